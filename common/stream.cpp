@@ -13,6 +13,11 @@ event::~event() {
   if (handle_ != nullptr) CUDA_REPORT(cudaEventDestroy(handle_));
 }
 void event::record(cudaStream_t on) const { CUDA_CHECK(cudaEventRecord(handle_, on)); }
+#if !LAB_EMULATED
+void event::record_in_graph(cudaStream_t on) const {
+  CUDA_CHECK(cudaEventRecordWithFlags(handle_, on, cudaEventRecordExternal));
+}
+#endif
 void event::synchronize() const { CUDA_CHECK(cudaEventSynchronize(handle_)); }
 double event::nanoseconds_since(const event& start) const {
   float milliseconds = 0;

@@ -43,6 +43,10 @@ class event {
   ~event();
 
   void record(cudaStream_t on) const;
+#if !LAB_EMULATED
+  // While `on` is being captured: a node of the graph that records the event at each replay.
+  void record_in_graph(cudaStream_t on) const;
+#endif
   void synchronize() const;
   // Nanoseconds from `start` to this event; both must have completed.
   [[nodiscard]] double nanoseconds_since(const event& start) const;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
@@ -96,5 +97,18 @@ struct problem {
   // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
 };
+
+// Why a stage that keeps `tile` outputs' inputs and their halo of window - 1 inputs in shared memory, at `bytes_each`,
+// cannot run these parameters on the current device; empty when it can.
+inline std::string halo_too_long(const problem::parameters& p, std::int64_t tile, std::size_t bytes_each) {
+  int device = 0;
+  int most_bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const std::int64_t most_values = most_bytes / static_cast<std::int64_t>(bytes_each);
+  if (p.window - 1 <= most_values - tile) return "";
+  return "window " + std::to_string(p.window) + " does not fit: a block has shared memory for at most " +
+         std::to_string(most_values - tile + 1);
+}
 
 }  // namespace lab::moving_average
