@@ -12,8 +12,10 @@ namespace lab {
 // One parameter of a track: an integer member of its parameters. Several defaults are a sweep.
 template <class Parameters>
 struct parameter {
+  using pointer_to_member = std::int64_t Parameters::*;
+
   const char* name;
-  std::int64_t Parameters::*member;
+  pointer_to_member member;
   const char* meaning;
   std::int64_t minimum = 0;
   std::vector<std::int64_t> bench = {};           // defaults on a GPU

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -436,7 +437,7 @@ class array_track final : public track {
     work->launch();
     std::vector<output_element> results;
     check_result result = work->check_against(file.values, results);
-    if (!result.failure) write_npy<output_element>(outputs[0], results, {Problem::output_size(p)});
+    if (!result.failure) write_npy<output_element>(outputs[0], results, std::array{Problem::output_size(p)});
     return result;
   }
 

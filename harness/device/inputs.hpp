@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 
 #include "common/random.hpp"
 
@@ -31,6 +31,14 @@ inline const char* to_string(pattern kind) {
   return "?";
 }
 
+// The smallest denormal of a floating-point type; 1 for an integer. (std::numeric_limits is for the host alone.)
+template <class T>
+__host__ __device__ constexpr T smallest_positive() {
+  if constexpr (std::is_same_v<T, double>) return 0x1p-1074;
+  if constexpr (std::is_same_v<T, float>) return 0x1p-149f;
+  return 1;
+}
+
 // Element `index` of the input `kind` with `seed`.
 template <class T>
 __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t index) {
@@ -42,12 +50,12 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
       if (rare) return static_cast<T>(1e16);
       break;
     case pattern::nonfinite:
-      if (rare) {
-        if (bits % 3 == 0) return static_cast<T>(NAN);
-        return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
+      if constexpr (std::is_floating_point_v<T>) {
+        if (rare && bits % 3 == 0) return static_cast<T>(NAN);
+        if (rare) return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
       }
       break;
-    case pattern::denormal: return std::numeric_limits<T>::denorm_min() * static_cast<T>(1 + bits % 1000);
+    case pattern::denormal: return smallest_positive<T>() * static_cast<T>(1 + bits % 1000);
     case pattern::ramp: return static_cast<T>(index + 1);
     case pattern::random: break;
   }
