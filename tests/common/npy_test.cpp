@@ -246,7 +246,7 @@ TEST_CASE("a damaged header is refused with the place") {
   REQUIRE(damage("{'descr") == "text without its closing quote at byte 1");
   REQUIRE(damage("{'descr' '<f8'}") == "no ':' at byte 9");
   REQUIRE(damage("{'descr': '<f8', 'descr': '<f8'}") == "an unexpected key 'descr' at byte 25");
-  REQUIRE(damage("{'other': 1}") == "an unexpected key 'other' at byte 8");
+  REQUIRE(damage("{'other': 1}") == "an unexpected key 'other' at byte 9");
   REQUIRE(damage("{'fortran_order': 0}") == "neither True nor False at byte 18");
   REQUIRE(damage("{'shape': 3}") == "no '(' at byte 10");
   REQUIRE(damage("{'shape': (-3,)}") == "no extent at byte 11");
