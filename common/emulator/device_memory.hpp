@@ -1,0 +1,62 @@
+// The memory of the emulated device. Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace lab::emulator {
+
+// Allocations live in one reserved range of addresses, each on pages of its own with a red zone on both sides
+// and an unmapped page behind. Fresh memory is filled with a pattern, so that nobody takes it for zeros.
+// Freed memory is unmapped, and its addresses come round again only after the whole range has been used: a
+// later access faults.
+class device_memory {
+ public:
+  static constexpr unsigned char fresh_byte = 0xcd;
+  static constexpr unsigned char red_zone_byte = 0xfd;
+
+  static device_memory& instance();
+
+  // Null if the memory does not suffice.
+  void* allocate(std::size_t bytes);
+  // False if `pointer` is not the beginning of an allocation.
+  bool release(void* pointer);
+
+  // Whether the address lies in the device's range, allocated or not, or in a registered symbol.
+  bool owns(const void* pointer) const;
+  // Why [pointer, pointer + bytes) is not within one allocation; empty if it is.
+  std::optional<std::string> complaint(const void* pointer, std::size_t bytes) const;
+  void add_symbol(const void* symbol, std::size_t bytes);
+
+  // The first damage found in a red zone, and the zones made whole again; empty if there is none.
+  std::optional<std::string> check_red_zones();
+
+  void set_capacity(std::size_t bytes);
+  std::size_t capacity() const;
+  std::size_t used() const;
+
+ private:
+  struct allocation {
+    std::size_t bytes;        // as asked for
+    std::size_t chunk_bytes;  // with red zones, in whole pages
+  };
+
+  device_memory();
+  std::uintptr_t find_gap(std::size_t bytes) const;
+  std::optional<std::string> check_red_zones(std::uintptr_t address, const allocation& what);
+
+  mutable std::mutex mutex_;
+  std::uintptr_t begin_ = 0, end_ = 0;  // the reserved range
+  std::uintptr_t next_ = 0;             // where the search for a gap begins
+  std::size_t page_bytes_;
+  std::size_t capacity_;
+  std::size_t used_ = 0;
+  std::map<std::uintptr_t, allocation> allocations_;  // by the address handed out
+  std::map<std::uintptr_t, std::size_t> symbols_;
+};
+
+}  // namespace lab::emulator

@@ -1,0 +1,56 @@
+#include "common/emulator/diagnostics.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/emulator/emulator.hpp"
+
+namespace lab::emulator {
+namespace {
+
+class diagnostic_log {
+ public:
+  ~diagnostic_log() {
+    for (const std::string& text : texts_) std::fprintf(stderr, "emulator: %s\n", text.c_str());
+  }
+
+  void add(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(text);
+  }
+
+  std::vector<std::string> copy() {
+    const std::lock_guard lock(mutex_);
+    return texts_;
+  }
+
+  std::vector<std::string> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(texts_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> texts_;
+};
+
+diagnostic_log& the_log() {
+  static diagnostic_log log;
+  return log;
+}
+
+}  // namespace
+
+void add_diagnostic(const std::string& text) {
+  the_log().add(text);
+}
+std::vector<std::string> diagnostics() {
+  return the_log().copy();
+}
+std::vector<std::string> take_diagnostics() {
+  return the_log().take();
+}
+
+}  // namespace lab::emulator

@@ -1,0 +1,70 @@
+// CUDA's keywords and built-in variables, for a host compiler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) alignas(bytes)
+// One copy for each OS thread, and an OS thread runs one block at a time: that is one copy for each running
+// block. In a function thread_local implies static. (__noinline__ is left alone: libstdc++ uses that word
+// itself.)
+#define __shared__ thread_local
+
+#if !__has_builtin(__builtin_assume)
+#define __builtin_assume(condition) static_cast<void>(0)
+#endif
+
+struct uint3 {
+  unsigned x, y, z;
+};
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr dim3() = default;
+  constexpr dim3(unsigned x_size, unsigned y_size = 1, unsigned z_size = 1)
+      : x(x_size), y(y_size), z(z_size) {}
+  constexpr dim3(uint3 size) : x(size.x), y(size.y), z(size.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
+// The scheduler sets these before it runs a thread. constinit spares the kernel an initialisation check per
+// use.
+inline constinit thread_local uint3 threadIdx{};
+inline constinit thread_local uint3 blockIdx{};
+inline constinit thread_local dim3 blockDim{};
+inline constinit thread_local dim3 gridDim{};
+inline constexpr int warpSize = 32;
+
+namespace lab::emulator {
+
+// What the emulated device has. Modelled on a data-centre GPU of compute capability 9.0, except for the
+// number of multiprocessors, which is kept small so that grids sized by it stay small.
+inline constexpr std::size_t shared_bytes_default = 48 * 1024;
+inline constexpr std::size_t shared_bytes_limit = 227 * 1024;
+inline constexpr unsigned block_size_limit = 1024;
+inline constexpr int multiprocessors = 4;
+
+// Bytes after a buffer that nobody may write; found damaged, they betray a write out of bounds.
+inline constexpr std::size_t red_zone_bytes = 256;
+
+// A line of the kernel's source. As a default argument, here() is the caller's line.
+struct place {
+  const char* file;
+  int line;
+  static constexpr place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+}  // namespace lab::emulator
+
+// The running block's dynamic shared memory, which lab::dynamic_shared<T>() hands out.
+extern constinit thread_local unsigned char
+    lab_dynamic_shared[lab::emulator::shared_bytes_limit + lab::emulator::red_zone_bytes];

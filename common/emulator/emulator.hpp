@@ -1,0 +1,34 @@
+// Control of the CPU emulator: how it schedules, what it has to say, and how to go on after a failed kernel.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lab::emulator {
+
+struct options {
+  int threads = 0;       // OS threads that run blocks; 0 means one for each core, 16 at most
+  bool reverse = false;  // run the threads of a block last to first; blocks still start in ascending order
+  std::size_t memory_bytes =
+      0;  // capacity of the device; 0 means 8 GiB, or half of the machine's memory if less
+};
+
+// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (anything but empty or 0) and LAB_EMULATOR_MEMORY (bytes).
+// What the emulator starts with.
+options options_from_environment();
+
+// Applies to later launches and allocations.
+void configure(const options& wanted);
+options configuration();
+
+// What went wrong since the last take_diagnostics() or reset(), oldest first, each text once. Texts that
+// nobody has taken when the process ends are printed to stderr.
+std::vector<std::string> diagnostics();
+std::vector<std::string> take_diagnostics();
+
+// Clears the sticky error that a failed kernel left, and the diagnostics. Allocations, streams and events
+// stay.
+void reset();
+
+}  // namespace lab::emulator

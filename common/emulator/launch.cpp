@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "common/emulator/device_memory.hpp"
+#include "common/emulator/diagnostics.hpp"
+#include "common/emulator/emulator.hpp"
+#include "common/emulator/errors.hpp"
+#include "common/emulator/observer.hpp"
+#include "common/emulator/runtime_api.hpp"
+#include "common/emulator/scheduler.hpp"
+#include "common/emulator/thread_pool.hpp"
+
+namespace lab::emulator {
+namespace {
+
+// The device runs one kernel at a time; the mutex also guards the limits.
+struct device {
+  std::mutex mutex;
+  std::map<const void*, std::size_t> dynamic_shared_limits;  // kernels whose limit was raised
+  thread_pool pool;
+};
+
+device& the_device() {
+  static device instance;
+  return instance;
+}
+
+struct refusal {
+  cudaError_t error;
+  std::string why;
+};
+
+std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dynamic_shared_limit) {
+  const dim3 grid = config.gridDim, block = config.blockDim;
+  const auto threads = std::uint64_t{block.x} * block.y * block.z;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) {
+    return refusal{cudaErrorInvalidConfiguration,
+                   "a grid of " + text_of(grid) + " blocks; from 1 to (2147483647,65535,65535) are possible"};
+  }
+  if (threads == 0 || threads > block_size_limit || block.x > 1024 || block.y > 1024 || block.z > 64) {
+    return refusal{cudaErrorInvalidConfiguration,
+                   "a block of " + text_of(block) + " threads; from 1 to 1024 are possible, 64 in z"};
+  }
+  if (config.dynamicSmemBytes > dynamic_shared_limit) {
+    return refusal{cudaErrorInvalidValue,
+                   format("%zu bytes of dynamic shared memory; this kernel's limit is %zu",
+                          config.dynamicSmemBytes, dynamic_shared_limit)};
+  }
+  if (config.numAttrs != 0)
+    return refusal{cudaErrorNotSupported, "launch attributes, which are not emulated"};
+  if (!is_stream(config.stream))
+    return refusal{cudaErrorInvalidResourceHandle, "a stream that does not exist"};
+  return std::nullopt;
+}
+
+// The diagnostic of the failed block with the smallest index, the same whatever the number of OS threads.
+class first_failure {
+ public:
+  explicit first_failure(std::atomic<std::uint64_t>& block) : block_(block) {}
+
+  void note(std::uint64_t block, std::string text) {
+    const std::lock_guard lock(mutex_);
+    if (block >= block_.load()) return;
+    block_ = block;
+    text_ = std::move(text);
+  }
+
+  const std::optional<std::string>& text() const { return text_; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::uint64_t>& block_;
+  std::optional<std::string> text_;
+};
+
+// Runs the grid; the diagnostic of what went wrong.
+std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
+  const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
+  std::atomic<std::uint64_t> next_block{0};
+  first_failure failure(state.first_failed_block);
+  // Each OS thread takes the lowest block not yet started and runs it to its end. So every block before a
+  // running one has ended or is running on an OS thread of its own, and may be waited for.
+  const auto run_blocks = [&] {
+    static thread_local block_runner runner;
+    for (std::uint64_t block = next_block++; block < blocks && block < state.first_failed_block;
+         block = next_block++) {
+      if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
+    }
+  };
+  pool.run(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(os_threads), blocks)),
+           run_blocks);
+  return failure.text();
+}
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
+  if (sticky_error() != cudaSuccess) return finish(sticky_error());
+  if (inside_kernel()) {
+    add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
+    return finish(cudaErrorNotSupported);
+  }
+  device& device = the_device();
+  const std::lock_guard lock(device.mutex);
+  const auto limit = device.dynamic_shared_limits.find(call.kernel);
+  const auto refused =
+      refuse(config, limit == device.dynamic_shared_limits.end() ? shared_bytes_default : limit->second);
+  if (refused) {
+    add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
+    return finish(refused->error);
+  }
+
+  const options chosen = configuration();
+  launch_state state{config.gridDim, config.blockDim, config.dynamicSmemBytes, call, chosen.reverse};
+  if (active_observer) active_observer->begin_launch(call.kernel, state.grid, state.block);
+  std::optional<std::string> failure;
+  try {
+    failure = run_grid(state, device.pool, active_observer ? 1 : chosen.threads);
+  } catch (const std::system_error& error) {
+    add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
+    return finish(cudaErrorLaunchOutOfResources);
+  }
+  if (active_observer) active_observer->end_launch();
+  if (const auto damage = device_memory::instance().check_red_zones()) {
+    const std::string text = kernel_name(call.kernel) + ": " + *damage;
+    if (failure) {
+      add_diagnostic(text);
+    } else {
+      failure = text;
+    }
+  }
+  if (!failure) return cudaSuccess;
+  add_diagnostic(*failure);
+  set_sticky_error(cudaErrorLaunchFailure);
+  return finish(cudaErrorLaunchFailure);
+}
+
+}  // namespace lab::emulator
+
+using namespace lab::emulator;
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return finish(cudaSuccess);
+  if (kernel == nullptr || value < 0 || static_cast<std::size_t>(value) > shared_bytes_limit) {
+    return finish(cudaErrorInvalidValue);
+  }
+  device& device = the_device();
+  const std::lock_guard lock(device.mutex);
+  device.dynamic_shared_limits[kernel] = std::max(static_cast<std::size_t>(value), shared_bytes_default);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int block_size,
+                                                          std::size_t) {
+  if (block_size < 1) return finish(cudaErrorInvalidValue);
+  *blocks = block_size <= static_cast<int>(block_size_limit) ? 1 : 0;
+  return finish(cudaSuccess);
+}

@@ -1,0 +1,39 @@
+// What an observer of kernels is told (for counters and race detection in an instrumented build). Internal.
+// A kernel that runs without an observer pays one test of a null pointer at each of these points.
+#pragma once
+
+#include <cstdint>
+
+#include "common/emulator/dialect.hpp"
+
+namespace lab::emulator {
+
+// The emulated thread that runs now on this OS thread.
+struct running_thread {
+  unsigned number = 0;             // x + y * blockDim.x + z * blockDim.x * blockDim.y; lane = number % 32
+  std::uintptr_t stack_begin = 0;  // its stack: locals, which a GPU would mostly keep in registers
+  std::uintptr_t stack_end = 0;
+};
+inline constinit thread_local running_thread current_thread{};
+
+// While an observer is active a launch uses one OS thread, so none of these functions need locks.
+class observer {
+ public:
+  virtual ~observer() = default;
+  virtual void begin_launch(const void* kernel, dim3 grid, dim3 block) = 0;
+  virtual void end_launch() = 0;
+  virtual void begin_block(uint3 block) = 0;
+  virtual void end_block() = 0;
+  // Every thread of the block has reached a barrier and may pass it: what was done before is ordered before
+  // what comes.
+  virtual void barrier_passed() = 0;
+  // The lanes of `lanes` have met in a warp collective. `warp` counts within the block.
+  virtual void collective_passed(unsigned warp, unsigned lanes) = 0;
+  // Each lane of the warp has left the kernel or waits at a block barrier; the next events belong to another
+  // warp.
+  virtual void leave_warp(unsigned warp) = 0;
+  virtual void atomic_access(const void* address, unsigned bytes, const void* return_address) = 0;
+};
+inline constinit observer* active_observer = nullptr;
+
+}  // namespace lab::emulator

@@ -1,0 +1,619 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "common/emulator/device_memory.hpp"
+#include "common/emulator/diagnostics.hpp"
+#include "common/emulator/emulator.hpp"
+#include "common/emulator/errors.hpp"
+#include "common/emulator/runtime_api.hpp"
+
+struct CUstream_st {};
+
+struct CUevent_st {
+  bool timed;
+  std::optional<std::chrono::steady_clock::time_point> recorded;
+};
+
+struct CUmemPoolHandle_st {
+  unsigned long long release_threshold = 0;
+  int reuse[3] = {1, 1, 1};
+};
+
+namespace lab::emulator {
+namespace {
+
+constexpr int default_threads_limit =
+    16;  // each keeps stacks for 1024 threads: address space and memory maps add up
+constexpr int l2_bytes = 4 << 20;
+
+// ---- options
+
+std::mutex options_mutex;
+
+options normalised(options wanted) {
+  if (wanted.threads <= 0) {
+    wanted.threads =
+        std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, default_threads_limit);
+  }
+  return wanted;
+}
+
+options& current_options() {
+  static options current = [] {
+    const options initial = normalised(options_from_environment());
+    device_memory::instance().set_capacity(initial.memory_bytes);
+    return initial;
+  }();
+  return current;
+}
+
+device_memory& memory() {
+  configuration();  // the capacity may come from the environment
+  return device_memory::instance();
+}
+
+// ---- errors
+
+std::atomic<cudaError_t> sticky{cudaSuccess};
+constinit thread_local cudaError_t last_error = cudaSuccess;
+
+struct error_text {
+  cudaError_t error;
+  const char* name;
+  const char* description;
+};
+
+constexpr error_text error_texts[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+
+const error_text* find_text(cudaError_t error) {
+  const auto found = std::find_if(std::begin(error_texts), std::end(error_texts),
+                                  [error](const error_text& text) { return text.error == error; });
+  return found == std::end(error_texts) ? nullptr : found;
+}
+
+// ---- handles: streams, events, pools and page-locked memory that exist now
+
+template <class Handle>
+class handle_set {
+ public:
+  Handle add(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    handles_.insert(handle);
+    return handle;
+  }
+  bool contains(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    return handles_.contains(handle);
+  }
+  bool remove(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    return handles_.erase(handle) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Handle> handles_;
+};
+
+handle_set<cudaStream_t> streams;
+handle_set<cudaEvent_t> events;
+handle_set<cudaMemPool_t> pools;
+handle_set<void*> host_allocations;
+
+CUmemPoolHandle_st default_pool;
+
+bool is_pool(cudaMemPool_t pool) {
+  return pool == &default_pool || pools.contains(pool);
+}
+
+template <class Handle>
+cudaError_t destroy(handle_set<Handle>& set, Handle handle) {
+  if (!set.remove(handle)) return finish(cudaErrorInvalidResourceHandle);
+  delete handle;
+  return finish(cudaSuccess);
+}
+
+cudaError_t on_stream(cudaStream_t stream) {
+  return finish(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+// ---- allocation and copies
+
+cudaError_t allocate(void** pointer, std::size_t bytes) {
+  if (pointer == nullptr) return finish(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (sticky_error() != cudaSuccess || bytes == 0) return finish(cudaSuccess);
+  *pointer = memory().allocate(bytes);
+  return finish(*pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+// Frees even after a kernel has failed, so that nothing is lost when reset() makes the device usable again.
+cudaError_t release(void* pointer, const char* function) {
+  if (pointer == nullptr || memory().release(pointer)) return finish(cudaSuccess);
+  add_diagnostic(format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
+  return finish(cudaErrorInvalidValue);
+}
+
+enum class side { host, device, either };
+
+// Whether [pointer, pointer + bytes) is memory of that side; says why not.
+bool usable(const char* function, const char* role, const void* pointer, std::size_t bytes, side wanted) {
+  const bool on_device = memory().owns(pointer);
+  std::optional<std::string> wrong;
+  if (pointer == nullptr) {
+    wrong = "is null";
+  } else if (wanted == side::device && !on_device) {
+    wrong = "is not device memory";
+  } else if (wanted == side::host && on_device) {
+    wrong = "is device memory, where host memory was announced";
+  } else if (on_device) {
+    wrong = memory().complaint(pointer, bytes);
+  }
+  if (wrong) add_diagnostic(format("%s: the %s %s", function, role, wrong->c_str()));
+  return !wrong;
+}
+
+std::pair<side, side> sides_of(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return {side::host, side::host};
+    case cudaMemcpyHostToDevice:
+      return {side::device, side::host};
+    case cudaMemcpyDeviceToHost:
+      return {side::host, side::device};
+    case cudaMemcpyDeviceToDevice:
+      return {side::device, side::device};
+    case cudaMemcpyDefault:
+      break;
+  }
+  return {side::either, side::either};
+}
+
+cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, const void* from,
+                      std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  if (sticky_error() != cudaSuccess || width == 0 || height == 0) return finish(cudaSuccess);
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return finish(cudaErrorInvalidMemcpyDirection);
+  if (height > 1 && (to_pitch < width || from_pitch < width)) return finish(cudaErrorInvalidValue);
+  const auto [to_side, from_side] = sides_of(kind);
+  if (!usable(function, "destination", to, to_pitch * (height - 1) + width, to_side) ||
+      !usable(function, "source", from, from_pitch * (height - 1) + width, from_side)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
+                 width);
+  }
+  return finish(cudaSuccess);
+}
+
+cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes) {
+  if (sticky_error() != cudaSuccess || bytes == 0) return finish(cudaSuccess);
+  if (!usable(function, "destination", to, bytes, side::device)) return finish(cudaErrorInvalidValue);
+  std::memset(to, byte, bytes);
+  return finish(cudaSuccess);
+}
+
+// The value of a device attribute; empty for one that the emulator does not know.
+std::optional<int> attribute_value(cudaDeviceAttr attribute) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      return static_cast<int>(block_size_limit);
+    case cudaDevAttrMaxBlockDimX:
+      return 1024;
+    case cudaDevAttrMaxBlockDimY:
+      return 1024;
+    case cudaDevAttrMaxBlockDimZ:
+      return 64;
+    case cudaDevAttrMaxGridDimX:
+      return 0x7fffffff;
+    case cudaDevAttrMaxGridDimY:
+      return 65535;
+    case cudaDevAttrMaxGridDimZ:
+      return 65535;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return static_cast<int>(shared_bytes_default);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return static_cast<int>(shared_bytes_limit);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return static_cast<int>(shared_bytes_limit) + 1024;
+    case cudaDevAttrTotalConstantMemory:
+      return 64 * 1024;
+    case cudaDevAttrWarpSize:
+      return warpSize;
+    case cudaDevAttrMaxRegistersPerBlock:
+      return 64 * 1024;
+    case cudaDevAttrMultiProcessorCount:
+      return multiprocessors;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return 2048;
+    case cudaDevAttrL2CacheSize:
+      return l2_bytes;
+    case cudaDevAttrComputeCapabilityMajor:
+      return 9;
+    case cudaDevAttrComputeCapabilityMinor:
+      return 0;
+    case cudaDevAttrMemoryPoolsSupported:
+      return 1;
+    // An emulator has no clock, no bus and no cache: 0 says so.
+    case cudaDevAttrClockRate:
+      return 0;
+    case cudaDevAttrMemoryClockRate:
+      return 0;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return 0;
+    case cudaDevAttrCooperativeLaunch:
+      return 0;
+    case cudaDevAttrMaxPersistingL2CacheSize:
+      return 0;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// ---- options and state, for the host program
+
+options options_from_environment() {
+  const auto text = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  options wanted;
+  wanted.threads = std::atoi(text("LAB_EMULATOR_THREADS").c_str());
+  wanted.reverse = !text("LAB_EMULATOR_REVERSE").empty() && text("LAB_EMULATOR_REVERSE") != "0";
+  wanted.memory_bytes = std::strtoull(text("LAB_EMULATOR_MEMORY").c_str(), nullptr, 10);
+  return wanted;
+}
+
+void configure(const options& wanted) {
+  const std::lock_guard lock(options_mutex);
+  current_options() = normalised(wanted);
+  device_memory::instance().set_capacity(wanted.memory_bytes);
+}
+
+options configuration() {
+  const std::lock_guard lock(options_mutex);
+  return current_options();
+}
+
+void reset() {
+  sticky = cudaSuccess;
+  last_error = cudaSuccess;
+  take_diagnostics();
+}
+
+cudaError_t sticky_error() {
+  return sticky;
+}
+void set_sticky_error(cudaError_t error) {
+  sticky = error;
+}
+
+cudaError_t finish(cudaError_t error) {
+  if (sticky != cudaSuccess) return sticky;
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+bool is_stream(cudaStream_t stream) {
+  return stream == nullptr || streams.contains(stream);
+}
+
+cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
+                        std::size_t symbol_bytes) {
+  if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+    add_diagnostic(
+        format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", bytes, offset, symbol_bytes));
+    return finish(cudaErrorInvalidValue);
+  }
+  if (sticky_error() == cudaSuccess) std::memcpy(to, from, bytes);
+  return finish(cudaSuccess);
+}
+
+cudaError_t register_symbol(void* symbol, std::size_t bytes) {
+  memory().add_symbol(symbol, bytes);
+  return finish(cudaSuccess);
+}
+
+}  // namespace lab::emulator
+
+using namespace lab::emulator;
+
+// ---- errors
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const error_text* text = find_text(error);
+  return text ? text->name : "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const error_text* text = find_text(error);
+  return text ? text->description : "unrecognized error code";
+}
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t last = std::exchange(last_error, cudaSuccess);
+  return sticky != cudaSuccess ? sticky.load() : last;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return finish(last_error);
+}
+
+// ---- device
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return finish(cudaErrorInvalidDevice);
+  const std::optional<int> found = attribute_value(attribute);
+  if (!found) return finish(cudaErrorInvalidValue);
+  *value = *found;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device != 0) return finish(cudaErrorInvalidDevice);
+  *properties = {};
+  std::strcpy(properties->name, "CPU emulator");
+  properties->totalGlobalMem = memory().capacity();
+  properties->sharedMemPerBlock = shared_bytes_default;
+  properties->sharedMemPerBlockOptin = shared_bytes_limit;
+  properties->warpSize = warpSize;
+  properties->maxThreadsPerBlock = static_cast<int>(block_size_limit);
+  properties->multiProcessorCount = multiprocessors;
+  properties->major = 9;
+  properties->minor = 0;
+  properties->l2CacheSize = l2_bytes;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return finish(cudaSuccess);
+}
+
+// ---- streams
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
+  *stream = streams.add(new CUstream_st);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return destroy(streams, stream);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return on_stream(stream);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return on_stream(stream);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
+  return on_stream(stream);
+}
+
+// ---- events
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (event == nullptr || flags > (cudaEventBlockingSync | cudaEventDisableTiming)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  *event = events.add(new CUevent_st{(flags & cudaEventDisableTiming) == 0, std::nullopt});
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return destroy(events, event);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
+  event->recorded = std::chrono::steady_clock::now();
+  return on_stream(stream);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return cudaEventSynchronize(event);
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  for (const cudaEvent_t event : {begin, end}) {
+    if (!events.contains(event) || !event->timed || !event->recorded)
+      return finish(cudaErrorInvalidResourceHandle);
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(*end->recorded - *begin->recorded).count();
+  return finish(cudaSuccess);
+}
+
+// ---- memory
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return allocate(pointer, bytes);
+}
+cudaError_t cudaFree(void* pointer) {
+  return release(pointer, "cudaFree");
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(pointer, bytes, &default_pool, stream);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  if (!is_pool(pool)) return finish(cudaErrorInvalidValue);
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return allocate(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return release(pointer, "cudaFreeAsync");
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  if (pointer == nullptr) return finish(cudaErrorInvalidValue);
+  *pointer = std::malloc(std::max<std::size_t>(bytes, 1));
+  if (*pointer == nullptr) return finish(cudaErrorMemoryAllocation);
+  host_allocations.add(*pointer);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  if (pointer == nullptr) return finish(cudaSuccess);
+  if (!host_allocations.remove(pointer)) return finish(cudaErrorInvalidValue);
+  std::free(pointer);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  *total_bytes = memory().capacity();
+  *free_bytes = *total_bytes - std::min(*total_bytes, memory().used());
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return copy_rows("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind);
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind) {
+  return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width_bytes, height, kind);
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind);
+}
+
+cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
+  return fill("cudaMemset", to, byte, bytes);
+}
+
+cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return fill("cudaMemsetAsync", to, byte, bytes);
+}
+
+// ---- memory pools
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (device != 0) return finish(cudaErrorInvalidDevice);
+  *pool = &default_pool;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (pool == nullptr || properties == nullptr || properties->location.id != 0)
+    return finish(cudaErrorInvalidValue);
+  *pool = pools.add(new CUmemPoolHandle_st);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  if (!pools.remove(pool)) return finish(cudaErrorInvalidValue);
+  delete pool;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!is_pool(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    pool->release_threshold = *static_cast<const unsigned long long*>(value);
+  } else {
+    pool->reuse[attribute - 1] = *static_cast<const int*>(value);
+  }
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!is_pool(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    *static_cast<unsigned long long*>(value) = pool->release_threshold;
+  } else {
+    *static_cast<int*>(value) = pool->reuse[attribute - 1];
+  }
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  return finish(is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue);
+}

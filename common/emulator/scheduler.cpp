@@ -1,0 +1,541 @@
+#include "common/emulator/scheduler.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstring>
+#include <utility>
+
+#include "common/emulator/device_memory.hpp"
+#include "common/emulator/diagnostics.hpp"
+#include "common/emulator/observer.hpp"
+
+alignas(128) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
+                                                                     lab::emulator::red_zone_bytes] = {};
+
+namespace lab::emulator {
+namespace {
+
+namespace context = boost::context;
+
+constexpr std::size_t stack_bytes =
+    256 * 1024;  // address space; pages are used only as deep as a kernel goes
+
+// Leaves a kernel from within. Not a std::exception, so that a kernel's own handlers do not catch it.
+struct leave_kernel {};
+
+constinit thread_local block_runner* current_runner = nullptr;
+
+bool same_place(place a, place b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+std::string text_of_thread(uint3 index) {
+  return "thread " + text_of(index);
+}
+
+}  // namespace
+
+struct block_runner::carrier {
+  carrier(block_runner& runner, std::size_t number) {
+    context::protected_fixedsize_stack allocator(stack_bytes);
+    const context::stack_context stack = allocator.allocate();
+    // Stacks lie a multiple of the page size apart, so that their tops would compete for the same few cache
+    // sets.
+    const std::size_t stagger = number % 32 * 128;
+    bounds = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
+    fiber = context::fiber(
+        std::allocator_arg,
+        context::preallocated(static_cast<char*>(stack.sp) - stagger, stack.size - stagger, stack), allocator,
+        [this, &runner](context::fiber&& caller) {
+          after_switch(nullptr, &scheduler_bounds);
+          scheduler = std::move(caller);
+          runner.run_carrier(*this);
+          before_switch(nullptr, scheduler_bounds);
+          return std::move(scheduler);
+        });
+  }
+
+  // Called by the scheduler; returns when the carrier's thread waits or the carrier is idle.
+  void switch_to() {
+    void* saved = nullptr;
+    before_switch(&saved, bounds);
+    fiber = std::move(fiber).resume();
+    after_switch(saved, nullptr);
+  }
+
+  // Called on the carrier; returns when the scheduler resumes it.
+  void switch_back() {
+    void* saved = nullptr;
+    before_switch(&saved, scheduler_bounds);
+    scheduler = std::move(scheduler).resume();
+    after_switch(saved, &scheduler_bounds);
+  }
+
+  context::fiber fiber;
+  context::fiber scheduler;
+  stack_bounds bounds;
+  stack_bounds scheduler_bounds;
+  emulated_thread* thread = nullptr;  // the thread whose frames lie on this stack; null when idle
+  bool finish = false;
+};
+
+block_runner::block_runner() = default;
+
+block_runner::~block_runner() {
+  for (const auto& idle : carriers_) {
+    idle->finish = true;
+    idle->switch_to();
+  }
+}
+
+// ---- carriers
+
+block_runner::carrier& block_runner::idle_carrier() {
+  if (idle_.empty()) {
+    carriers_.push_back(std::make_unique<carrier>(*this, carriers_.size()));
+    return *carriers_.back();
+  }
+  carrier& chosen = *idle_.back();
+  idle_.pop_back();
+  return chosen;
+}
+
+// The life of a carrier: threads until one waits (then this stack is switched away from, inside call.run),
+// then idleness.
+void block_runner::run_carrier(carrier& self) {
+  while (!self.finish) {
+    for (emulated_thread* thread = self.thread; thread != nullptr; thread = next_runnable(true)) {
+      begin(*thread, self);
+      try {
+        launch_->call.run(launch_->call.arguments);
+      } catch (const leave_kernel&) {
+      } catch (...) {
+        failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
+                   text_of_thread(threadIdx) + " throws an exception";
+        stopping_ = true;
+      }
+      running_->state = thread_state::exited;
+      ++exited_;
+    }
+    self.thread = nullptr;
+    self.switch_back();
+  }
+}
+
+void block_runner::begin(emulated_thread& thread, carrier& on) {
+  thread.on = &on;
+  on.thread = &thread;
+  current_thread.stack_begin = reinterpret_cast<std::uintptr_t>(on.bounds.bottom);
+  current_thread.stack_end = current_thread.stack_begin + on.bounds.bytes;
+  enter(thread);
+}
+
+void block_runner::enter(emulated_thread& thread) {
+  running_ = &thread;
+  thread.state = thread_state::running;
+  threadIdx = thread.index;
+  current_thread.number = thread.number;
+}
+
+void block_runner::resume(emulated_thread& thread) {
+  carrier& on = *thread.on;
+  if (thread.state != thread_state::fresh) {
+    current_thread.stack_begin = reinterpret_cast<std::uintptr_t>(on.bounds.bottom);
+    current_thread.stack_end = current_thread.stack_begin + on.bounds.bytes;
+    enter(thread);
+  }
+  on.switch_to();
+  if (on.thread == nullptr) idle_.push_back(&on);
+}
+
+void block_runner::suspend() {
+  running_->on->switch_back();
+  if (stopping_) throw leave_kernel{};
+}
+
+// ---- a block
+
+void block_runner::prepare_threads() {
+  const unsigned size = launch_->block.x * launch_->block.y * launch_->block.z;
+  const dim3 shape = launch_->block;
+  if (shape.x != prepared_for_.x || shape.y != prepared_for_.y || shape.z != prepared_for_.z) {
+    threads_.assign(size, {});
+    for (unsigned number = 0; number < size; ++number) {
+      threads_[number].number = number;
+      threads_[number].index = {number % shape.x, number / shape.x % shape.y, number / shape.x / shape.y};
+    }
+    prepared_for_ = shape;
+  }
+  for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
+  exited_ = at_barrier_ = at_collective_ = yielded_ = 0;
+  stopping_ = false;
+  failure_.reset();
+}
+
+std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
+  launch_ = &launch;
+  block_number_ = block_number;
+  const std::uint64_t row = block_number / launch.grid.x;
+  blockIdx = {static_cast<unsigned>(block_number % launch.grid.x), static_cast<unsigned>(row % launch.grid.y),
+              static_cast<unsigned>(row / launch.grid.y)};
+  blockDim = launch.block;
+  gridDim = launch.grid;
+  prepare_threads();
+  std::memset(lab_dynamic_shared, device_memory::fresh_byte, launch.dynamic_shared_bytes);
+  std::memset(lab_dynamic_shared + launch.dynamic_shared_bytes, device_memory::red_zone_byte, red_zone_bytes);
+
+  current_runner = this;
+  if (active_observer) active_observer->begin_block(blockIdx);
+  const auto size = static_cast<unsigned>(threads_.size());
+  const unsigned warps = (size + 31) / 32;
+  do {
+    for (unsigned turn = 0; turn < warps && !stopping_; ++turn) {
+      select_warp(launch.reverse ? warps - 1 - turn : turn);
+      run_warp();
+      if (active_observer) active_observer->leave_warp(warp_);
+    }
+  } while (!stopping_ && exited_ != size && (wake_yielded() || pass_barrier()));
+  if (stopping_) abandon_threads();
+  if (active_observer) active_observer->end_block();
+  current_runner = nullptr;
+  return failure_ || stopping_ ? failure_ : check_shared_red_zone();
+}
+
+void block_runner::abandon_threads() {
+  for (emulated_thread& thread : threads_) {
+    const bool waits = thread.state == thread_state::at_barrier ||
+                       thread.state == thread_state::at_collective || thread.state == thread_state::ready ||
+                       thread.state == thread_state::yielded;
+    if (waits) resume(thread);
+  }
+}
+
+std::optional<std::string> block_runner::check_shared_red_zone() const {
+  const std::size_t bytes = launch_->dynamic_shared_bytes;
+  const unsigned char* const zone = lab_dynamic_shared + bytes;
+  const unsigned char* const damage = std::find_if(
+      zone, zone + red_zone_bytes, [](unsigned char byte) { return byte != device_memory::red_zone_byte; });
+  if (damage == zone + red_zone_bytes) return std::nullopt;
+  return format("%s: block %s: wrote at offset %td of its %zu bytes of dynamic shared memory",
+                kernel_name(launch_->call.kernel).c_str(), text_of(blockIdx).c_str(),
+                damage - lab_dynamic_shared, bytes);
+}
+
+// ---- a warp
+
+void block_runner::select_warp(unsigned warp) {
+  warp_ = warp;
+  warp_begin_ = warp * 32;
+  warp_lanes_ = std::min(32u, static_cast<unsigned>(threads_.size()) - warp_begin_);
+}
+
+block_runner::emulated_thread* block_runner::next_runnable(bool fresh_only) {
+  while (turn_ < warp_lanes_ && !stopping_) {
+    const unsigned turn = turn_++;
+    emulated_thread& thread = lane(launch_->reverse ? warp_lanes_ - 1 - turn : turn);
+    if (thread.state == thread_state::fresh) return &thread;
+    if (thread.state == thread_state::ready) {
+      if (!fresh_only) return &thread;
+      --turn_;  // the scheduler's turn: this thread has a carrier of its own
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+// Until each lane has left the kernel or waits at the block's barrier, or cannot go on.
+void block_runner::run_warp() {
+  bool progress = true;
+  while (progress && !stopping_) {
+    progress = false;
+    turn_ = 0;
+    while (emulated_thread* thread = next_runnable(false)) {
+      progress = true;
+      if (thread->state == thread_state::fresh) {
+        thread->on = &idle_carrier();
+        thread->on->thread = thread;
+      }
+      resume(*thread);
+    }
+    if (!stopping_ && complete_collectives()) progress = true;
+  }
+}
+
+unsigned block_runner::exited_lanes() const {
+  unsigned lanes = 0;
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (threads_[warp_begin_ + number].state == thread_state::exited) lanes |= 1u << number;
+  }
+  if (warp_lanes_ < 32) lanes |= ~0u << warp_lanes_;  // lanes that the block does not have
+  return lanes;
+}
+
+// Completes every collective whose lanes have all arrived.
+bool block_runner::complete_collectives() {
+  if (at_collective_ == 0) return false;
+  const unsigned exited = exited_lanes();
+  bool any = false;
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    emulated_thread& thread = lane(number);
+    if (thread.state != thread_state::at_collective || thread.call->kind == collective::active_mask) continue;
+    any |= complete_collective(*thread.call, exited);
+  }
+  // Only when nothing else can happen is it known which lanes an __activemask() would find side by side.
+  return any || (!stopping_ && complete_active_masks());
+}
+
+bool block_runner::complete_collective(const collective_call& call, unsigned exited) {
+  const unsigned arrived = call.mask & ~exited;
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (!(arrived >> number & 1)) continue;
+    const emulated_thread& other = lane(number);
+    if (other.state != thread_state::at_collective || other.call->kind != call.kind ||
+        other.call->mask != call.mask || other.call->combine != call.combine) {
+      return false;
+    }
+  }
+  if (call.kind == collective::shuffle) {
+    if (auto wrong = read_from_nobody(arrived)) {
+      failure_ = std::move(wrong);
+      stopping_ = true;
+      return false;
+    }
+  }
+
+  unsigned votes = 0;
+  std::optional<std::uint64_t> combined;
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (!(arrived >> number & 1)) continue;
+    const std::uint64_t value = lane(number).call->value;
+    if (value != 0) votes |= 1u << number;
+    if (call.combine) combined = combined ? call.combine(*combined, value) : value;
+  }
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (!(arrived >> number & 1)) continue;
+    emulated_thread& self = lane(number);
+    std::uint64_t value = 0;
+    if (call.kind == collective::shuffle) {
+      const unsigned source = self.call->source_lane;
+      // A lane outside the mask gives an undefined value, which partial reductions receive and never use.
+      value = arrived >> source & 1 ? lane(source).call->value : 0xcdcdcdcdcdcdcdcdu;
+    } else if (call.kind == collective::ballot) {
+      value = votes;
+    } else if (call.kind == collective::match) {
+      for (unsigned other = 0; other < warp_lanes_; ++other) {
+        if ((arrived >> other & 1) && lane(other).call->value == self.call->value) value |= 1u << other;
+      }
+    } else if (call.kind == collective::reduce) {
+      value = *combined;
+    }
+    self.result = {value, arrived};
+  }
+  // Only now: `call` and the values lie on the stacks of threads that may run from here on.
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (arrived >> number & 1) lane(number).state = thread_state::ready;
+  }
+  at_collective_ -= static_cast<unsigned>(std::popcount(arrived));
+  if (active_observer) active_observer->collective_passed(warp_, arrived);
+  return true;
+}
+
+// The diagnostic of a shuffle that reads a lane of its own mask which is not there.
+std::optional<std::string> block_runner::read_from_nobody(unsigned arrived) {
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (!(arrived >> number & 1)) continue;
+    const emulated_thread& self = lane(number);
+    const unsigned source = self.call->source_lane;
+    if (!(self.call->mask >> source & 1) || (arrived >> source & 1)) continue;
+    return prefix(self.call->where) + text_of_thread(self.index) + " reads lane " + format("%u", source) +
+           " in " + self.call->name +
+           (source < warp_lanes_ ? ", which has left the kernel" : ", which this block does not have");
+  }
+  return std::nullopt;
+}
+
+// Lanes that wait at one line are taken to run side by side.
+bool block_runner::complete_active_masks() {
+  const emulated_thread* first = nullptr;
+  unsigned together = 0;
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    const emulated_thread& thread = lane(number);
+    if (thread.state != thread_state::at_collective || thread.call->kind != collective::active_mask) continue;
+    if (!first) first = &thread;
+    if (same_place(first->call->where, thread.call->where)) together |= 1u << number;
+  }
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (!(together >> number & 1)) continue;
+    lane(number).result = {together, together};
+    lane(number).state = thread_state::ready;
+  }
+  at_collective_ -= static_cast<unsigned>(std::popcount(together));
+  return together != 0;
+}
+
+// ---- a block's barrier
+
+// True if some thread had given up its turn: it may go on now that all other warps have had theirs.
+bool block_runner::wake_yielded() {
+  if (yielded_ == 0) return false;
+  for (emulated_thread& thread : threads_) {
+    if (thread.state == thread_state::yielded) thread.state = thread_state::ready;
+  }
+  yielded_ = 0;
+  return true;
+}
+
+// True if all threads of the block wait at one barrier: then they may pass. Otherwise no thread can go on.
+bool block_runner::pass_barrier() {
+  bool together = at_barrier_ == threads_.size();
+  barrier_count_ = 0;
+  for (const emulated_thread& thread : threads_) {
+    together = together && same_place(thread.where, threads_.front().where);
+    barrier_count_ += thread.predicate;
+  }
+  if (!together) {
+    failure_ = describe_deadlock();
+    stopping_ = true;
+    return false;
+  }
+  for (emulated_thread& thread : threads_) thread.state = thread_state::ready;
+  at_barrier_ = 0;
+  if (active_observer) active_observer->barrier_passed();
+  return true;
+}
+
+std::string block_runner::prefix(place where) const {
+  return text_of(where) + ": block " + text_of(blockIdx) + ": ";
+}
+
+std::string block_runner::describe_deadlock() const {
+  for (const emulated_thread& thread : threads_) {
+    if (thread.state == thread_state::at_collective) {
+      return prefix(thread.call->where) + text_of_thread(thread.index) + " waits in " + thread.call->name +
+             format(" for the lanes of mask 0x%08x, but ", thread.call->mask) + describe_missing_lane(thread);
+    }
+  }
+  return describe_uneven_barrier();
+}
+
+// Says what the first lane does that `waiting` waits for.
+std::string block_runner::describe_missing_lane(const emulated_thread& waiting) const {
+  const unsigned warp_begin = waiting.number / 32 * 32;
+  for (unsigned number = warp_begin; number < std::min<std::size_t>(warp_begin + 32, threads_.size());
+       ++number) {
+    const emulated_thread& other = threads_[number];
+    if (!(waiting.call->mask >> (number - warp_begin) & 1)) continue;
+    if (other.state == thread_state::at_barrier) {
+      return text_of_thread(other.index) + " waits at the block barrier at " + text_of(other.where);
+    }
+    if (other.state != thread_state::at_collective) continue;
+    if (other.call->kind != waiting.call->kind || other.call->mask != waiting.call->mask ||
+        other.call->combine != waiting.call->combine) {
+      return text_of_thread(other.index) + " waits in " + other.call->name +
+             format(" with mask 0x%08x at ", other.call->mask) + text_of(other.call->where);
+    }
+  }
+  return "they never come";
+}
+
+std::string block_runner::describe_uneven_barrier() const {
+  const emulated_thread* first = nullptr;
+  const emulated_thread* gone = nullptr;
+  for (const emulated_thread& thread : threads_) {
+    if (thread.state == thread_state::exited) {
+      if (!gone) gone = &thread;
+      continue;
+    }
+    if (!first) first = &thread;
+    if (!same_place(first->where, thread.where)) {
+      return prefix(first->where) + text_of_thread(first->index) + " waits at this barrier, but " +
+             text_of_thread(thread.index) + " waits at the one at " + text_of(thread.where);
+    }
+  }
+  return prefix(first->where) + format("%u of %zu threads, ", at_barrier_, threads_.size()) +
+         text_of_thread(first->index) + " first, wait at this barrier, but " + text_of_thread(gone->index) +
+         " has left the kernel";
+}
+
+// ---- what the running thread asks for
+
+unsigned block_runner::wait_at_barrier(bool predicate, place where) {
+  running_->predicate = predicate;
+  running_->where = where;
+  running_->state = thread_state::at_barrier;
+  ++at_barrier_;
+  suspend();
+  return barrier_count_;
+}
+
+collective_result block_runner::wait_for_lanes(const collective_call& call) {
+  if (!(call.mask >> (running_->number % 32) & 1)) {
+    fail(call.where, format("calls %s with mask 0x%08x, which does not contain its own lane %u", call.name,
+                            call.mask, running_->number % 32));
+  }
+  emulated_thread& self = *running_;
+  self.call = &call;
+  self.state = thread_state::at_collective;
+  ++at_collective_;
+  suspend();
+  return self.result;
+}
+
+void block_runner::yield() {
+  stop_if_launch_failed();
+  running_->state = thread_state::yielded;
+  ++yielded_;
+  suspend();
+}
+
+void block_runner::fail(place where, const std::string& what) {
+  failure_ = prefix(where) + text_of_thread(running_->index) + " " + what;
+  stopping_ = true;
+  throw leave_kernel{};
+}
+
+void block_runner::stop_if_launch_failed() {
+  if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) {
+    stopping_ = true;
+    throw leave_kernel{};
+  }
+}
+
+// ---- the functions that kernels call
+
+bool inside_kernel() {
+  return current_runner != nullptr;
+}
+
+void stop_if_launch_failed() {
+  if (current_runner) current_runner->stop_if_launch_failed();
+}
+
+unsigned wait_at_barrier(bool predicate, place where) {
+  return current_runner->wait_at_barrier(predicate, where);
+}
+collective_result wait_for_lanes(const collective_call& call) {
+  return current_runner->wait_for_lanes(call);
+}
+void yield_thread() {
+  current_runner->yield();
+}
+void trap(place where) {
+  current_runner->fail(where, "calls __trap()");
+}
+
+void refuse_width(const char* name, int width, place where) {
+  current_runner->fail(where,
+                       format("calls %s with width %d, which is no power of two up to 32", name, width));
+}
+
+void fence() {
+  stop_if_launch_failed();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+long long ticks() {
+  static std::atomic<long long> count{0};
+  return ++count;
+}
+
+}  // namespace lab::emulator

@@ -1,0 +1,134 @@
+// Runs the threads of one block at a time as fibers, on the OS thread that calls it. Internal.
+//
+// A fiber carries threads one after the other: when a thread leaves the kernel, the next one of its warp
+// starts on the same stack, without a switch. Only a thread that waits keeps its carrier, and another carrier
+// takes over; a kernel without barriers and collectives therefore costs one switch for each warp.
+#pragma once
+
+#include <atomic>
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/emulator/dialect.hpp"
+#include "common/emulator/runtime_api.hpp"
+#include "common/emulator/sanitizer_fiber.hpp"
+#include "common/emulator/thread_functions.hpp"
+
+namespace lab::emulator {
+
+// What all blocks of a launch share.
+struct launch_state {
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared_bytes;
+  kernel_call call;
+  bool reverse;
+  std::atomic<std::uint64_t> first_failed_block{none};  // by linear index; blocks behind it may stop early
+};
+
+// Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
+// return then.
+void stop_if_launch_failed();
+
+// Whether this OS thread is inside a kernel now.
+bool inside_kernel();
+
+class block_runner {
+ public:
+  block_runner();
+  block_runner(const block_runner&) = delete;
+  block_runner& operator=(const block_runner&) = delete;
+  ~block_runner();
+
+  // Runs the block to its end, or to the first thing that is wrong with it: then its diagnostic.
+  std::optional<std::string> run(const launch_state& launch, std::uint64_t block_number);
+
+  // For the running thread.
+  unsigned wait_at_barrier(bool predicate, place where);
+  collective_result wait_for_lanes(const collective_call& call);
+  void yield();
+  [[noreturn]] void fail(place where, const std::string& what);
+  void stop_if_launch_failed();
+
+ private:
+  enum class thread_state : std::uint8_t {
+    fresh,
+    ready,
+    running,
+    yielded,
+    at_barrier,
+    at_collective,
+    exited
+  };
+  struct carrier;
+
+  struct emulated_thread {
+    thread_state state = thread_state::fresh;
+    bool predicate = false;  // at_barrier
+    uint3 index{};
+    unsigned number = 0;
+    carrier* on = nullptr;
+    place where{};                          // at_barrier
+    const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
+    collective_result result{};
+  };
+
+  void prepare_threads();
+  void select_warp(unsigned warp);
+  emulated_thread& lane(unsigned number) { return threads_[warp_begin_ + number]; }
+  emulated_thread* next_runnable(bool fresh_only);
+  void run_warp();
+  void run_carrier(carrier& self);
+  void begin(emulated_thread& thread, carrier& on);
+  void enter(emulated_thread& thread);
+  void resume(emulated_thread& thread);
+  void suspend();
+  carrier& idle_carrier();
+
+  unsigned exited_lanes() const;
+  bool complete_collectives();
+  bool complete_collective(const collective_call& call, unsigned exited);
+  bool complete_active_masks();
+  std::optional<std::string> read_from_nobody(unsigned arrived);
+
+  bool wake_yielded();
+  bool pass_barrier();
+  std::string describe_deadlock() const;
+  std::string describe_missing_lane(const emulated_thread& waiting) const;
+  std::string describe_uneven_barrier() const;
+  std::string prefix(place where) const;
+  void abandon_threads();
+  std::optional<std::string> check_shared_red_zone() const;
+
+  const launch_state* launch_ = nullptr;
+  std::uint64_t block_number_ = 0;
+  std::vector<emulated_thread> threads_;
+  dim3 prepared_for_{0, 0, 0};
+  emulated_thread* running_ = nullptr;
+
+  unsigned warp_ = 0;
+  unsigned warp_begin_ = 0;  // number of the warp's first thread
+  unsigned warp_lanes_ = 0;
+  unsigned turn_ = 0;  // lanes of the warp that this pass has already looked at
+
+  unsigned exited_ = 0;
+  unsigned yielded_ = 0;
+  unsigned at_collective_ = 0;
+  unsigned at_barrier_ = 0;
+  unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
+
+  bool stopping_ = false;  // threads that wait are to leave the kernel instead of going on
+  std::optional<std::string> failure_;
+
+  std::vector<std::unique_ptr<carrier>> carriers_;
+  std::vector<carrier*> idle_;
+};
+
+}  // namespace lab::emulator

@@ -1,0 +1,46 @@
+#include "common/emulator/thread_pool.hpp"
+
+namespace lab::emulator {
+
+thread_pool::~thread_pool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void thread_pool::run(int count, const std::function<void()>& work) {
+  if (count <= 1) return work();
+  const auto helpers = static_cast<std::size_t>(count - 1);
+  {
+    const std::lock_guard lock(mutex_);
+    while (threads_.size() < helpers) {
+      threads_.emplace_back(&thread_pool::serve, this, static_cast<int>(threads_.size()));
+    }
+    work_ = &work;
+    wanted_ = busy_ = count - 1;
+    ++round_;
+  }
+  start_.notify_all();
+  work();
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return busy_ == 0; });
+}
+
+void thread_pool::serve(int number) {
+  unsigned long seen = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    start_.wait(lock, [&] { return stop_ || (round_ != seen && number < wanted_); });
+    if (stop_) return;
+    seen = round_;
+    lock.unlock();
+    (*work_)();
+    lock.lock();
+    if (--busy_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace lab::emulator

@@ -1,0 +1,37 @@
+// OS threads that stay, and keep their fiber stacks, from launch to launch. Internal.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace lab::emulator {
+
+class thread_pool {
+ public:
+  thread_pool() = default;
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
+  ~thread_pool();
+
+  // Runs `work` on `count` OS threads at once, the caller's being one of them; returns when all have
+  // returned. `work` must not throw. Throws std::system_error when the machine gives no more threads.
+  void run(int count, const std::function<void()>& work);
+
+ private:
+  void serve(int number);
+
+  std::mutex mutex_;
+  std::condition_variable start_;
+  std::condition_variable done_;
+  std::vector<std::thread> threads_;
+  const std::function<void()>* work_ = nullptr;
+  unsigned long round_ = 0;  // counts calls of run(), so that a thread sees a new one
+  int wanted_ = 0;           // threads 0 to wanted_ - 1 take part in this round
+  int busy_ = 0;
+  bool stop_ = false;
+};
+
+}  // namespace lab::emulator

@@ -1,0 +1,474 @@
+// A track with one input array and one output array, made from its problem's description (array_problem.hpp; see
+// stages/moving_average/problem.hpp for all that a problem declares).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/memory.hpp"
+#include "common/npy.hpp"
+#include "common/random.hpp"
+#include "common/stream.hpp"
+#include "harness/device/array_problem.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/track.hpp"
+
+namespace lab {
+
+// Device memory for `size` values of T between two guard zones. Whatever writes beside the array is found out, and
+// what reads beside it reads NaN.
+template <class T>
+class guarded_buffer {
+ public:
+  // A multiple of every alignment that a kernel may hope for, and longer than a block's stray step.
+  static constexpr std::int64_t guard_bytes = 16 * 1024;
+  static constexpr unsigned char guard_byte = 0xff;
+
+  guarded_buffer(std::int64_t size, cudaStream_t stream)
+      : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {}
+
+  static std::size_t needed_bytes(std::int64_t size) {
+    return static_cast<std::size_t>(size) * sizeof(T) + static_cast<std::size_t>(2 * guard_bytes);
+  }
+
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes_.data() + guard_bytes); }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+
+  // Marks the guards, and the values too.
+  void poison_all() const {
+    CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
+  }
+
+  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if any.
+  // `found` is a device scratch word.
+  [[nodiscard]] std::optional<std::int64_t> changed_guard(std::int64_t* found) const {
+    const std::int64_t array_bytes = size_ * static_cast<std::int64_t>(sizeof(T));
+    for (const std::int64_t start : {-guard_bytes, array_bytes}) {
+      find_other_byte(bytes_.data() + guard_bytes + start, guard_bytes, guard_byte, found, stream_);
+      std::int64_t first = 0;
+      CUDA_CHECK(cudaMemcpyAsync(&first, found, sizeof first, cudaMemcpyDeviceToHost, stream_));
+      CUDA_CHECK(cudaStreamSynchronize(stream_));
+      if (first < guard_bytes) return start + first;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::int64_t size_;
+  device_buffer<unsigned char> bytes_;
+  cudaStream_t stream_;
+};
+
+// Compares found outputs with the reference, on all cores.
+template <class Problem>
+class comparison {
+ public:
+  using parameters = typename Problem::parameters;
+  using output_element = typename Problem::output_element;
+
+  comparison(const parameters& p, double relative_error) : parameters_(p), relative_error_(relative_error) {}
+
+  // Compares found[k] with the reference of output indices[k], for all k. `value(j)` is input j.
+  template <class Value>
+  check_result run(const Value& value, const std::vector<std::int64_t>& indices,
+                   const std::vector<output_element>& found) const {
+    const auto count = static_cast<std::int64_t>(indices.size());
+    const std::int64_t piece = 1024;
+    std::atomic<std::int64_t> next{0};
+    const unsigned threads = std::clamp<unsigned>(std::thread::hardware_concurrency(), 1,
+                                                  static_cast<unsigned>(std::max<std::int64_t>(1, count / piece)));
+    std::vector<check_result> results(threads);
+    const auto work = [&](check_result& result) {
+      for (std::int64_t start = next.fetch_add(piece); start < count; start = next.fetch_add(piece)) {
+        for (std::int64_t k = start; k < std::min(start + piece, count); ++k) {
+          compare(value, indices[static_cast<std::size_t>(k)], found[static_cast<std::size_t>(k)], result);
+        }
+      }
+    };
+    {
+      std::vector<std::jthread> helpers;
+      for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(results[t]); });
+      work(results[0]);
+    }
+    check_result total;
+    for (check_result& part : results) {
+      total.compared += part.compared;
+      total.largest_error = std::max(total.largest_error, part.largest_error);
+      const bool earlier = part.failure && (!total.failure || *part.failure->index < *total.failure->index);
+      if (earlier) total.failure = std::move(part.failure);
+    }
+    return total;
+  }
+
+ private:
+  template <class Value>
+  void compare(const Value& value, std::int64_t index, output_element found, check_result& result) const {
+    const expectation expected = Problem::reference(value, parameters_, index);
+    ++result.compared;
+    bool right = false;
+    const auto found_value = static_cast<long double>(found);
+    if (std::isnan(expected.value)) {
+      right = std::isnan(found_value);
+    } else if (std::isinf(expected.value) || expected.scale == 0) {
+      right = found_value == expected.value;
+    } else {
+      const long double error = std::abs(found_value - expected.value);
+      // The last term is for results among the denormals, whose spacing no relative bound reaches.
+      const long double bound = static_cast<long double>(relative_error_) * expected.scale +
+                                2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
+      right = !std::isnan(error) && error <= bound;
+      if (right) result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
+    }
+    if (right || (result.failure && *result.failure->index < index)) return;
+    result.failure = failure_record{.kind = failure_kind::wrong,
+                                    .index = index,
+                                    .expected = number_text(expected.value),
+                                    .found = number_text(found_value)};
+  }
+
+  static std::string number_text(long double number) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*Lg", std::numeric_limits<output_element>::max_digits10, number);
+    return text;
+  }
+
+  parameters parameters_;
+  double relative_error_;
+};
+
+template <class Problem>
+class array_workload final : public workload {
+ public:
+  using parameters = typename Problem::parameters;
+  using input_element = typename Problem::input_element;
+  using output_element = typename Problem::output_element;
+
+  array_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
+      : stage_(stage),
+        parameters_(p),
+        stream_(stream),
+        input_(Problem::input_size(p), stream),
+        output_(Problem::output_size(p), stream),
+        scratch_(scratch_bytes(stage, p), stream),
+        found_(1, stream) {}
+
+  static std::size_t needed_bytes(const stage<Problem>& stage, const parameters& p) {
+    return guarded_buffer<input_element>::needed_bytes(Problem::input_size(p)) +
+           guarded_buffer<output_element>::needed_bytes(Problem::output_size(p)) +
+           guarded_buffer<unsigned char>::needed_bytes(scratch_bytes(stage, p));
+  }
+
+  // The user's own input instead of a generated one.
+  void prepare_from(const std::vector<input_element>& values) {
+    input_.poison_all();
+    if (!values.empty()) {
+      CUDA_CHECK(cudaMemcpyAsync(input_.data(), values.data(), values.size() * sizeof(input_element),
+                                 cudaMemcpyHostToDevice, stream_));
+    }
+    poison_outputs();
+  }
+
+  void prepare(pattern kind, std::uint64_t seed) override {
+    pattern_ = kind;
+    seed_ = seed;
+    input_.poison_all();
+    generate(input_.data(), input_.size(), kind, seed, stream_);
+    poison_outputs();
+  }
+
+  void launch() override {
+    stage_.launch(Problem::bind_input(parameters_, input_.data()), Problem::bind_output(parameters_, output_.data()),
+                  {scratch_.data(), static_cast<std::size_t>(scratch_.size())}, stream_);
+  }
+
+  check_result check() override {
+    find_changed_input(input_.data(), input_.size(), pattern_, seed_, found_.data(), stream_);
+    if (const std::int64_t changed = read_found(); changed < input_.size()) {
+      return {.failure = failure_record{.kind = failure_kind::input_changed, .index = changed}};
+    }
+    if (auto failure = check_memory()) return {.failure = std::move(failure)};
+    const std::int64_t whole_cost = Problem::cost(parameters_) * output_.size();
+    check_result result = whole_cost <= most_whole_cost ? check_whole() : check_sample();
+    if (result.failure) add_owner(*result.failure);
+    return result;
+  }
+
+  // The outputs of the user's own input, a sample of which is compared with the reference.
+  check_result check_against(const std::vector<input_element>& values, std::vector<output_element>& outputs) {
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    if (auto failure = check_memory()) return {.failure = std::move(failure)};
+    outputs = download();
+    const std::vector<std::int64_t> indices = sample_indices();
+    std::vector<output_element> sample;
+    sample.reserve(indices.size());
+    for (const std::int64_t index : indices) sample.push_back(outputs[static_cast<std::size_t>(index)]);
+    check_result result = make_comparison().run(
+        [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, indices, sample);
+    if (result.failure) add_owner(*result.failure);
+    return result;
+  }
+
+  std::uint64_t digest() override {
+    device_buffer<std::uint64_t> word(1, stream_);
+    hash_bits(output_.data(), output_.size(), word.data(), stream_);
+    std::uint64_t value = 0;
+    CUDA_CHECK(cudaMemcpyAsync(&value, word.data(), sizeof value, cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return value;
+  }
+
+ private:
+  // Reference evaluations (outputs times inputs of each) up to which every output is compared, and about how many a
+  // sample may cost: a quarter of a second and some tens of milliseconds of one core.
+  static constexpr std::int64_t most_whole_cost = 400'000'000;
+  static constexpr std::int64_t sample_cost = 20'000'000;
+
+  static std::int64_t scratch_bytes(const stage<Problem>& stage, const parameters& p) {
+    return stage.workspace_bytes == nullptr ? 0 : static_cast<std::int64_t>(stage.workspace_bytes(p));
+  }
+
+  void poison_outputs() {
+    output_.poison_all();
+    scratch_.poison_all();
+  }
+
+  std::int64_t read_found() {
+    std::int64_t value = 0;
+    CUDA_CHECK(cudaMemcpyAsync(&value, found_.data(), sizeof value, cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return value;
+  }
+
+  // Everything written, and nothing beside it.
+  std::optional<failure_record> check_memory() {
+    find_poison(output_.data(), output_.size(), found_.data(), stream_);
+    if (const std::int64_t unwritten = read_found(); unwritten < output_.size()) {
+      failure_record failure{.kind = failure_kind::unwritten, .index = unwritten};
+      add_owner(failure);
+      return failure;
+    }
+    const auto stray = [](const char* what, std::int64_t byte, std::size_t element) {
+      // Rounded toward minus infinity: byte -1 lies in element -1.
+      const auto size = static_cast<std::int64_t>(element);
+      const std::int64_t index = byte >= 0 ? byte / size : -((-byte + size - 1) / size);
+      return failure_record{.kind = failure_kind::out_of_bounds, .index = index, .found = std::string("a write to the ") + what};
+    };
+    if (const auto byte = output_.changed_guard(found_.data())) return stray("output", *byte, sizeof(output_element));
+    if (const auto byte = input_.changed_guard(found_.data())) return stray("input", *byte, sizeof(input_element));
+    if (const auto byte = scratch_.changed_guard(found_.data())) return stray("workspace", *byte, 1);
+    return std::nullopt;
+  }
+
+  void add_owner(failure_record& failure) const {
+    if (stage_.owner_of == nullptr || !failure.index) return;
+    const owner computed_by = stage_.owner_of(parameters_, *failure.index);
+    failure.block = computed_by.block;
+    failure.thread = computed_by.thread;
+  }
+
+  comparison<Problem> make_comparison() const {
+    return {parameters_, stage_.relative_error == nullptr ? Problem::relative_error(parameters_)
+                                                          : stage_.relative_error(parameters_)};
+  }
+
+  std::vector<output_element> download() {
+    std::vector<output_element> values(static_cast<std::size_t>(output_.size()));
+    if (!values.empty()) {
+      CUDA_CHECK(cudaMemcpyAsync(values.data(), output_.data(), values.size() * sizeof(output_element),
+                                 cudaMemcpyDeviceToHost, stream_));
+    }
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return values;
+  }
+
+  check_result check_whole() {
+    std::vector<input_element> values(static_cast<std::size_t>(input_.size()));
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      values[j] = input_value<input_element>(pattern_, seed_, static_cast<std::int64_t>(j));
+    }
+    std::vector<std::int64_t> all(static_cast<std::size_t>(output_.size()));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    return make_comparison().run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
+  }
+
+  check_result check_sample() {
+    const std::vector<std::int64_t> indices = sample_indices();
+    const auto count = static_cast<std::int64_t>(indices.size());
+    device_buffer<std::int64_t> device_indices(indices.size(), stream_);
+    device_buffer<output_element> device_found(indices.size(), stream_);
+    std::vector<output_element> found(indices.size());
+    CUDA_CHECK(cudaMemcpyAsync(device_indices.data(), indices.data(), device_indices.bytes(), cudaMemcpyHostToDevice, stream_));
+    gather(output_.data(), device_indices.data(), device_found.data(), count, stream_);
+    CUDA_CHECK(cudaMemcpyAsync(found.data(), device_found.data(), device_found.bytes(), cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return make_comparison().run(
+        [&](std::int64_t j) { return input_value<input_element>(pattern_, seed_, j); }, indices, found);
+  }
+
+  // Both ends, both sides of some tile borders, and random places: the same ones for the same seed.
+  std::vector<std::int64_t> sample_indices() const {
+    const std::int64_t n = output_.size();
+    const std::int64_t wanted = std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, Problem::cost(parameters_)), 512, 1 << 16);
+    std::set<std::int64_t> chosen;
+    const auto add = [&](std::int64_t index) {
+      if (index >= 0 && index < n) chosen.insert(index);
+    };
+    for (std::int64_t i = 0; i < wanted / 16; ++i) {
+      add(i);
+      add(n - 1 - i);
+    }
+    for (std::int64_t i = -2; i <= 2; ++i) add(Problem::cost(parameters_) + i);
+    const std::int64_t tiles = n / std::max<std::int64_t>(1, stage_.tile);
+    for (std::int64_t k = 0; k < wanted && n > 0; ++k) {
+      const std::uint64_t bits = random_bits(seed_ ^ 0x5eed, static_cast<std::uint64_t>(k));
+      if (k % 4 == 0 && tiles > 0) {
+        const auto border = static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(tiles + 1)) * stage_.tile;
+        add(border - 1);
+        add(border);
+      } else {
+        add(static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
+      }
+    }
+    return {chosen.begin(), chosen.end()};
+  }
+
+  const stage<Problem>& stage_;
+  parameters parameters_;
+  cudaStream_t stream_;
+  guarded_buffer<input_element> input_;
+  guarded_buffer<output_element> output_;
+  guarded_buffer<unsigned char> scratch_;
+  device_buffer<std::int64_t> found_;
+  pattern pattern_ = pattern::random;
+  std::uint64_t seed_ = 0;
+};
+
+template <class Problem>
+class array_track final : public track {
+ public:
+  using parameters = typename Problem::parameters;
+  using input_element = typename Problem::input_element;
+  using output_element = typename Problem::output_element;
+
+  [[nodiscard]] track_description describe() const override {
+    track_description description{.title = Problem::title, .unit = Problem::unit};
+    for (const auto& spec : Problem::describe()) {
+      const auto& defaults = emulated ? spec.emulator_bench : spec.bench;
+      description.parameters.push_back({.name = spec.name,
+                                        .meaning = spec.meaning,
+                                        .minimum = spec.minimum,
+                                        .verify_defaults = spec.emulator_bench,
+                                        .bench_defaults = defaults});
+    }
+    return description;
+  }
+
+  [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
+    parameter_values complete;
+    for (const auto& spec : Problem::describe()) {
+      const auto found = given.find(spec.name);
+      const std::int64_t value = found != given.end() ? found->second : (emulated ? spec.emulator_bench : spec.bench)[0];
+      if (value < spec.minimum) {
+        throw usage_error(std::string(spec.name) + " must be at least " + std::to_string(spec.minimum) + ", not " + std::to_string(value));
+      }
+      if (value > largest_value) {
+        throw usage_error(std::string(spec.name) + " must be at most " + std::to_string(largest_value) + ", not " + std::to_string(value));
+      }
+      complete[spec.name] = value;
+    }
+    for (const auto& [name, unused] : given) {
+      if (!complete.contains(name)) throw usage_error("no parameter is called " + name);
+    }
+    return complete;
+  }
+
+  [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough) const override {
+    std::vector<trial> list;
+    for (const auto& one : Problem::cases(typed(entry).tile, thorough)) {
+      trial added{.input = one.input};
+      for (const auto& spec : Problem::describe()) added.parameters[spec.name] = one.parameters.*spec.member;
+      list.push_back(std::move(added));
+    }
+    return list;
+  }
+
+  [[nodiscard]] ceiling_need ceiling(const parameter_values& values) const override {
+    const bool reads = Problem::ceiling == array_ceiling::read;
+    return {.kind = reads ? "read" : "copy", .bytes = Problem::fewest_bytes(typed(values))};
+  }
+
+  [[nodiscard]] std::string unsupported(const stage_entry& entry, const parameter_values& values) const override {
+    const stage<Problem>& found = typed(entry);
+    return found.unsupported == nullptr ? "" : found.unsupported(typed(values));
+  }
+
+  [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
+                                               cudaStream_t stream) const override {
+    return make_typed(entry, typed(values), stream);
+  }
+
+  [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
+                                   const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                                   cudaStream_t stream) const override {
+    if (inputs.size() != 1) throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
+    if (outputs.size() != 1) throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
+    if (given.contains("n")) throw usage_error("n is the length of the input file, not an option here");
+    require_writable(outputs[0]);
+    const npy_array<input_element> file = read_npy<input_element>(inputs[0]);
+    if (file.shape.size() != 1) {
+      throw usage_error(inputs[0] + ": a one-dimensional array is needed, not one of " + std::to_string(file.shape.size()) + " dimensions");
+    }
+    parameter_values values = given;
+    values["n"] = file.shape[0];
+    const parameters p = typed(complete(values));
+    if (const std::string why = unsupported(entry, values); !why.empty()) throw unsupported_error(entry.path + ": " + why);
+    const auto work = make_typed(entry, p, stream);
+    work->prepare_from(file.values);
+    work->launch();
+    std::vector<output_element> results;
+    check_result result = work->check_against(file.values, results);
+    if (!result.failure) write_npy<output_element>(outputs[0], results, std::array{Problem::output_size(p)});
+    return result;
+  }
+
+ private:
+  // 2^48 elements: far beyond any device, and near enough to keep every byte count within 64 bits.
+  static constexpr std::int64_t largest_value = std::int64_t{1} << 48;
+
+  static const stage<Problem>& typed(const stage_entry& entry) {
+    if (entry.problem != typeid(Problem)) throw std::logic_error(entry.path + " is registered for another problem");
+    return *static_cast<const stage<Problem>*>(entry.typed);
+  }
+
+  static parameters typed(const parameter_values& values) {
+    parameters p;
+    for (const auto& spec : Problem::describe()) p.*spec.member = values.at(spec.name);
+    return p;
+  }
+
+  static std::unique_ptr<array_workload<Problem>> make_typed(const stage_entry& entry, const parameters& p, cudaStream_t stream) {
+    const stage<Problem>& found = typed(entry);
+    const std::size_t needed = array_workload<Problem>::needed_bytes(found, p);
+    const std::size_t available = memory::available();
+    if (needed > available) throw memory_error(needed, available);
+    return std::make_unique<array_workload<Problem>>(found, p, stream);
+  }
+};
+
+// Registers the track of `Problem` under its directory's name, which the build passes as LAB_PATH.
+template <class Problem>
+struct array_track_registration {
+  explicit array_track_registration(const char* path) { register_track(path, std::make_unique<array_track<Problem>>()); }
+};
+
+}  // namespace lab

@@ -1,0 +1,194 @@
+#include "harness/device/kernels.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "common/cuda.hpp"
+
+namespace lab {
+namespace {
+
+constexpr int block_threads = 256;
+constexpr std::int64_t most_blocks = 132 * 16;
+
+dim3 grid_for(std::int64_t n) {
+  const std::int64_t blocks = (n + block_threads - 1) / block_threads;
+  return dim3(static_cast<unsigned>(std::min(blocks, most_blocks)));
+}
+
+__device__ std::int64_t first_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::int64_t stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
+
+// A value's bits, as the unsigned integer of its size.
+template <class T>
+__device__ auto bits_of(const T& value) {
+  if constexpr (sizeof(T) == 8) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  } else {
+    static_assert(sizeof(T) == 4);
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+}
+
+__device__ void keep_smallest(std::int64_t* first, std::int64_t index) {
+  atomicMin(reinterpret_cast<long long*>(first), static_cast<long long>(index));
+}
+
+__global__ void set_kernel(std::int64_t* to, std::int64_t value) { *to = value; }
+
+template <class T>
+__global__ void generate_kernel(T* values, std::int64_t n, pattern kind, std::uint64_t seed) {
+  for (std::int64_t i = first_index(); i < n; i += stride()) values[i] = input_value<T>(kind, seed, i);
+}
+
+template <class T>
+__global__ void find_poison_kernel(const T* values, std::int64_t n, std::int64_t* first) {
+  for (std::int64_t i = first_index(); i < n; i += stride()) {
+    const auto bits = bits_of(values[i]);
+    if (bits == static_cast<decltype(bits)>(~0ull)) keep_smallest(first, i);
+  }
+}
+
+template <class T>
+__global__ void find_changed_kernel(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
+                                    std::int64_t* first) {
+  for (std::int64_t i = first_index(); i < n; i += stride()) {
+    const T wanted = input_value<T>(kind, seed, i);
+    if (bits_of(values[i]) != bits_of(wanted)) keep_smallest(first, i);
+  }
+}
+
+__global__ void find_other_byte_kernel(const unsigned char* bytes, std::int64_t n, unsigned char value,
+                                       std::int64_t* first) {
+  for (std::int64_t i = first_index(); i < n; i += stride()) {
+    if (bytes[i] != value) keep_smallest(first, i);
+  }
+}
+
+template <class T>
+__global__ void gather_kernel(const T* from, const std::int64_t* indices, T* to, std::int64_t n) {
+  for (std::int64_t i = first_index(); i < n; i += stride()) to[i] = from[indices[i]];
+}
+
+template <class T>
+__global__ void hash_kernel(const T* values, std::int64_t n, std::uint64_t* digest) {
+  std::uint64_t sum = 0;
+  for (std::int64_t i = first_index(); i < n; i += stride()) {
+    sum += random_bits(static_cast<std::uint64_t>(bits_of(values[i])), static_cast<std::uint64_t>(i));
+  }
+  // Addition of integers: the order in which the threads arrive cannot show.
+  atomicAdd(reinterpret_cast<unsigned long long*>(digest), static_cast<unsigned long long>(sum));
+}
+
+__global__ void flush_kernel(const uint4* data, std::size_t n, uint4* never) {
+  uint4 all = make_uint4(0, 0, 0, 0);
+  for (std::size_t i = static_cast<std::size_t>(first_index()); i < n; i += static_cast<std::size_t>(stride())) {
+    const uint4 value = data[i];
+    all.x ^= value.x;
+    all.y ^= value.y;
+    all.z ^= value.z;
+    all.w ^= value.w;
+  }
+  // The host passes nullptr; the compiler cannot know, so the loads stay.
+  if (never != nullptr) *never = all;
+}
+
+__global__ void empty_kernel() {}
+
+__global__ void probe_clock_kernel(std::uint64_t* result) {
+#if LAB_EMULATED
+  result[0] = 0;
+  result[1] = 0;
+#else
+  constexpr std::uint64_t spin_nanoseconds = 20'000;
+  std::uint64_t start = 0;
+  std::uint64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  // Begin at a tick of the timer, which is coarser than the clock.
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now == start);
+  start = now;
+  const long long first_cycle = clock64();
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < spin_nanoseconds);
+  result[0] = static_cast<std::uint64_t>(clock64() - first_cycle);
+  result[1] = now - start;
+#endif
+}
+
+}  // namespace
+
+template <class T>
+void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream) {
+  launch(generate_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, kind, seed);
+}
+
+template <class T>
+void poison(T* values, std::int64_t n, cudaStream_t stream) {
+  if (n > 0) CUDA_CHECK(cudaMemsetAsync(values, 0xff, static_cast<std::size_t>(n) * sizeof(T), stream));
+}
+
+template <class T>
+void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream) {
+  launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
+  launch(find_poison_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, first);
+}
+
+template <class T>
+void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed, std::int64_t* first,
+                        cudaStream_t stream) {
+  launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
+  launch(find_changed_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, kind, seed, first);
+}
+
+void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
+                     cudaStream_t stream) {
+  launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
+  launch(find_other_byte_kernel, grid_for(n), dim3(block_threads), 0, stream, bytes, n, value, first);
+}
+
+template <class T>
+void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, cudaStream_t stream) {
+  launch(gather_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, from, indices, to, n);
+}
+
+template <class T>
+void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream) {
+  CUDA_CHECK(cudaMemsetAsync(digest, 0, sizeof *digest, stream));
+  launch(hash_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, digest);
+}
+
+void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream) {
+  const std::size_t n = bytes / sizeof(uint4);
+  launch(flush_kernel, grid_for(static_cast<std::int64_t>(n)), dim3(block_threads), 0, stream,
+         static_cast<const uint4*>(data), n, nullptr);
+}
+
+void empty(cudaStream_t stream) { launch(empty_kernel, dim3(1), dim3(1), 0, stream); }
+
+void probe_clock(std::uint64_t* result, cudaStream_t stream) {
+  launch(probe_clock_kernel, dim3(1), dim3(1), 0, stream, result);
+}
+
+#define LAB_INSTANTIATE(T)                                                                                      \
+  template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t);                            \
+  template void poison<T>(T*, std::int64_t, cudaStream_t);                                                      \
+  template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                            \
+  template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*, cudaStream_t); \
+  template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);                       \
+  template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t);
+LAB_INSTANTIATE(double)
+LAB_INSTANTIATE(float)
+LAB_INSTANTIATE(std::int64_t)
+#undef LAB_INSTANTIATE
+
+}  // namespace lab

@@ -1,0 +1,258 @@
+#include "harness/device/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "common/memory.hpp"
+#include "common/stream.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/verify.hpp"
+
+namespace lab {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+// The value below which a fraction `part` of the sorted samples lies, by linear interpolation.
+double quantile(const std::vector<double>& sorted, double part) {
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+void summarise(timing_record& timing) {
+  std::vector<double> sorted = timing.samples;
+  std::sort(sorted.begin(), sorted.end());
+  timing.median = quantile(sorted, 0.5);
+  timing.minimum = sorted.front();
+  timing.maximum = sorted.back();
+  timing.interquartile_range = quantile(sorted, 0.75) - quantile(sorted, 0.25);
+  timing.spread = timing.median > 0 ? timing.interquartile_range / timing.median : 0;
+}
+
+// Takes samples from `sample` (nanoseconds a launch) until the plan is met.
+void collect(timing_record& timing, const measure_plan& plan, const std::function<double()>& sample) {
+  const auto start = clock::now();
+  for (;;) {
+    timing.samples.push_back(sample());
+    if (static_cast<std::int64_t>(timing.samples.size()) < plan.minimum_samples) continue;
+    summarise(timing);
+    if (timing.spread <= plan.spread_target) {
+      timing.stopped_by = "spread";
+      return;
+    }
+    if (seconds_since(start) >= plan.time_limit_seconds) {
+      timing.stopped_by = "time limit";
+      return;
+    }
+  }
+}
+
+#if LAB_EMULATED
+
+timing_record measure_on_host(const std::function<void()>& enqueue, const measure_plan& plan) {
+  timing_record timing{.method = "host clock", .l2 = cache_state::none};
+  const auto once = [&] {
+    const auto start = clock::now();
+    enqueue();
+    return seconds_since(start) * 1e9;
+  };
+  collect(timing, plan, once);
+  return timing;
+}
+
+#else
+
+// Below this, launching costs as much as running, and a graph is replayed instead.
+constexpr double short_kernel_nanoseconds = 20'000;
+// A warm batch of short launches lasts about this long.
+constexpr double batch_nanoseconds = 200'000;
+// A sample below this fraction of the highest SM clock was throttled.
+constexpr double throttled_below = 0.75;
+constexpr std::int64_t most_retries = 20;
+// Warming up a kernel of seconds with several launches teaches nothing.
+constexpr double longest_warmup_seconds = 0.3;
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+class gpu_sampler {
+ public:
+  gpu_sampler(const std::function<void()>& enqueue, const measure_plan& plan, cudaStream_t stream)
+      : enqueue_(enqueue),
+        plan_(plan),
+        stream_(stream),
+        highest_clock_mhz_(attribute(cudaDevAttrClockRate) / 1e3),
+        clock_words_(2, stream),
+        flush_bytes_(plan.l2 == cache_state::cold ? 2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)) / 16 * 16 : 0),
+        flush_(flush_bytes_, stream) {
+    if (flush_bytes_ > 0) CUDA_CHECK(cudaMemsetAsync(flush_.data(), 0x5a, flush_bytes_, stream));
+  }
+
+  timing_record run() {
+    timing_record timing{.method = "events", .l2 = plan_.l2};
+    const double estimate = warm_up();
+    std::vector<double> clocks;
+    const auto watched = [&](const std::function<double()>& take) {
+      return [&, take] {
+        for (;;) {
+          const double time = take();
+          const double mhz = read_clock();
+          if (mhz < throttled_below * highest_clock_mhz_ && timing.retried < most_retries) {
+            ++timing.retried;
+            continue;
+          }
+          clocks.push_back(mhz);
+          return time;
+        }
+      };
+    };
+    if (estimate >= short_kernel_nanoseconds) {
+      collect(timing, plan_, watched([this] { return sample_with_events([this] { enqueue_(); }, 1); }));
+    } else if (plan_.l2 == cache_state::warm) {
+      timing.method = "graph";
+      timing.launches_per_sample = std::clamp<std::int64_t>(static_cast<std::int64_t>(batch_nanoseconds / estimate), 10, 200);
+      const graph batch(stream_, [&] {
+        for (std::int64_t i = 0; i < timing.launches_per_sample; ++i) enqueue_();
+      });
+      batch.replay(stream_);
+      const auto launches = static_cast<double>(timing.launches_per_sample);
+      collect(timing, plan_, watched([&] { return sample_with_events([&] { batch.replay(stream_); }, launches); }));
+    } else {
+      // One graph of flush, event, launch, event: nothing of the launch's own cost lies between the events.
+      timing.method = "graph";
+      const event start;
+      const event stop;
+      const graph one(stream_, [&] {
+        flush_cache(flush_.data(), flush_bytes_, stream_);
+        start.record_in_graph(stream_);
+        enqueue_();
+        stop.record_in_graph(stream_);
+      });
+      one.replay(stream_);
+      collect(timing, plan_, watched([&] {
+                CUDA_CHECK(cudaCtxResetPersistingL2Cache());
+                one.replay(stream_);
+                probe_clock(clock_words_.data(), stream_);
+                CUDA_CHECK(cudaStreamSynchronize(stream_));
+                return stop.nanoseconds_since(start);
+              }));
+    }
+    std::sort(clocks.begin(), clocks.end());
+    timing.sm_clock_mhz = clock_record{.median = quantile(clocks, 0.5), .minimum = clocks.front(), .maximum = clocks.back()};
+    timing.unstable = clocks.front() < throttled_below * highest_clock_mhz_;
+    return timing;
+  }
+
+ private:
+  // Returns the nanoseconds of the last warm-up launch.
+  double warm_up() {
+    const auto start = clock::now();
+    double last = 0;
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(1, plan_.warmups); ++i) {
+      last = sample_with_events([this] { enqueue_(); }, 1);
+      if (seconds_since(start) > longest_warmup_seconds) break;
+    }
+    return last;
+  }
+
+  double sample_with_events(const std::function<void()>& launches, double count) {
+    if (plan_.l2 == cache_state::cold) {
+      CUDA_CHECK(cudaCtxResetPersistingL2Cache());
+      flush_cache(flush_.data(), flush_bytes_, stream_);
+    }
+    start_.record(stream_);
+    launches();
+    stop_.record(stream_);
+    probe_clock(clock_words_.data(), stream_);
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return stop_.nanoseconds_since(start_) / count;
+  }
+
+  // MHz during the spin right after the last sample.
+  double read_clock() {
+    std::uint64_t words[2] = {0, 1};
+    CUDA_CHECK(cudaMemcpyAsync(words, clock_words_.data(), sizeof words, cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return 1e3 * static_cast<double>(words[0]) / static_cast<double>(words[1]);
+  }
+
+  const std::function<void()>& enqueue_;
+  measure_plan plan_;
+  cudaStream_t stream_;
+  double highest_clock_mhz_;
+  device_buffer<std::uint64_t> clock_words_;
+  std::size_t flush_bytes_;
+  device_buffer<unsigned char> flush_;
+  event start_;
+  event stop_;
+};
+
+#endif
+
+}  // namespace
+
+timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan, [[maybe_unused]] cudaStream_t stream) {
+#if LAB_EMULATED
+  return measure_on_host(enqueue, plan);
+#else
+  return gpu_sampler(enqueue, plan, stream).run();
+#endif
+}
+
+ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  if (need.kind != "copy") throw usage_error("no ceiling is called " + need.kind);
+  const std::size_t half = static_cast<std::size_t>(need.bytes) / 2;
+  const std::size_t free_bytes = memory::available();
+  if (2 * half > free_bytes) throw memory_error(2 * half, free_bytes);
+  const std::size_t words = (half + sizeof(double) - 1) / sizeof(double);
+  const device_buffer<double> from(words, stream);
+  const device_buffer<double> to(words, stream);
+  generate(from.data(), static_cast<std::int64_t>(words), pattern::random, 1, stream);
+  poison(to.data(), static_cast<std::int64_t>(words), stream);
+  const auto copy = [&] {
+    if (half > 0) CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
+  };
+  return {.kind = need.kind, .bytes = need.bytes, .timing = measure(copy, plan, stream)};
+}
+
+timing_record measure_floor(const measure_plan& plan, cudaStream_t stream) {
+  return measure([stream] { empty(stream); }, plan, stream);
+}
+
+measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                            const measure_plan& plan, cudaStream_t stream) {
+  measured result{.verification = verify(stage, seed, false, stream)};
+  if (!result.verification.passed) return result;
+  const auto work = track_of(stage).make(stage, parameters, stream);
+  const auto gate = [&](std::uint64_t with_seed) {
+    check_result checked = run_and_check(*work, pattern::random, with_seed, stream);
+    verification_record& record = result.verification;
+    ++record.cases;
+    record.compared += checked.compared;
+    record.largest_error = std::max(record.largest_error, checked.largest_error);
+    if (!checked.failure) return true;
+    record.passed = false;
+    record.failure = std::move(checked.failure);
+    record.failure->test_case = trial_name(parameters, pattern::random, with_seed);
+    return false;
+  };
+  if (!gate(seed)) return result;
+  timing_record timing = measure([&] { work->launch(); }, plan, stream);
+  // Other inputs: an answer kept from before, or state left behind by the timed launches, is now wrong.
+  result.verification.seeds.push_back(seed + 1);
+  if (gate(seed + 1)) result.timing = std::move(timing);
+  return result;
+}
+
+}  // namespace lab

@@ -1,0 +1,33 @@
+// The sampler: how a launch is timed, and when there are enough samples.
+#pragma once
+
+#include <functional>
+
+#include "common/cuda.hpp"
+#include "harness/device/track.hpp"
+#include "harness/protocol.hpp"
+
+namespace lab {
+
+// Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or below 20 us a captured graph (warm: of a
+// batch of launches; cold: of one, behind the flush); for cold samples the L2 cache is filled with other, clean data
+// and persisting lines are reset; the SM clock is read beside each sample, a throttled one is taken again, and a row
+// that stays throttled is marked unstable. On the emulator: the host's clock. Sampling stops when inter-quartile
+// range / median <= spread_target or after time_limit_seconds, but not before minimum_samples.
+timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan, cudaStream_t stream);
+
+// Times the plain operation that moves `need.bytes`. Throws memory_error, before allocating, when it does not fit.
+ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream);
+
+// Times an empty kernel.
+timing_record measure_floor(const measure_plan& plan, cudaStream_t stream);
+
+// Verified, timed, and verified again on other inputs. The timing is absent when either verification failed.
+struct measured {
+  verification_record verification;
+  std::optional<timing_record> timing;
+};
+measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                            const measure_plan& plan, cudaStream_t stream);
+
+}  // namespace lab

@@ -1,0 +1,115 @@
+// What a stage says about itself, and how it registers. A stage's file ends with one `registration`; nothing else
+// lists it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <vector>
+
+#include "common/cuda.hpp"
+
+namespace lab {
+
+// Scratch memory that the harness owns and hands to a launch: at least as large as the stage asked for, aligned to
+// 256 bytes, content unspecified at every launch.
+struct workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+// What a stage needs, and what it does not promise. The contract test checks each in both directions: a stage
+// without a trait must behave, a stage with it must not.
+struct traits {
+  bool gpu_only = false;               // uses what the emulator does not model (CUB, bulk copies, PTX, ...)
+  int minimum_compute_capability = 0;  // 90 for sm_90; 0 for any
+  bool library = false;                // somebody else's kernel, there to be compared with
+  bool drifts = false;                 // rounding errors of values no longer in an output's input stay in it
+  bool leaks_nonfinite = false;        // a NaN or Inf reaches outputs whose inputs hold none
+  bool nondeterministic = false;       // the bits of the result may change from run to run
+};
+
+// Which thread computes an output; empty texts where the stage cannot tell from the index.
+struct owner {
+  std::string block;
+  std::string thread;
+};
+
+template <class Problem>
+struct stage {
+  using parameters = typename Problem::parameters;
+
+  // One line: the idea that this stage adds to the one before.
+  const char* idea = "";
+  // Enqueues the work on the stream. Neither allocates nor synchronises. nullptr where the device cannot run it.
+  void (*launch)(const typename Problem::input&, const typename Problem::output&, workspace, cudaStream_t) = nullptr;
+  // Scratch memory that `launch` needs for these parameters, in bytes.
+  std::size_t (*workspace_bytes)(const parameters&) = nullptr;
+  // Why the stage cannot run these parameters on the current device; empty when it can.
+  std::string (*unsupported)(const parameters&) = nullptr;
+  // Outputs that one block (or one step of it) computes: the contract test tries sizes around its multiples.
+  std::int64_t tile = 1;
+  // Block and thread that compute output `index`, for the message about a wrong one.
+  owner (*owner_of)(const parameters&, std::int64_t index) = nullptr;
+  // Bound on the error relative to the problem's own scale, where the problem's default is out of reach.
+  double (*relative_error)(const parameters&) = nullptr;
+  lab::traits traits = {};
+  // Nsight Compute's names of the counters that the stage's page speaks of.
+  std::vector<const char*> metrics = {};
+};
+
+// For stages in which consecutive outputs belong to consecutive threads: `per_thread` outputs each, `tile` a block.
+template <std::int64_t tile, std::int64_t per_thread, class Parameters>
+owner consecutive_owner(const Parameters& /*parameters*/, std::int64_t index) {
+  return {std::to_string(index / tile), std::to_string(index % tile / per_thread)};
+}
+
+// A registered stage without its type. `typed` points to a stage<Problem>, `problem` says which.
+struct stage_entry {
+  std::string path;   // "moving_average/01_naive"
+  std::string track;  // "moving_average"
+  std::string name;   // "01_naive"
+  std::string idea;
+  lab::traits traits;
+  std::vector<std::string> metrics;
+  bool has_launch = false;
+  std::type_index problem = typeid(void);
+  const void* typed = nullptr;
+};
+
+// Adds an entry to the process's registry. Called before main; makes no CUDA call.
+void register_stage(stage_entry entry);
+
+// Registers a stage under its directory's path, which the build passes as LAB_PATH.
+template <class Problem>
+class registration {
+ public:
+  registration(std::string_view path, stage<Problem> description) : stage_(std::move(description)) {
+    const std::size_t slash = path.find('/');
+    register_stage({.path = std::string(path),
+                    .track = std::string(path.substr(0, slash)),
+                    .name = std::string(path.substr(slash + 1)),
+                    .idea = stage_.idea,
+                    .traits = stage_.traits,
+                    .metrics = {stage_.metrics.begin(), stage_.metrics.end()},
+                    .has_launch = stage_.launch != nullptr,
+                    .problem = typeid(Problem),
+                    .typed = &stage_});
+  }
+  registration(const registration&) = delete;
+  registration& operator=(const registration&) = delete;
+
+ private:
+  stage<Problem> stage_;
+};
+
+}  // namespace lab
+
+// The launch function of a gpu_only stage: itself for CUDA, nullptr for the emulator, where its kernel is left out.
+#if LAB_EMULATED
+#define LAB_GPU_ONLY(function) nullptr
+#else
+#define LAB_GPU_ONLY(function) function
+#endif

@@ -1,0 +1,104 @@
+// A track as the harness sees it: it describes its parameters, lists what must be tried, and makes workloads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/cuda.hpp"
+#include "harness/device/inputs.hpp"
+#include "harness/device/stage.hpp"
+#include "harness/protocol.hpp"
+
+namespace lab {
+
+// A request that makes no sense: an unknown name, a value out of range, a file that is not what it should be.
+class usage_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Parameters that a stage cannot run, or a stage that this device cannot run.
+class unsupported_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a check found. `largest_error` is the largest error as a fraction of its bound.
+struct check_result {
+  std::int64_t compared = 0;
+  double largest_error = 0;
+  std::optional<failure_record> failure;
+};
+
+// One stage on one set of parameters, with its inputs, outputs and scratch memory on the device.
+class workload {
+ public:
+  workload() = default;
+  workload(const workload&) = delete;
+  workload& operator=(const workload&) = delete;
+  virtual ~workload() = default;
+
+  // Enqueues fresh inputs, and poisons outputs, scratch memory and the guard zones around all of them.
+  virtual void prepare(pattern kind, std::uint64_t seed) = 0;
+  // Enqueues the stage.
+  virtual void launch() = 0;
+  // Waits, and compares everything that `prepare` set up with what it must be now.
+  virtual check_result check() = 0;
+  // Waits, and hashes the outputs bit by bit.
+  virtual std::uint64_t digest() = 0;
+};
+
+// One input that a stage is tried on.
+struct trial {
+  parameter_values parameters;
+  pattern input = pattern::random;
+};
+
+// The plain operation that moves the fewest bytes.
+struct ceiling_need {
+  std::string kind;  // "copy" or "read"
+  std::int64_t bytes = 0;
+};
+
+class track {
+ public:
+  track() = default;
+  track(const track&) = delete;
+  track& operator=(const track&) = delete;
+  virtual ~track() = default;
+
+  // All but its stages.
+  [[nodiscard]] virtual track_description describe() const = 0;
+  // `given` completed by the bench defaults (the first of a sweep). Throws usage_error.
+  [[nodiscard]] virtual parameter_values complete(const parameter_values& given) const = 0;
+  [[nodiscard]] virtual std::vector<trial> trials(const stage_entry& stage, bool thorough) const = 0;
+  [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters) const = 0;
+  // Why the stage cannot run these parameters; empty when it can.
+  [[nodiscard]] virtual std::string unsupported(const stage_entry& stage, const parameter_values& parameters) const = 0;
+  // Throws memory_error before anything is allocated when it will not fit.
+  [[nodiscard]] virtual std::unique_ptr<workload> make(const stage_entry& stage, const parameter_values& parameters,
+                                                       cudaStream_t stream) const = 0;
+  // Runs the stage on the user's files and checks a sample of the result before anything is written. Throws
+  // usage_error for files that are not what they should be.
+  [[nodiscard]] virtual check_result apply(const stage_entry& stage, const parameter_values& given,
+                                           const std::vector<std::string>& inputs,
+                                           const std::vector<std::string>& outputs, cudaStream_t stream) const = 0;
+};
+
+// Adds a track under its directory's name. Called before main; makes no CUDA call.
+void register_track(std::string name, std::unique_ptr<track> added);
+
+// What this process knows. Stages are sorted by path.
+const track& find_track(const std::string& name);         // throws usage_error
+const stage_entry& find_stage(const std::string& path);   // throws usage_error
+const track& track_of(const stage_entry& stage);
+std::vector<std::string> track_names();
+std::vector<const stage_entry*> stages_of(const std::string& track);
+std::size_t stage_count();
+// Throws std::logic_error when a stage has no track or another problem's type.
+void check_registry();
+
+}  // namespace lab

@@ -1,0 +1,155 @@
+#include "harness/device/verify.hpp"
+
+#include <algorithm>
+
+#include "common/memory.hpp"
+#if LAB_EMULATED
+#include "common/emulator/emulator.hpp"
+#endif
+
+namespace lab {
+namespace {
+
+// What the device has to say about the launch that failed, beyond its error code.
+std::string diagnosis(const cuda_error& error) {
+#if LAB_EMULATED
+  std::string text;
+  for (const std::string& line : emulator::take_diagnostics()) text += (text.empty() ? "" : "; ") + line;
+  if (!text.empty()) return text;
+#endif
+  return std::string(cudaGetErrorName(error.code())) + ": " + cudaGetErrorString(error.code());
+}
+
+bool shows_drift(pattern kind) { return kind == pattern::spikes; }
+bool shows_leaks(pattern kind) { return kind == pattern::nonfinite; }
+
+}  // namespace
+
+bool device_lost() noexcept { return cudaDeviceSynchronize() != cudaSuccess; }
+
+std::string trial_name(const parameter_values& parameters, pattern kind, std::uint64_t seed) {
+  std::string text;
+  for (const auto& [name, value] : parameters) text += name + "=" + std::to_string(value) + " ";
+  return text + "input=" + to_string(kind) + " seed=" + std::to_string(seed);
+}
+
+std::string failure_message(const failure_record& failure) {
+  const std::string index = failure.index ? std::to_string(*failure.index) : "?";
+  std::string text;
+  switch (failure.kind) {
+    case failure_kind::wrong:
+      text = (failure.index ? "wrong at index " + index + ": " : "") + "expected " + failure.expected + ", found " + failure.found;
+      break;
+    case failure_kind::unwritten: text = "output " + index + " was never written"; break;
+    case failure_kind::out_of_bounds: text = "out of bounds: " + failure.found + ", index " + index; break;
+    case failure_kind::input_changed: text = "changed its input at index " + index; break;
+    case failure_kind::launch: text = "the launch was refused: " + failure.found; break;
+    case failure_kind::crash: text = "crashed: " + failure.found; break;
+    case failure_kind::unsupported:
+    case failure_kind::hang: text = to_string(failure.kind) + ": " + failure.found; break;
+  }
+  if (!failure.block.empty()) text += ", block " + failure.block;
+  if (!failure.thread.empty()) text += ", thread " + failure.thread;
+  if (!failure.test_case.empty()) text += " (" + failure.test_case + ")";
+  return text;
+}
+
+std::string why_not_runnable(const stage_entry& stage) {
+  if (emulated) {
+    return stage.traits.gpu_only ? "needs a GPU: it uses what the emulator does not model" : "";
+  }
+  if (stage.traits.minimum_compute_capability == 0) return "";
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  const int found = 10 * major + minor;
+  const int needed = stage.traits.minimum_compute_capability;
+  if (found >= needed) return "";
+  const auto text = [](int capability) { return std::to_string(capability / 10) + "." + std::to_string(capability % 10); };
+  return "needs compute capability " + text(needed) + ", and this device has " + text(found);
+}
+
+void require_runnable(const stage_entry& stage) {
+  if (const std::string why = why_not_runnable(stage); !why.empty()) throw unsupported_error(stage.path + " " + why);
+}
+
+check_result run_and_check(workload& work, pattern kind, std::uint64_t seed, cudaStream_t stream) {
+  work.prepare(kind, seed);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  try {
+    work.launch();
+  } catch (const cuda_error& error) {
+    const bool refused = !device_lost();
+    return {.failure = failure_record{.kind = refused ? failure_kind::launch : failure_kind::crash, .found = diagnosis(error)}};
+  }
+  try {
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+  } catch (const cuda_error& error) {
+    return {.failure = failure_record{.kind = failure_kind::crash, .found = diagnosis(error)}};
+  }
+  return work.check();
+}
+
+verification_record verify(const stage_entry& stage, std::uint64_t seed, bool thorough, cudaStream_t stream) {
+  const track& its_track = track_of(stage);
+  verification_record record{.passed = true, .seeds = {seed}};
+  bool tried_drift = false;
+  bool tried_leaks = false;
+  bool showed_drift = false;
+  bool showed_leaks = false;
+  std::int64_t too_large = 0;
+  for (const trial& one : its_track.trials(stage, thorough)) {
+    if (!its_track.unsupported(stage, one.parameters).empty()) continue;
+    const bool may_drift = stage.traits.drifts && shows_drift(one.input);
+    const bool may_leak = stage.traits.leaks_nonfinite && shows_leaks(one.input);
+    std::unique_ptr<workload> work;
+    try {
+      work = its_track.make(stage, one.parameters, stream);
+    } catch (const memory_error&) {
+      ++too_large;  // a trial beyond this device's memory is no fault of the stage
+      continue;
+    }
+    check_result result = run_and_check(*work, one.input, seed, stream);
+    ++record.cases;
+    record.compared += result.compared;
+    tried_drift |= may_drift;
+    tried_leaks |= may_leak;
+    if (result.failure && result.failure->kind == failure_kind::wrong && (may_drift || may_leak)) {
+      showed_drift |= may_drift;
+      showed_leaks |= may_leak;
+      continue;
+    }
+    record.largest_error = std::max(record.largest_error, result.largest_error);
+    if (!result.failure && !stage.traits.nondeterministic) {
+      const std::uint64_t once = work->digest();
+      work->launch();
+      if (work->digest() != once) {
+        result.failure = failure_record{.kind = failure_kind::wrong,
+                                        .expected = "the same bits as the run before",
+                                        .found = "other bits, and the stage is not declared nondeterministic"};
+      }
+    }
+    if (result.failure) {
+      record.passed = false;
+      record.failure = std::move(result.failure);
+      record.failure->test_case = trial_name(one.parameters, one.input, seed);
+      return record;
+    }
+  }
+  const auto hollow = [&](const char* trait, const char* inputs) {
+    record.passed = false;
+    record.failure = failure_record{.kind = failure_kind::wrong,
+                                    .expected = std::string("a stage that declares ") + trait,
+                                    .found = std::string("a stage that is right on every input with ") + inputs};
+  };
+  if (thorough && tried_drift && !showed_drift) hollow("drifts", to_string(pattern::spikes));
+  if (thorough && tried_leaks && !showed_leaks) hollow("leaks_nonfinite", to_string(pattern::nonfinite));
+  if (record.cases == 0) throw unsupported_error(stage.path + ": none of the trials could be run" + (too_large > 0 ? ": too little memory" : ""));
+  return record;
+}
+
+}  // namespace lab

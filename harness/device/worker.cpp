@@ -1,0 +1,280 @@
+#include "harness/device/worker.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+#include <string>
+#include <thread>
+
+#include "common/file.hpp"
+#include "common/memory.hpp"
+#include "common/nvtx.hpp"
+#include "common/stream.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/measure.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
+
+namespace lab {
+namespace {
+
+// No device, or not the one that was asked for.
+class no_device_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+std::string version_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+
+std::string first_match(const char* path, const char* pattern) {
+  std::ifstream file(path);
+  const std::regex wanted(pattern);
+  for (std::string line; std::getline(file, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, wanted)) return match[1];
+  }
+  return "";
+}
+
+device_record describe_device(int index) {
+  if (emulated) {
+    const std::string processor = first_match("/proc/cpuinfo", "model name\\s*: (.*)");
+    return {.id = "emulator", .name = processor.empty() ? "this host's processor" : processor};
+  }
+  const auto attribute = [index](cudaDeviceAttr which) {
+    int value = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&value, which, index));
+    return value;
+  };
+  cudaDeviceProp properties{};
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+  int driver = 0;
+  int runtime = 0;
+  CUDA_CHECK(cudaDriverGetVersion(&driver));
+  CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+  std::string module = first_match("/proc/driver/nvidia/version", "Kernel Module[^0-9]*([0-9.]+)");
+  if (!module.empty()) module += " ";
+  return {.id = "cuda:" + std::to_string(index),
+          .name = properties.name,
+          .compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor),
+          .driver = module + "(CUDA " + version_text(driver) + ")",
+          .toolkit = version_text(runtime),
+          .multiprocessors = properties.multiProcessorCount,
+          .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem),
+          .l2_bytes = properties.l2CacheSize,
+          .sm_clock_mhz = attribute(cudaDevAttrClockRate) / 1e3,
+          .memory_clock_mhz = attribute(cudaDevAttrMemoryClockRate) / 1e3};
+}
+
+build_record describe_build() {
+#if defined(__clang__)
+  const std::string compiler = std::string("clang ") + __clang_version__;
+#else
+  const std::string compiler = std::string("g++ ") + __VERSION__;
+#endif
+  return {.compiler = compiler, .flags = LAB_BUILD_FLAGS};
+}
+
+std::string needs_text(const traits& needs) {
+  if (!needs.gpu_only) return "";
+  if (needs.minimum_compute_capability == 0) return "GPU";
+  return "GPU, compute capability " + std::to_string(needs.minimum_compute_capability / 10) + "." +
+         std::to_string(needs.minimum_compute_capability % 10);
+}
+
+stage_description describe_stage(const stage_entry& stage, bool have_device) {
+  const std::string why_not = have_device || emulated ? why_not_runnable(stage) : "";
+  const traits& t = stage.traits;
+  return {.name = stage.name,
+          .path = stage.path,
+          .idea = stage.idea,
+          .traits = {{"gpu_only", t.gpu_only},
+                     {"minimum_compute_capability", t.minimum_compute_capability},
+                     {"drifts", t.drifts},
+                     {"leaks_nonfinite", t.leaks_nonfinite},
+                     {"nondeterministic", t.nondeterministic}},
+          .needs = needs_text(t),
+          .library = t.library,
+          .metrics = stage.metrics,
+          .runnable = why_not.empty(),
+          .why_not = why_not};
+}
+
+parameter_values parameters_of(const nlohmann::json& request) {
+  return request.value("parameters", parameter_values{});
+}
+
+answer_record failed(const failure_record& failure, nlohmann::json content) {
+  return {.end = answer_end::failed,
+          .message = failure_message(failure),
+          .failure = failure,
+          .content = std::move(content)};
+}
+
+// The closing line for a verification, and a timing where there is one.
+answer_record conclude(const verification_record& verification, nlohmann::json content = nlohmann::json::object()) {
+  content["verification"] = verification;
+  if (verification.passed) return {.content = std::move(content)};
+  return failed(*verification.failure, std::move(content));
+}
+
+verification_record from_check(const check_result& result, std::uint64_t seed) {
+  return {.passed = !result.failure,
+          .cases = 1,
+          .compared = result.compared,
+          .largest_error = result.largest_error,
+          .seeds = {seed},
+          .failure = result.failure};
+}
+
+answer_record error(error_kind kind, const std::string& message) {
+  return {.end = answer_end::error, .message = message, .error = kind};
+}
+
+// Writes all of `text`, or gives up when nobody reads any more.
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+void worker::select_device() {
+  if (device_selected_) return;
+  int count = 0;
+  if (const cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess) {
+    cudaGetLastError();
+    // Without a driver the runtime says cudaErrorInsufficientDriver; without a device, cudaErrorNoDevice.
+    throw no_device_error(std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code));
+  }
+  if (device_index_ < 0 || device_index_ >= count) {
+    throw no_device_error("there is no device " + std::to_string(device_index_) + ": " + std::to_string(count) + " found");
+  }
+  CUDA_CHECK(cudaSetDevice(device_index_));
+  device_selected_ = true;
+}
+
+worker_description worker::describe() {
+  worker_description description{.build = describe_build()};
+  try {
+    select_device();
+    description.device = describe_device(device_index_);
+  } catch (const std::runtime_error& nothing) {
+    description.no_device = nothing.what();
+  }
+  for (const std::string& name : track_names()) {
+    track_description track = find_track(name).describe();
+    track.name = name;
+    for (const stage_entry* stage : stages_of(name)) {
+      track.stages.push_back(describe_stage(*stage, description.device.has_value()));
+    }
+    description.tracks.push_back(std::move(track));
+  }
+  return description;
+}
+
+answer_record worker::dispatch(const nlohmann::json& request) {
+  const std::string op = request.at("op").get<std::string>();
+  if (op == "describe") return {.content = describe()};
+  select_device();
+  const stream work_stream;
+  const cudaStream_t on = work_stream.get();
+  if (op == "floor") return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
+  if (op == "ceiling") {
+    const track& its_track = find_track(request.at("track").get<std::string>());
+    const ceiling_need need = its_track.ceiling(its_track.complete(parameters_of(request)));
+    return {.content = {{"ceiling", measure_ceiling(need, request.at("plan").get<measure_plan>(), on)}}};
+  }
+
+  const stage_entry& stage = find_stage(request.at("stage").get<std::string>());
+  const track& its_track = track_of(stage);
+  const std::uint64_t seed = request.value("seed", std::uint64_t{42});
+  require_runnable(stage);
+  if (op == "verify") return conclude(verify(stage, seed, request.value("thorough", true), on));
+  if (op == "apply") {
+    const nvtx_range range(stage.path);
+    return conclude(from_check(its_track.apply(stage, parameters_of(request), request.at("inputs").get<std::vector<std::string>>(),
+                                               request.at("outputs").get<std::vector<std::string>>(), on), seed));
+  }
+  const parameter_values parameters = its_track.complete(parameters_of(request));
+  if (const std::string why = its_track.unsupported(stage, parameters); !why.empty()) throw unsupported_error(why);
+  if (op == "measure") {
+    measured result = verify_and_measure(stage, parameters, seed, request.at("plan").get<measure_plan>(), on);
+    nlohmann::json content = nlohmann::json::object();
+    if (result.timing) content["timing"] = *result.timing;
+    return conclude(result.verification, std::move(content));
+  }
+  if (op == "once") {
+    const auto work = its_track.make(stage, parameters, on);
+    work->prepare(pattern::random, seed);
+    work_stream.synchronize();
+    {
+      // Profilers capture this range alone.
+      const nvtx_range range(stage.path);
+      work->launch();
+      work_stream.synchronize();
+    }
+    return conclude(from_check(work->check(), seed));
+  }
+  throw usage_error("no request is called " + op);
+}
+
+answer_record worker::answer(const nlohmann::json& request) {
+  try {
+    answer_record reply = dispatch(request);
+    if (reply.failure && device_selected_ && device_lost()) reply.sticky = true;
+    return reply;
+  } catch (const memory_error& failure) {
+    answer_record reply = error(error_kind::memory, failure.what());
+    reply.needed_bytes = static_cast<std::int64_t>(failure.needed_bytes());
+    reply.free_bytes = static_cast<std::int64_t>(failure.free_bytes());
+    return reply;
+  } catch (const unsupported_error& failure) {
+    return error(error_kind::unsupported, failure.what());
+  } catch (const usage_error& failure) {
+    return error(error_kind::usage, failure.what());
+  } catch (const file_error& failure) {
+    return error(error_kind::usage, failure.what());
+  } catch (const nlohmann::json::exception& failure) {
+    return error(error_kind::usage, std::string("malformed request: ") + failure.what());
+  } catch (const no_device_error& failure) {
+    return error(error_kind::environment, failure.what());
+  } catch (const cuda_error& failure) {
+    // Outside run_and_check, which knows the guilty launch: while timing, say. The stage is at fault all the same.
+    answer_record reply = failed({.kind = failure_kind::crash, .found = failure.what()}, nlohmann::json::object());
+    reply.sticky = device_lost();
+    return reply;
+  } catch (const std::exception& failure) {
+    return error(error_kind::environment, failure.what());
+  }
+}
+
+int worker::serve(int requests, int answers) {
+  std::string pending;
+  char piece[4096];
+  for (;;) {
+    const std::size_t end_of_line = pending.find('\n');
+    if (end_of_line == std::string::npos) {
+      const ssize_t got = ::read(requests, piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return 0;
+      pending.append(piece, static_cast<std::size_t>(got));
+      continue;
+    }
+    const std::string line = pending.substr(0, end_of_line);
+    pending.erase(0, end_of_line + 1);
+    const nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
+    if (request.is_object() && request.value("op", "") == "quit") return 0;
+    const answer_record reply = answer(request);
+    if (!write_all(answers, nlohmann::json(reply).dump() + "\n")) return 0;
+    if (reply.sticky) return 3;
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,28 @@
+// What the stages of the elementwise track are tried on.
+#include "harness/device/array_track.hpp"
+#include "stages/elementwise/problem.hpp"
+
+namespace lab::elementwise {
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
+  std::vector<verification_case<parameters>> list;
+  list.push_back({{.n = 3 * tile + 17}, pattern::random});
+  list.push_back({{.n = 20'011}, pattern::nonfinite});
+  if (!thorough) return list;
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31}, std::int64_t{32},
+                               std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1}) {
+    if (n >= 0) list.push_back({{.n = n}, pattern::random});
+  }
+  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp}) {
+    list.push_back({{.n = 100'003}, kind});
+  }
+  list.push_back({{.n = 1'000'003}, pattern::random});
+  if constexpr (!emulated) list.push_back({{.n = (std::int64_t{1} << 31) + 12'345}, pattern::ramp});
+  return list;
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::elementwise

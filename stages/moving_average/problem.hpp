@@ -1,0 +1,114 @@
+// The moving average of n float64 values over a window: output i is the mean of inputs i - window + 1 .. i, and the
+// first window - 1 outputs, whose windows are incomplete, are `incomplete`.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "harness/device/array_problem.hpp"
+#include "harness/device/stage.hpp"
+
+namespace lab::moving_average {
+
+// What stands in place of an average whose window is incomplete.
+inline constexpr double incomplete = std::numeric_limits<double>::infinity();
+
+// n values in device memory.
+struct input {
+  const double* values;
+  std::int64_t n;
+  std::int64_t window;
+};
+
+// n averages in device memory.
+struct output {
+  double* averages;
+};
+
+struct problem {
+  using input_element = double;
+  using output_element = double;
+  using input = moving_average::input;
+  using output = moving_average::output;
+
+  struct parameters {
+    std::int64_t n = 0;
+    std::int64_t window = 1;
+  };
+
+  static constexpr const char* title = "Moving average, float64";
+  static constexpr const char* unit = "average";
+  static constexpr array_ceiling ceiling = array_ceiling::copy;
+
+  static std::vector<parameter<parameters>> describe() {
+    return {{.name = "n",
+             .member = &parameters::n,
+             .meaning = "values",
+             .minimum = 0,
+             .bench = {1'000'000'000},
+             .emulator_bench = {1'000'000}},
+            {.name = "window",
+             .member = &parameters::window,
+             .meaning = "values averaged in each output",
+             .minimum = 1,
+             .bench = {4, 3000},
+             .emulator_bench = {300}}};
+  }
+
+  static std::int64_t input_size(const parameters& p) { return p.n; }
+  static std::int64_t output_size(const parameters& p) { return p.n; }
+  static input bind_input(const parameters& p, const double* values) { return {values, p.n, p.window}; }
+  static output bind_output(const parameters& /*p*/, double* averages) { return {averages}; }
+
+  // Every value is read once and every average written once.
+  static std::int64_t fewest_bytes(const parameters& p) {
+    return p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double));
+  }
+  // Inputs that one output depends on: what recomputing an output costs.
+  static std::int64_t cost(const parameters& p) { return std::min(p.window, p.n); }
+
+  // The definition itself, in long double. `value(j)` is input j.
+  template <class Value>
+  static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
+    if (i < p.window - 1) return {.value = incomplete, .scale = 0};
+    long double sum = 0;
+    long double magnitude = 0;
+    for (std::int64_t j = i - p.window + 1; j <= i; ++j) {
+      sum += static_cast<long double>(value(j));
+      magnitude += std::abs(static_cast<long double>(value(j)));
+    }
+    const auto count = static_cast<long double>(p.window);
+    return {.value = sum / count, .scale = magnitude / count};
+  }
+
+  // A sum of w terms in any order errs by at most (w - 1) u of the sum of magnitudes (Higham, "Accuracy and Stability
+  // of Numerical Algorithms", 2002, section 4.2), and the division by one u more. Beyond window 2000 that worst case
+  // is looser than the 1e-12 that this track promises, so the promise bounds it; a few u are left for window 1 to 8.
+  static double relative_error(const parameters& p) {
+    constexpr double u = 0x1p-53;
+    return std::min(4 * u * static_cast<double>(p.window + 1), 1e-12);
+  }
+
+  // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+};
+
+// Why a stage that keeps `tile` outputs' inputs and their halo of window - 1 inputs in shared memory, at `bytes_each`,
+// cannot run these parameters on the current device; empty when it can.
+inline std::string halo_too_long(const problem::parameters& p, std::int64_t tile, std::size_t bytes_each) {
+  int device = 0;
+  int most_bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const std::int64_t most_values = most_bytes / static_cast<std::int64_t>(bytes_each);
+  if (p.window - 1 <= most_values - tile) return "";
+  return "window " + std::to_string(p.window) + " does not fit: a block has shared memory for at most " +
+         std::to_string(most_values - tile + 1);
+}
+
+}  // namespace lab::moving_average

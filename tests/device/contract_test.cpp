@@ -1,0 +1,90 @@
+// The contract of every stage: right on every trial of its track, and true to its traits.
+#include <string>
+
+#include "common/memory.hpp"
+#include "common/stream.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+#if LAB_EMULATED
+#include "common/emulator/emulator.hpp"
+#endif
+
+namespace {
+
+void verify_all(bool thorough) {
+  lab::skip_without_device();
+  const lab::stream stream;
+  std::size_t verified = 0;
+  for (const std::string& track : lab::track_names()) {
+    for (const lab::stage_entry* stage : lab::stages_of(track)) {
+      if (!lab::why_not_runnable(*stage).empty()) continue;
+      INFO(stage->path);
+      const lab::verification_record record = lab::verify(*stage, 20'261'120, thorough, stream.get());
+      INFO((record.failure ? lab::failure_message(*record.failure) : std::string("no failure")));
+      CHECK(record.passed);
+      CHECK(record.compared > 0);
+      ++verified;
+    }
+  }
+  CHECK(verified > 0);
+}
+
+}  // namespace
+
+TEST_CASE("every stage directory is registered") {
+  lab::check_registry();
+  CHECK(lab::stage_count() == LAB_STAGE_COUNT);
+}
+
+#if LAB_EMULATED
+
+TEST_CASE("every portable stage keeps its contract, on one OS thread") {
+  lab::emulator::configure({.threads = 1});
+  verify_all(true);
+}
+
+TEST_CASE("every portable stage keeps its contract, on several OS threads, last thread first") {
+  lab::emulator::configure({.threads = 3, .reverse = true});
+  verify_all(true);
+}
+
+TEST_CASE("every portable stage passes the quick trials in the other two ways to schedule") {
+  lab::emulator::configure({.threads = 1, .reverse = true});
+  verify_all(false);
+  lab::emulator::configure({.threads = 3});
+  verify_all(false);
+}
+
+#else
+
+TEST_CASE("every stage keeps its contract") { verify_all(true); }
+
+#endif
+
+TEST_CASE("a stage that needs scratch memory or outputs beyond the limit is refused, and nothing is leaked") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::stage_entry& stage = lab::find_stage("moving_average/01_naive");
+  const lab::track& track = lab::track_of(stage);
+  const std::size_t before = lab::memory::in_use();
+  lab::memory::set_limit(1 << 20);
+  CHECK_THROWS_AS(track.make(stage, {{"n", 1'000'000}, {"window", 3}}, stream.get()), lab::memory_error);
+  lab::memory::set_limit(0);
+  // Each allocation in turn fails; whatever was allocated before it is given back.
+  for (int nth = 1; nth <= 3; ++nth) {
+    lab::memory::fail_after(nth);
+    CHECK_THROWS_AS(track.make(stage, {{"n", 1000}, {"window", 3}}, stream.get()), lab::memory_error);
+    CHECK(lab::memory::in_use() == before);
+  }
+  lab::memory::fail_after(0);
+}
+
+TEST_CASE("parameters are checked before anything runs") {
+  const lab::track& track = lab::find_track("moving_average");
+  CHECK_THROWS_WITH(track.complete({{"window", 0}}), "window must be at least 1, not 0");
+  CHECK_THROWS_WITH(track.complete({{"n", -5}}), "n must be at least 0, not -5");
+  CHECK_THROWS_WITH(track.complete({{"n", std::int64_t{1} << 60}}), Catch::Matchers::Contains("n must be at most"));
+  CHECK_THROWS_WITH(track.complete({{"with", 3}}), "no parameter is called with");
+}

@@ -1,0 +1,197 @@
+// The harness itself: the gate rejects each wrong kernel for the right reason, host and device draw the same inputs,
+// owners own, and the sampler's arithmetic is right.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/memory.hpp"
+#include "common/stream.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/measure.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
+#include "harness/device/worker.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+#if LAB_EMULATED
+#include "common/emulator/emulator.hpp"
+#endif
+
+using lab::failure_kind;
+
+namespace {
+
+lab::verification_record verify(const std::string& path) {
+  lab::skip_without_device();
+  const lab::stream stream;
+  return lab::verify(lab::find_stage(path), 1, true, stream.get());
+}
+
+void require_failure(const std::string& name, failure_kind kind, const std::string& words) {
+  const lab::verification_record record = verify("moving_average/" + name);
+  INFO(name);
+  REQUIRE_FALSE(record.passed);
+  REQUIRE(record.failure);
+  const std::string message = lab::failure_message(*record.failure);
+  INFO(message);
+  CHECK(record.failure->kind == kind);
+  CHECK(message.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
+  SECTION("right but for one output") {
+    require_failure("wrong_at_one_index", failure_kind::wrong, "wrong at index 12345: expected 0.");
+    CHECK(verify("moving_average/wrong_at_one_index").failure->block == "96");    // 12345 / 128
+    CHECK(verify("moving_average/wrong_at_one_index").failure->thread == "57");  // 12345 % 128
+  }
+  SECTION("window off by one") { require_failure("off_by_one", failure_kind::wrong, "wrong at index 37"); }
+  SECTION("NaN everywhere") { require_failure("all_nan", failure_kind::wrong, "found nan"); }
+  SECTION("single precision") { require_failure("float_sum", failure_kind::wrong, "wrong at index"); }
+  SECTION("tail never written") { require_failure("leaves_tail", failure_kind::unwritten, "was never written"); }
+  SECTION("changes its input") { require_failure("changes_input", failure_kind::input_changed, "changed its input at index"); }
+  SECTION("keeps the first answer") { require_failure("returns_previous", failure_kind::wrong, "wrong at index"); }
+  SECTION("traits that do not hold") { require_failure("false_trait", failure_kind::wrong, "declares drifts"); }
+  SECTION("drift without the trait") { require_failure("undeclared_drift", failure_kind::wrong, "spikes of 1e16"); }
+  SECTION("launch refused") { require_failure("launch_refused", failure_kind::launch, "cudaError"); }
+#if !LAB_EMULATED
+  // The emulator has red zones of its own and reports these before the harness can.
+  SECTION("writes behind its output") { require_failure("writes_beyond", failure_kind::out_of_bounds, "a write to the output"); }
+  SECTION("writes in front of its output") { require_failure("writes_before", failure_kind::out_of_bounds, "index -1"); }
+#endif
+}
+
+TEST_CASE("host and device draw the same inputs, and a change to one value is found") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::int64_t n = 10'007;
+  const auto kind = GENERATE(lab::pattern::random, lab::pattern::signed_random, lab::pattern::spikes, lab::pattern::nonfinite,
+                             lab::pattern::denormal, lab::pattern::ramp);
+  const lab::device_buffer<double> values(static_cast<std::size_t>(n), stream.get());
+  const lab::device_buffer<std::int64_t> first(1, stream.get());
+  lab::generate(values.data(), n, kind, 5, stream.get());
+  std::vector<double> host(static_cast<std::size_t>(n));
+  CUDA_CHECK(cudaMemcpyAsync(host.data(), values.data(), values.bytes(), cudaMemcpyDeviceToHost, stream.get()));
+  stream.synchronize();
+  std::int64_t different = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double expected = lab::input_value<double>(kind, 5, i);
+    const double found = host[static_cast<std::size_t>(i)];
+    if (!(found == expected || (std::isnan(found) && std::isnan(expected)))) ++different;
+  }
+  CHECK(different == 0);
+
+  const auto changed_at = [&] {
+    lab::find_changed_input(values.data(), n, kind, 5, first.data(), stream.get());
+    std::int64_t found = -1;
+    CUDA_CHECK(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream.get()));
+    stream.synchronize();
+    return found;
+  };
+  CHECK(changed_at() == n);
+  const double other = 0.12345;
+  CUDA_CHECK(cudaMemcpyAsync(values.data() + 77, &other, sizeof other, cudaMemcpyHostToDevice, stream.get()));
+  CHECK(changed_at() == 77);
+}
+
+TEST_CASE("random inputs are never zero and fill (0, 1] evenly") {
+  double sum = 0;
+  double smallest = 1;
+  double largest = 0;
+  const int n = 100'000;
+  for (int i = 0; i < n; ++i) {
+    const double value = lab::input_value<double>(lab::pattern::random, 3, i);
+    sum += value;
+    smallest = std::min(smallest, value);
+    largest = std::max(largest, value);
+  }
+  CHECK(smallest > 0);
+  CHECK(largest <= 1);
+  CHECK(std::abs(sum / n - 0.5) < 0.005);  // 5 standard deviations of the mean of 1e5 uniform values
+}
+
+TEST_CASE("poison is found where it was left, and bits are hashed with their places") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::int64_t n = 1000;
+  const lab::device_buffer<double> values(static_cast<std::size_t>(n), stream.get());
+  const lab::device_buffer<std::int64_t> first(1, stream.get());
+  const lab::device_buffer<std::uint64_t> digest(1, stream.get());
+  lab::generate(values.data(), n, lab::pattern::ramp, 0, stream.get());
+  lab::poison(values.data() + 500, 1, stream.get());
+  lab::find_poison(values.data(), n, first.data(), stream.get());
+  std::int64_t found = 0;
+  CUDA_CHECK(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream.get()));
+  stream.synchronize();
+  CHECK(found == 500);
+
+  const auto hash = [&] {
+    lab::hash_bits(values.data(), n, digest.data(), stream.get());
+    std::uint64_t word = 0;
+    CUDA_CHECK(cudaMemcpyAsync(&word, digest.data(), sizeof word, cudaMemcpyDeviceToHost, stream.get()));
+    stream.synchronize();
+    return word;
+  };
+  const double pair[2] = {3, 4};
+  const double swapped[2] = {4, 3};
+  CUDA_CHECK(cudaMemcpyAsync(values.data(), pair, sizeof pair, cudaMemcpyHostToDevice, stream.get()));
+  const std::uint64_t before = hash();
+  CHECK(hash() == before);
+  CUDA_CHECK(cudaMemcpyAsync(values.data(), swapped, sizeof swapped, cudaMemcpyHostToDevice, stream.get()));
+  CHECK(hash() != before);
+}
+
+TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the time limit") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::measure_plan impossible{.minimum_samples = 12, .time_limit_seconds = 0.05, .spread_target = -1};
+  const lab::timing_record timing = lab::measure_floor(impossible, stream.get());
+  CHECK(timing.samples.size() >= 12);
+  CHECK(timing.stopped_by == "time limit");
+  CHECK(timing.median > 0);
+  CHECK(timing.minimum <= timing.median);
+  CHECK(timing.median <= timing.maximum);
+  const lab::measure_plan easy{.minimum_samples = 10, .time_limit_seconds = 10, .spread_target = 1e9};
+  CHECK(lab::measure_floor(easy, stream.get()).samples.size() == 10);
+  CHECK(lab::measure_floor(easy, stream.get()).stopped_by == "spread");
+}
+
+TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no time") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::parameter_values parameters{{"n", 5000}, {"window", 9}};
+  const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, 7, plan, stream.get());
+  CHECK(right.verification.passed);
+  CHECK(right.verification.seeds == std::vector<std::uint64_t>{7, 8});
+  REQUIRE(right.timing);
+  const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/off_by_one"), parameters, 7, plan, stream.get());
+  CHECK_FALSE(wrong.verification.passed);
+  CHECK_FALSE(wrong.timing);
+}
+
+TEST_CASE("a worker answers what it is asked, and says what is wrong with a request") {
+  lab::skip_without_device();
+  lab::worker worker(0);
+  const auto ask = [&](const char* text) { return worker.answer(nlohmann::json::parse(text)); };
+  CHECK(ask(R"({"op": "describe"})").end == lab::answer_end::ok);
+  CHECK(ask(R"({"op": "verify", "stage": "elementwise/01_naive", "thorough": false})").end == lab::answer_end::ok);
+  CHECK(ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 100}})").end == lab::answer_end::ok);
+  CHECK(ask(R"({"op": "verify", "stage": "moving_average/off_by_one"})").end == lab::answer_end::failed);
+  for (const char* bad : {R"({"op": "dance"})", R"({"op": "verify"})", R"({"op": "verify", "stage": "no/where"})", R"([1])",
+                          R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": -1}})",
+                          R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"window": 1}})"}) {
+    INFO(bad);
+    const lab::answer_record answer = ask(bad);
+    CHECK(answer.end == lab::answer_end::error);
+    CHECK(answer.error == lab::error_kind::usage);
+  }
+  const lab::answer_record large = ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 281474976710656}})");
+  CHECK(large.error == lab::error_kind::memory);
+  CHECK(large.needed_bytes.value_or(0) > 2 * 281474976710656 * 8);
+  CHECK(large.free_bytes.value_or(0) > 0);
+  CHECK(worker.answer(nlohmann::json::parse(R"({"op": "describe"})")).end == lab::answer_end::ok);
+  lab::worker elsewhere(99);
+  CHECK(elsewhere.answer(nlohmann::json::parse(R"({"op": "verify", "stage": "elementwise/01_naive"})")).error == lab::error_kind::environment);
+}

@@ -1,0 +1,23 @@
+// Writes NaN everywhere: accepted by a comparison that asks whether the error is too large.
+#include "tests/wrong/moving_average/right.hpp"
+
+namespace lab::moving_average::wrong {
+namespace {
+
+__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n, std::int64_t window) {
+  const std::int64_t i = output_index();
+  if (i < n) averages[i] = values[i] * (window > 0 ? nan("") : 0);
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  launch_over_outputs(moving_average_kernel, in, out, stream);
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "all nan",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
+
+}  // namespace
+}  // namespace lab::moving_average::wrong
