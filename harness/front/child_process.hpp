@@ -71,6 +71,8 @@ class child_process {
 
   [[nodiscard]] bool is_running() const { return process_ > 0; }
 
+  [[nodiscard]] pid_t id() const { return process_; }
+
   // The ending, if it comes within `time`.
   std::optional<process_ending> wait_for(std::chrono::milliseconds time);
 

@@ -79,22 +79,12 @@ std::string stage_name(const result_row& row) {
   return row.library ? name + " (library)" : name;
 }
 
-const failure_record* failure_of(const result_row& row) {
-  if (row.failure) return &*row.failure;
-  if (row.verification && row.verification->failure) return &*row.verification->failure;
-  return nullptr;
-}
-
 std::vector<table_line> row_lines(const result_row& row, bool timed, bool with_light, bool with_library) {
   if (row.status == row_status::skipped) {
     return {{{stage_name(row), "skipped"}, row.message, colour::dim}};
   }
   if (row.status == row_status::failed) {
-    std::vector<table_line> lines{{{stage_name(row), "FAIL"}, row.message, colour::red}};
-    const auto* failure = failure_of(row);
-    const std::string details = failure == nullptr ? "" : failure_text(*failure);
-    if (!details.empty()) lines.push_back({{}, details, colour::red});
-    return lines;
+    return {{{stage_name(row), "FAIL"}, row.message, colour::red}};
   }
   table_line line{{stage_name(row), "✓"}, "", colour::green};
   if (!timed) {
@@ -185,23 +175,6 @@ std::string summary_text(const run_results& results) {
   std::string text = fmt::format("{} ok, {} failed, {} skipped", counts.ok, counts.failed, counts.skipped);
   if (counts.ok == 0 && counts.failed == 0) text += ": nothing ran";
   return text + "\n";
-}
-
-std::string failure_text(const failure_record& failure) {
-  std::vector<std::string> parts;
-  std::string place;
-  if (failure.index) place = fmt::format("first at {}", *failure.index);
-  if (!failure.expected.empty() || !failure.found.empty()) {
-    if (!place.empty()) place += ": ";
-    place += fmt::format("expected {}, found {}", failure.expected, failure.found);
-  }
-  if (!place.empty()) parts.push_back(place);
-  std::string who;
-  if (!failure.block.empty()) who = "block " + failure.block;
-  if (!failure.thread.empty()) who += (who.empty() ? "thread " : ", thread ") + failure.thread;
-  if (!who.empty()) parts.push_back(who);
-  if (!failure.test_case.empty()) parts.push_back("case " + failure.test_case);
-  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace lab

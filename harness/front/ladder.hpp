@@ -21,7 +21,4 @@ struct ladder_style {
 // "11 ok, 1 failed, 2 skipped"
 [[nodiscard]] std::string summary_text(const run_results& results);
 
-// "first at 17: expected 3.5, found nan; block 0, thread 17; case n = 1000"; empty when nothing is known.
-[[nodiscard]] std::string failure_text(const failure_record& failure);
-
 }  // namespace lab

@@ -275,6 +275,10 @@ int perform(std::vector<std::string> arguments) {
   raw_options raw;
   const auto verbs = add_verbs(app, raw);
 
+  if (arguments.empty()) {
+    std::fputs(app.help().c_str(), stderr);
+    return exit_usage;
+  }
   const auto first = std::find_if(arguments.begin(), arguments.end(),
                                   [](const std::string& argument) { return argument.rfind('-', 0) != 0; });
   const auto chosen = first == arguments.end() ? verbs.end() : verbs.find(*first);

@@ -49,8 +49,9 @@ void fail(result_row& row, failure_kind kind, const std::string& message) {
 void take_records(const answer_record& answer, bool timed, result_row& row) {
   row.verification = answer.content.at("verification").get<verification_record>();
   if (!row.verification->passed) {
-    fail(row, failure_kind::wrong, "the verification did not pass");
     row.failure = row.verification->failure;
+    fail(row, row.failure ? row.failure->kind : failure_kind::wrong,
+         row.failure ? failure_text(*row.failure) : "the verification did not pass");
     return;
   }
   if (!timed) return;
@@ -90,8 +91,9 @@ result_row row_from(const stage_description& stage, const answer_record& answer,
       return row;
     }
     row.status = row_status::failed;
-    row.message = answer.message.empty() ? "failed" : answer.message;
     row.failure = answer.failure;
+    row.message = answer.message;
+    if (row.message.empty()) row.message = row.failure ? failure_text(*row.failure) : "failed";
     row.verification = optional_member<verification_record>(answer.content, "verification");
   } catch (const std::exception& error) {
     fail(row, failure_kind::crash, fmt::format("the worker's answer cannot be understood: {}", error.what()));

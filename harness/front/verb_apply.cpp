@@ -88,8 +88,6 @@ int apply_stage(const apply_options& options) {
     return exit_ok;
   }
   std::printf("%s: FAIL: %s\n", row.stage.c_str(), row.message.c_str());
-  const std::string details = row.failure ? failure_text(*row.failure) : "";
-  if (!details.empty()) std::printf("  %s\n", details.c_str());
   return exit_stage_failed;
 }
 

@@ -11,7 +11,6 @@
 
 #include "harness/front/errors.hpp"
 #include "harness/front/interrupt.hpp"
-#include "harness/front/ladder.hpp"
 #include "harness/front/verbs.hpp"
 
 namespace lab {
@@ -109,9 +108,7 @@ class bench_run {
   void report(const bench_group& one, const result_row& row, benchmark::State& state) {
     seconds_ = 0;
     if (row.status != row_status::ok) {
-      const std::string details = row.failure ? failure_text(*row.failure) : "";
-      std::string message = row.status == row_status::skipped ? "skipped: " + row.message : row.message;
-      if (!details.empty()) message += " (" + details + ")";
+      const std::string message = row.status == row_status::skipped ? "skipped: " + row.message : row.message;
       state.SkipWithError(message.c_str());
       return;
     }
