@@ -608,6 +608,9 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   if (!is_pool(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
   if (attribute == cudaMemPoolAttrReleaseThreshold) {
     *static_cast<unsigned long long*>(value) = pool->release_threshold;
+  } else if (attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent) {
+    // A pool of the emulator keeps nothing that is not in use.
+    *static_cast<unsigned long long*>(value) = memory().used();
   } else {
     *static_cast<int*>(value) = pool->reuse[attribute - 1];
   }

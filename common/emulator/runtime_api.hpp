@@ -149,6 +149,8 @@ enum cudaMemPoolAttr {
   cudaMemPoolReuseAllowOpportunistic = 2,
   cudaMemPoolReuseAllowInternalDependencies = 3,
   cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrUsedMemCurrent = 7,
 };
 
 using cudaMemPool_t = struct CUmemPoolHandle_st*;

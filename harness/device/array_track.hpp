@@ -76,7 +76,9 @@ class comparison {
   using parameters = typename Problem::parameters;
   using output_element = typename Problem::output_element;
 
-  comparison(const parameters& p, double relative_error) : parameters_(p), relative_error_(relative_error) {}
+  // Errors are bounded by relative_error times the scale of the output or `least_scale`, whichever is larger.
+  comparison(const parameters& p, double relative_error, double least_scale)
+      : parameters_(p), relative_error_(relative_error), least_scale_(least_scale) {}
 
   // Compares found[k] with the reference of output indices[k], for all k. `value(j)` is input j.
   template <class Value>
@@ -124,7 +126,7 @@ class comparison {
     } else {
       const long double error = std::abs(found_value - expected.value);
       // The last term is for results among the denormals, whose spacing no relative bound reaches.
-      const long double bound = static_cast<long double>(relative_error_) * expected.scale +
+      const long double bound = static_cast<long double>(relative_error_) * std::max(expected.scale, static_cast<long double>(least_scale_)) +
                                 2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
       right = !std::isnan(error) && error <= bound;
       if (right) result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
@@ -144,6 +146,7 @@ class comparison {
 
   parameters parameters_;
   double relative_error_;
+  double least_scale_;
 };
 
 template <class Problem>
@@ -212,7 +215,11 @@ class array_workload final : public workload {
     std::vector<output_element> sample;
     sample.reserve(indices.size());
     for (const std::int64_t index : indices) sample.push_back(outputs[static_cast<std::size_t>(index)]);
-    check_result result = make_comparison().run(
+    double largest = 0;
+    for (const input_element value : values) {
+      if (std::isfinite(static_cast<double>(value))) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    }
+    check_result result = make_comparison(largest).run(
         [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, indices, sample);
     if (result.failure) add_owner(*result.failure);
     return result;
@@ -276,9 +283,13 @@ class array_workload final : public workload {
     failure.thread = computed_by.thread;
   }
 
-  comparison<Problem> make_comparison() const {
-    return {parameters_, stage_.relative_error == nullptr ? Problem::relative_error(parameters_)
-                                                          : stage_.relative_error(parameters_)};
+  // A stage that drifts carries the rounding errors of everything that passed through its running sums, so its bound
+  // is a fraction of `largest`, the largest magnitude among the inputs.
+  comparison<Problem> make_comparison(double largest) const {
+    const double bound = stage_.relative_error != nullptr ? stage_.relative_error(parameters_)
+                         : stage_.traits.drifts           ? Problem::drift_error
+                                                          : Problem::relative_error(parameters_);
+    return {parameters_, bound, stage_.traits.drifts ? largest : 0};
   }
 
   std::vector<output_element> download() {
@@ -298,7 +309,7 @@ class array_workload final : public workload {
     }
     std::vector<std::int64_t> all(static_cast<std::size_t>(output_.size()));
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
-    return make_comparison().run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
+    return make_comparison(largest_magnitude(pattern_, input_.size())).run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
   }
 
   check_result check_sample() {
@@ -311,7 +322,7 @@ class array_workload final : public workload {
     gather(output_.data(), device_indices.data(), device_found.data(), count, stream_);
     CUDA_CHECK(cudaMemcpyAsync(found.data(), device_found.data(), device_found.bytes(), cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    return make_comparison().run(
+    return make_comparison(largest_magnitude(pattern_, input_.size())).run(
         [&](std::int64_t j) { return input_value<input_element>(pattern_, seed_, j); }, indices, found);
   }
 

@@ -62,4 +62,17 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
   return static_cast<T>(uniform(bits));
 }
 
+// The largest magnitude among the first n finite elements, spikes left out: what has passed through a running sum.
+inline double largest_magnitude(pattern kind, std::int64_t n) {
+  switch (kind) {
+    case pattern::denormal: return 0x1p-1064;
+    case pattern::ramp: return static_cast<double>(n);
+    case pattern::random:
+    case pattern::signed_random:
+    case pattern::spikes:
+    case pattern::nonfinite: break;
+  }
+  return 1;
+}
+
 }  // namespace lab

@@ -61,6 +61,7 @@ struct problem {
 
   // Doubling is exact, so outputs are compared for equality (a scale of 0) and there is nothing to bound.
   static double relative_error(const parameters& /*p*/) { return 0; }
+  static constexpr double drift_error = 0;
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
 };

@@ -94,6 +94,9 @@ struct problem {
     return std::min(4 * u * static_cast<double>(p.window + 1), 1e-12);
   }
 
+  // Of the largest magnitude among the inputs: what the stages that update a running sum promise on random data.
+  static constexpr double drift_error = 1e-12;
+
   // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
 };
