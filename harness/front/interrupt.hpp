@@ -1,0 +1,17 @@
+// Ctrl-C and its relatives, as something that a poll() can wait for.
+#pragma once
+
+namespace lab {
+
+// From now on SIGINT, SIGTERM and SIGHUP set a flag instead of ending the program, and SIGPIPE does nothing.
+void catch_interrupts();
+
+[[nodiscard]] bool was_interrupted();
+
+// Readable once an interrupt has come; never read from it. -1 before catch_interrupts().
+[[nodiscard]] int interrupt_descriptor();
+
+// Throws `interrupted` if an interrupt has come.
+void throw_if_interrupted();
+
+}  // namespace lab

@@ -1,0 +1,164 @@
+#include "harness/front/results.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/front/build_info.hpp"
+#include "harness/front/errors.hpp"
+#include "harness/front/format.hpp"
+
+namespace lab {
+namespace {
+
+// Two medians of the same bytes differ by this much from run to run even when each one's spread is small.
+constexpr double least_noise = 0.02;
+
+bool is_faster_than_light(const result_row& row, const ceiling_record& ceiling) {
+  const double noise = std::max(least_noise, row.timing->spread + ceiling.timing.spread);
+  return row.speed_of_light.value_or(0) > 1 + noise;
+}
+
+}  // namespace
+
+const ceiling_record* speed_of_light(const result_group& group) {
+  const auto fastest =
+      std::min_element(group.ceilings.begin(), group.ceilings.end(),
+                       [](const auto& a, const auto& b) { return a.timing.median < b.timing.median; });
+  return fastest == group.ceilings.end() ? nullptr : &*fastest;
+}
+
+void compare_rows(result_group& group) {
+  const ceiling_record* ceiling = speed_of_light(group);
+  std::optional<double> library;
+  for (auto& row : group.rows) {
+    row.speed_of_light = row.over_previous = row.over_first = row.over_library = std::nullopt;
+    if (row.timing && ceiling != nullptr) row.speed_of_light = ceiling->timing.median / row.timing->median;
+    if (row.timing && row.library)
+      library = std::min(library.value_or(row.timing->median), row.timing->median);
+  }
+  std::optional<double> first;
+  std::optional<double> previous;
+  for (auto& row : group.rows) {
+    if (!row.timing) continue;
+    const double median = row.timing->median;
+    if (library) row.over_library = *library / median;
+    if (!row.library && !first) first = median;
+    if (first) row.over_first = *first / median;
+    if (row.library) continue;
+    if (previous) row.over_previous = *previous / median;
+    previous = median;
+  }
+}
+
+void reject_faster_than_light(result_group& group) {
+  const ceiling_record* ceiling = speed_of_light(group);
+  if (ceiling == nullptr) return;
+  for (auto& row : group.rows) {
+    if (!row.timing || !is_faster_than_light(row, *ceiling)) continue;
+    row.status = row_status::failed;
+    row.message = fmt::format("over the speed of light ({}): wrong byte model or a cache",
+                              humanised_percentage(*row.speed_of_light));
+    row.timing.reset();
+  }
+  compare_rows(group);
+}
+
+row_counts count_rows(const run_results& results) {
+  row_counts counts;
+  for (const auto& group : results.groups) {
+    for (const auto& row : group.rows) {
+      if (row.status == row_status::ok) ++counts.ok;
+      if (row.status == row_status::failed) ++counts.failed;
+      if (row.status == row_status::skipped) ++counts.skipped;
+    }
+  }
+  return counts;
+}
+
+int exit_code(const run_results& results) {
+  const row_counts counts = count_rows(results);
+  if (counts.failed > 0) return exit_stage_failed;
+  return counts.ok > 0 ? exit_ok : exit_usage;
+}
+
+std::string failure_text(const failure_record& failure) {
+  std::string text = to_string(failure.kind);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  if (failure.index) text += fmt::format(" at {}", *failure.index);
+  if (!failure.expected.empty()) text += fmt::format(": expected {}, found {}", failure.expected, failure.found);
+  if (failure.expected.empty() && !failure.found.empty()) text += ": " + failure.found;
+  if (!failure.block.empty()) text += "; block " + failure.block;
+  if (!failure.thread.empty()) text += ", thread " + failure.thread;
+  if (!failure.test_case.empty()) text += "; case " + failure.test_case;
+  return text;
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+void to_json(nlohmann::json& json, const result_row& row) {
+  const auto ratio = [](const std::optional<double>& value, const char* name) -> nlohmann::json {
+    if (!value) return nullptr;
+    return finite(*value, name);
+  };
+  json = {{"stage", row.stage},
+          {"library", row.library},
+          {"idea", row.idea},
+          {"status", row_status_names[static_cast<int>(row.status)]},
+          {"message", text_or_null(row.message)},
+          {"verification", value_or_null(row.verification)},
+          {"failure", value_or_null(row.failure)},
+          {"timing", value_or_null(row.timing)},
+          {"speed_of_light", ratio(row.speed_of_light, "speed_of_light")},
+          {"over_previous", ratio(row.over_previous, "over_previous")},
+          {"over_first", ratio(row.over_first, "over_first")},
+          {"over_library", ratio(row.over_library, "over_library")}};
+}
+
+void to_json(nlohmann::json& json, const result_group& group) {
+  auto parameters = nlohmann::json::object();
+  for (const auto& [name, value] : group.parameters) parameters[name] = value;
+  const ceiling_record* ceiling = speed_of_light(group);
+  json = {{"track", group.track},
+          {"title", group.title},
+          {"parameters", parameters},
+          {"l2", to_string(group.l2)},
+          {"fewest_bytes", ceiling == nullptr ? nlohmann::json(nullptr) : nlohmann::json(ceiling->bytes)},
+          {"ceilings", group.ceilings},
+          {"ceiling_problem", text_or_null(group.ceiling_problem)},
+          {"rows", group.rows}};
+}
+
+void to_json(nlohmann::json& json, const run_results& results) {
+  // A ladder of which nothing was measured (yet) says nothing.
+  auto groups = nlohmann::json::array();
+  for (const auto& group : results.groups) {
+    if (!group.rows.empty()) groups.push_back(group);
+  }
+  const build_info& build = this_build();
+  json = {{"schema", "kernel-lab-results"},
+          {"version", 1},
+          {"verb", results.verb},
+          {"created", results.created},
+          {"complete", results.complete},
+          {"program",
+           {{"name", "Kernel Lab"},
+            {"version", build.version},
+            {"commit", build.commit},
+            {"dirty", build.dirty},
+            {"compiler", build.compiler},
+            {"flags", build.flags}}},
+          {"kernels", results.kernels},
+          {"device", value_or_null(results.device)},
+          {"seed", results.seed},
+          {"options", results.options},
+          {"floor", value_or_null(results.floor)},
+          {"groups", groups}};
+}
+
+}  // namespace lab

@@ -1,0 +1,237 @@
+#include "harness/front/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/front/errors.hpp"
+#include "harness/front/file_output.hpp"
+#include "harness/front/format.hpp"
+
+namespace lab {
+namespace {
+
+// Inputs of many gigabytes are made and compared within one answer; a thorough verification on the emulator
+// is slower.
+constexpr double measure_seconds = 120;
+constexpr double verify_seconds = 900;
+// Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
+constexpr double time_limit_factor = 10;
+
+std::string memory_message(const answer_record& answer) {
+  if (!answer.needed_bytes || !answer.free_bytes) return answer.message;
+  return fmt::format("needs {}, {} free", humanised_bytes(static_cast<double>(*answer.needed_bytes)),
+                     humanised_bytes(static_cast<double>(*answer.free_bytes)));
+}
+
+// Is it this row alone that cannot be had?
+bool concerns_the_row(const answer_record& answer) {
+  if (answer.end == answer_end::failed)
+    return answer.failure && answer.failure->kind == failure_kind::unsupported;
+  return answer.error == error_kind::memory || answer.error == error_kind::unsupported;
+}
+
+[[noreturn]] void give_up(const std::string& what, const answer_record& answer) {
+  const std::string message = fmt::format("{}: {}", what, answer.message);
+  if (answer.error == error_kind::usage) throw usage_error(message);
+  throw environment_error(message);
+}
+
+void fail(result_row& row, failure_kind kind, const std::string& message) {
+  row.status = row_status::failed;
+  row.message = message;
+  row.timing.reset();
+  if (!row.failure) row.failure = failure_record{};
+  row.failure->kind = kind;
+}
+
+void take_records(const answer_record& answer, bool timed, result_row& row) {
+  row.verification = answer.content.at("verification").get<verification_record>();
+  if (!row.verification->passed) {
+    row.failure = row.verification->failure;
+    fail(row, row.failure ? row.failure->kind : failure_kind::wrong,
+         row.failure ? failure_text(*row.failure) : "the verification did not pass");
+    return;
+  }
+  if (!timed) return;
+  row.timing = answer.content.at("timing").get<timing_record>();
+  if (!(row.timing->median > 0)) throw protocol_error("a time that is not positive");
+}
+
+result_row row_of(const stage_description& stage) {
+  result_row row;
+  row.stage = stage.path;
+  row.library = stage.library;
+  row.idea = stage.idea;
+  return row;
+}
+
+// Of a stage that this device cannot run.
+result_row skipped_row(const stage_description& stage) {
+  result_row row = row_of(stage);
+  row.status = row_status::skipped;
+  row.message = stage.why_not;
+  return row;
+}
+
+}  // namespace
+
+result_row row_from(const stage_description& stage, const answer_record& answer, bool timed) {
+  result_row row = row_of(stage);
+  if (answer.end != answer_end::ok && concerns_the_row(answer)) {
+    row.status = row_status::skipped;
+    row.message = answer.error == error_kind::memory ? memory_message(answer) : answer.message;
+    return row;
+  }
+  if (answer.end == answer_end::error) give_up(stage.path, answer);
+  try {
+    if (answer.end == answer_end::ok) {
+      take_records(answer, timed, row);
+      return row;
+    }
+    row.status = row_status::failed;
+    row.failure = answer.failure;
+    row.message = answer.message;
+    if (row.message.empty()) row.message = row.failure ? failure_text(*row.failure) : "failed";
+    row.verification = optional_member<verification_record>(answer.content, "verification");
+  } catch (const std::exception& error) {
+    fail(row, failure_kind::crash, fmt::format("the worker's answer cannot be understood: {}", error.what()));
+  }
+  return row;
+}
+
+session::session(const std::string& verb, const run_options& options) : options_(options) {
+  if (!options_.json_path.empty()) check_writable(options_.json_path);
+  connection_ = connect(options_.device);
+  selections_ = select_stages(connection_.description.tracks, options_.patterns);
+  check_parameters(selections_, options_.parameters, options_.option_names);
+  connection_.process.set_output_sink([this](const std::string& line) { status_.print(line); });
+
+  results.verb = verb;
+  results.created = utc_now();
+  results.seed = options_.seed;
+  results.device = connection_.description.device;
+  results.kernels = connection_.description.build;
+  results.options = {{"patterns", options_.patterns},
+                     {"timeout_seconds", value_or_null(options_.timeout_seconds)}};
+  if (verb == "verify") {
+    results.options["thorough"] = options_.thorough;
+  } else {
+    results.options["minimum_samples"] = options_.plan.minimum_samples;
+    results.options["time_limit_seconds"] = options_.plan.time_limit_seconds;
+    results.options["spread_target"] = options_.plan.spread_target;
+    results.options["warmups"] = options_.plan.warmups;
+  }
+}
+
+std::vector<ladder_job> session::jobs() const {
+  std::vector<cache_state> states{cache_state::cold};
+  if (options_.l2 == l2_choice::warm) states = {cache_state::warm};
+  if (options_.l2 == l2_choice::both) states = {cache_state::cold, cache_state::warm};
+  if (on_emulator()) states = {cache_state::none};
+  std::vector<ladder_job> jobs;
+  for (const auto& selection : selections_) {
+    for (const auto& parameters : parameter_sets(*selection.track, options_.parameters, default_set::bench)) {
+      for (const cache_state state : states) jobs.push_back({selection, parameters, state});
+    }
+  }
+  return jobs;
+}
+
+result_group& session::begin_group(const ladder_job& job) {
+  result_group group;
+  group.track = job.selection.track->name;
+  group.title = job.selection.track->title;
+  group.l2 = job.l2;
+  for (const auto& parameter : job.selection.track->parameters) {
+    const auto value = job.parameters.find(parameter.name);
+    if (value != job.parameters.end()) group.parameters.emplace_back(*value);
+  }
+  results.groups.push_back(std::move(group));
+  return results.groups.back();
+}
+
+answer_record session::request(const nlohmann::json& message, const std::string& status) {
+  const double generous = message.at("op") == "verify"
+                              ? verify_seconds
+                              : measure_seconds + time_limit_factor * options_.plan.time_limit_seconds;
+  const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(generous));
+  status_.show(status);
+  auto answer = connection_.process.request(
+      message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+      [&](const std::string& progress) { status_.show(fmt::format("{}: {}", status, progress)); });
+  status_.clear();
+  return answer;
+}
+
+void session::measure_floor() {
+  if (on_emulator()) return;
+  measure_plan plan = options_.plan;
+  plan.l2 = cache_state::warm;  // an empty kernel reads nothing, and a flush before it would only take time
+  const auto answer = request({{"op", "floor"}, {"plan", plan}}, "launch floor");
+  if (answer.end != answer_end::ok) give_up("launch floor", answer);
+  results.floor = answer.content.at("timing").get<timing_record>();
+}
+
+void session::measure_ceiling(const ladder_job& job, result_group& group) {
+  if (on_emulator()) return;
+  measure_plan plan = options_.plan;
+  plan.l2 = job.l2;
+  const std::string what = fmt::format("speed of light of {}", group.track);
+  const auto answer = request(
+      {{"op", "ceiling"}, {"track", group.track}, {"parameters", job.parameters}, {"plan", plan}}, what);
+  if (answer.end == answer_end::ok) {
+    group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
+  } else if (concerns_the_row(answer)) {
+    group.ceiling_problem = answer.error == error_kind::memory ? memory_message(answer) : answer.message;
+  } else {
+    give_up(what, answer);
+  }
+}
+
+result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
+  if (!stage.runnable) {
+    return add_row(skipped_row(stage), group);
+  }
+  measure_plan plan = options_.plan;
+  plan.l2 = job.l2;
+  const auto answer = request({{"op", "measure"},
+                               {"stage", stage.path},
+                               {"parameters", job.parameters},
+                               {"seed", options_.seed},
+                               {"plan", plan}},
+                              stage.path);
+  return add_row(row_from(stage, answer, true), group);
+}
+
+result_row& session::verify(const stage_description& stage, result_group& group) {
+  if (!stage.runnable) {
+    return add_row(skipped_row(stage), group);
+  }
+  const auto answer = request(
+      {{"op", "verify"}, {"stage", stage.path}, {"seed", options_.seed}, {"thorough", options_.thorough}},
+      stage.path);
+  return add_row(row_from(stage, answer, false), group);
+}
+
+result_row& session::add_row(result_row row, result_group& group) {
+  auto place = std::find_if(group.rows.begin(), group.rows.end(),
+                            [&](const auto& other) { return other.stage == row.stage; });
+  if (place == group.rows.end()) place = group.rows.insert(place, result_row{});
+  *place = std::move(row);
+  compare_rows(group);
+  save();
+  return *place;
+}
+
+void session::end_group(result_group& group) {
+  reject_faster_than_light(group);
+  save();
+}
+
+void session::save() const {
+  if (!options_.json_path.empty()) write_file(options_.json_path, json_text(results));
+}
+
+}  // namespace lab

@@ -1,0 +1,57 @@
+#include "harness/front/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "harness/front/format.hpp"
+
+namespace lab {
+namespace {
+
+bool is_terminal(int descriptor) {
+  const char* name = std::getenv("TERM");
+  return isatty(descriptor) == 1 && name != nullptr && std::string_view(name) != "dumb";
+}
+
+std::size_t terminal_width() {
+  winsize size = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+}  // namespace
+
+bool standard_output_has_colour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return is_terminal(STDOUT_FILENO) && (no_colour == nullptr || *no_colour == '\0');
+}
+
+status_line::status_line() : enabled_(is_terminal(STDERR_FILENO)) {}
+
+void status_line::show(const std::string& text) {
+  if (!enabled_ || text == shown_) return;
+  shown_ = text;
+  // One column is left free: a full line would wrap, and could not be rewritten.
+  std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_width() - 1).c_str());
+  std::fflush(stderr);
+}
+
+void status_line::clear() {
+  if (shown_.empty()) return;
+  shown_.clear();
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+}
+
+void status_line::print(const std::string& line) {
+  const std::string status = shown_;
+  clear();
+  std::fprintf(stderr, "%s\n", line.c_str());
+  if (!status.empty()) show(status);
+}
+
+}  // namespace lab

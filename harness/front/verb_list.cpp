@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "harness/front/devices.hpp"
+#include "harness/front/errors.hpp"
+#include "harness/front/file_output.hpp"
+#include "harness/front/format.hpp"
+#include "harness/front/patterns.hpp"
+#include "harness/front/verbs.hpp"
+
+namespace lab {
+namespace {
+
+std::string values_text(const std::vector<std::int64_t>& values) {
+  std::string text;
+  for (const auto value : values) text += fmt::format("{}{}", text.empty() ? "" : ",", value);
+  return text;
+}
+
+std::string track_text(const track_selection& selection) {
+  std::string text = fmt::format("{}: {}\n", selection.track->name, selection.track->title);
+  for (const auto& parameter : selection.track->parameters) {
+    text += fmt::format("  --{}  {} (default {})\n", parameter.name, parameter.meaning,
+                        values_text(parameter.bench_defaults));
+  }
+  std::size_t width = 0;
+  for (const auto* stage : selection.stages) width = std::max(width, display_width(stage->path));
+  for (const auto* stage : selection.stages) {
+    const std::string indent = "  " + std::string(width, ' ') + "    ";
+    text += fmt::format("  {}  {}{}\n", padded_right(stage->path, width), stage->idea,
+                        stage->library ? " (library)" : "");
+    if (!stage->needs.empty()) text += fmt::format("{}needs {}\n", indent, stage->needs);
+    if (!stage->runnable) text += fmt::format("{}not here: {}\n", indent, stage->why_not);
+  }
+  return text;
+}
+
+}  // namespace
+
+int list_stages(const list_options& options) {
+  if (!options.json_path.empty()) check_writable(options.json_path);
+  const connection connected = connect(options.device, false);
+  const auto selections = select_stages(connected.description.tracks, options.patterns);
+  worker_description selected = connected.description;
+  selected.tracks.clear();
+  std::string text;
+  for (const auto& selection : selections) {
+    text += (text.empty() ? "" : "\n") + track_text(selection);
+    track_description track = *selection.track;
+    track.stages.clear();
+    for (const auto* stage : selection.stages) track.stages.push_back(*stage);
+    selected.tracks.push_back(std::move(track));
+  }
+  std::fputs(text.c_str(), stdout);
+  if (!selected.device) std::printf("\nno device: %s\n", selected.no_device.c_str());
+  if (!connected.note.empty()) std::printf("\n%s\n", connected.note.c_str());
+  if (!options.json_path.empty()) {
+    nlohmann::json document = selected;
+    document["schema"] = "kernel-lab-list";
+    document["version"] = 1;
+    write_file(options.json_path, json_text(document));
+  }
+  return exit_ok;
+}
+
+}  // namespace lab

@@ -1,0 +1,78 @@
+#include <cstdio>
+#include <utility>
+
+#include "harness/front/errors.hpp"
+#include "harness/front/ladder.hpp"
+#include "harness/front/terminal.hpp"
+#include "harness/front/verbs.hpp"
+
+namespace lab {
+namespace {
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);  // a log is read while it grows
+}
+
+void print_ladder(const session& run, const result_group& group) {
+  print("\n" + ladder_text(run.results, group, {standard_output_has_colour()}));
+}
+
+int finish(session& run) {
+  run.results.complete = true;
+  run.save();
+  print("\n" + summary_text(run.results));
+  return exit_code(run.results);
+}
+
+// Performs `measure`, which fills the group, and shows the ladder, even when measuring ends early.
+template <class Function>
+void climb(session& run, result_group& group, Function measure) {
+  try {
+    measure();
+  } catch (...) {
+    run.end_group(group);
+    print_ladder(run, group);
+    throw;
+  }
+  run.end_group(group);
+  print_ladder(run, group);
+}
+
+}  // namespace
+
+int run_ladders(const run_options& options) {
+  session run("run", options);
+  if (!run.note().empty()) print(run.note() + "\n");
+  if (run.on_emulator() && options.l2 != l2_choice::unset) {
+    print("--l2 is left out of account: the emulator has no caches\n");
+  }
+  run.save();
+  run.measure_floor();
+  print(header_text(run.results));
+  for (const auto& job : run.jobs()) {
+    result_group& group = run.begin_group(job);
+    climb(run, group, [&] {
+      run.measure_ceiling(job, group);
+      for (const auto* stage : job.selection.stages) run.measure(job, *stage, group);
+      run.measure_ceiling(job, group);
+    });
+  }
+  return finish(run);
+}
+
+int verify_stages(const run_options& options) {
+  session run("verify", options);
+  if (!run.note().empty()) print(run.note() + "\n");
+  run.save();
+  print(header_text(run.results));
+  for (const auto& selection : run.selections()) {
+    result_group& group = run.begin_group({selection, {}, cache_state::none});
+    climb(run, group, [&] {
+      for (const auto* stage : selection.stages) run.verify(*stage, group);
+    });
+  }
+  return finish(run);
+}
+
+}  // namespace lab

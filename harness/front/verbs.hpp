@@ -1,0 +1,56 @@
+// The verbs of the program. Each returns its exit code and throws what errors.hpp declares.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/front/parameters.hpp"
+#include "harness/front/session.hpp"
+
+namespace lab {
+
+struct list_options {
+  std::vector<std::string> patterns;
+  std::string device;
+  std::string json_path;
+};
+int list_stages(const list_options& options);
+
+int run_ladders(const run_options& options);
+int verify_stages(const run_options& options);
+
+// `benchmark_arguments` are Google Benchmark's own.
+int bench_stages(const run_options& options, const std::vector<std::string>& benchmark_arguments);
+
+struct apply_options {
+  std::string stage;
+  std::string device;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int apply_stage(const apply_options& options);
+
+struct profile_options {
+  std::string stage;
+  std::string device;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::vector<std::string> metrics;  // empty: those that the stage's page speaks of
+  std::string output;                // empty: the stage's name, in the current directory
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int profile_stage(const profile_options& options);
+
+struct doctor_options {
+  std::string json_path;
+};
+int examine_machine(const doctor_options& options);
+
+}  // namespace lab

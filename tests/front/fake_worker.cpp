@@ -1,0 +1,231 @@
+// A worker without kernels that behaves, and misbehaves, as the stage's name says. FAKE_WORKER says how it starts:
+// "" (a GPU), "emulator", "no device", "dies", "other protocol", "no stages".
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "harness/protocol.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+void send_text(const std::string& text) {
+  std::size_t sent = 0;
+  while (sent < text.size()) {
+    const ssize_t count = write(lab::answer_descriptor, text.data() + sent, text.size() - sent);
+    if (count <= 0) _exit(0);
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
+void send(const json& message) { send_text(message.dump() + "\n"); }
+
+lab::parameter_description parameter(const std::string& name, std::vector<std::int64_t> bench) {
+  lab::parameter_description result;
+  result.name = name;
+  result.meaning = "what " + name + " means";
+  result.minimum = 1;
+  result.verify_defaults = {17};
+  result.bench_defaults = std::move(bench);
+  return result;
+}
+
+lab::stage_description stage(const std::string& track, const std::string& name) {
+  lab::stage_description result;
+  result.name = name;
+  result.path = track + "/" + name;
+  result.idea = "the idea of " + name;
+  result.library = name.find("library") != std::string::npos;
+  result.metrics = {"gpu__time_duration.sum"};
+  if (name.find("not_runnable") != std::string::npos) {
+    result.needs = "GPU, compute capability 12.0";
+    result.runnable = false;
+    result.why_not = "needs compute capability 12.0, and this is 9.0";
+  }
+  return result;
+}
+
+lab::track_description track(const std::string& name, std::vector<lab::parameter_description> parameters,
+                             const std::vector<std::string>& stages) {
+  lab::track_description result;
+  result.name = name;
+  result.title = "The track " + name;
+  result.unit = "float";
+  result.parameters = std::move(parameters);
+  for (const auto& one : stages) result.stages.push_back(stage(name, one));
+  return result;
+}
+
+json describe(const std::string& mode, const std::string& device) {
+  lab::worker_description description;
+  description.build = {"fake compiler", "-fake"};
+  if (mode == "other protocol") description.protocol = 99;
+  if (mode == "emulator") {
+    description.device = lab::device_record{};
+    description.device->id = "emulator";
+    description.device->name = "some processor";
+  } else if (mode != "no device" && device == "0") {
+    description.device = lab::device_record{};
+    description.device->id = "cuda:0";
+    description.device->name = "Fake GPU";
+    description.device->compute_capability = "9.0";
+    description.device->driver = "1.2.3 (CUDA 13.0)";
+    description.device->toolkit = "13.0";
+    description.device->multiprocessors = 132;
+    description.device->memory_bytes = 150'000'000'000;
+  } else {
+    description.no_device = mode == "no device" ? "no CUDA-capable device is detected" : "there is only cuda:0";
+  }
+  if (mode != "no stages") {
+    description.tracks = {
+        track("ladder", {parameter("n", {1000}), parameter("window", {3})}, {"01_first", "02_second", "03_library"}),
+        track("faults", {parameter("n", {1000})},
+              {"01_wrong", "02_crash", "03_exit", "04_garbage", "05_sticky", "06_memory", "07_unsupported",
+               "08_not_runnable", "09_good"}),
+        track("odd", {parameter("n", {1000})}, {"01_huge", "02_pieces", "03_noisy", "04_unstable", "05_incomplete"}),
+        track("light", {parameter("n", {1000})}, {"01_slow", "02_faster_than_light"}),
+        track("hang", {parameter("n", {1000})}, {"01_good", "02_hang", "03_good"}),
+        track("refusal", {parameter("n", {1000})}, {"01_usage"})};
+  }
+  return description;
+}
+
+json timing(double median, std::size_t samples = 10) {
+  lab::timing_record record;
+  record.median = median;
+  record.minimum = median * 0.99;
+  record.maximum = median * 1.01;
+  record.interquartile_range = median * 0.002;
+  record.spread = 0.002;
+  record.samples.assign(samples, median);
+  record.l2 = lab::cache_state::cold;
+  return record;
+}
+
+json verification() {
+  lab::verification_record record;
+  record.passed = true;
+  record.cases = 5;
+  record.compared = 1000;
+  record.largest_error = 0.25;
+  record.seeds = {1, 2};
+  return record;
+}
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+json ok(double median, std::size_t samples = 10) {
+  return {{"end", "ok"}, {"verification", verification()}, {"timing", timing(median, samples)}};
+}
+
+void answer_stage(const std::string& path) {
+  if (contains(path, "wrong")) {
+    lab::verification_record record;
+    record.cases = 1;
+    record.largest_error = std::nan("");
+    record.failure = lab::failure_record{};
+    record.failure->index = 17;
+    record.failure->expected = "3.5";
+    record.failure->found = "nan";
+    record.failure->block = "0";
+    record.failure->thread = "17";
+    send({{"end", "failed"},
+          {"message", "wrong at index 17: expected 3.5, found nan, block 0, thread 17"},
+          {"failure", *record.failure},
+          {"verification", record}});
+  } else if (contains(path, "crash")) {
+    std::fprintf(stderr, "about to crash\n");
+    std::raise(SIGSEGV);
+  } else if (contains(path, "exit")) {
+    _exit(3);
+  } else if (contains(path, "garbage")) {
+    send_text("this is not JSON\n");
+  } else if (contains(path, "sticky")) {
+    send({{"end", "failed"},
+          {"message", "an illegal memory access was encountered"},
+          {"failure", {{"kind", "crash"}}},
+          {"sticky", true}});
+    _exit(3);
+  } else if (contains(path, "memory")) {
+    send({{"end", "error"},
+          {"message", "not enough memory"},
+          {"kind", "memory"},
+          {"needed_bytes", 16'000'000'000},
+          {"free_bytes", 9'300'000'000}});
+  } else if (contains(path, "unsupported")) {
+    send({{"end", "error"}, {"message", "window 20000 exceeds 4096"}, {"kind", "unsupported"}});
+  } else if (contains(path, "huge")) {
+    send(ok(200e3, 300'000));
+  } else if (contains(path, "pieces")) {
+    const std::string text = json({{"progress", "half way"}}).dump() + "\n" + ok(200e3).dump() + "\n";
+    for (std::size_t i = 0; i < text.size(); i += 100) {
+      send_text(text.substr(i, 100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  } else if (contains(path, "noisy")) {
+    const std::string noise(1000, 'x');
+    for (int i = 0; i < 300; ++i) std::printf("%s\n", noise.c_str());
+    std::fflush(stdout);
+    send(ok(200e3));
+  } else if (contains(path, "unstable")) {
+    json message = ok(200e3);
+    message["timing"]["unstable"] = true;
+    send(message);
+  } else if (contains(path, "incomplete")) {
+    send({{"end", "ok"}});
+  } else if (contains(path, "faster_than_light")) {
+    send(ok(50e3));
+  } else if (contains(path, "hang")) {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  } else if (contains(path, "usage")) {
+    send({{"end", "error"}, {"message", "n must be even"}, {"kind", "usage"}});
+  } else {
+    send(ok(contains(path, "first") ? 400e3 : contains(path, "library") ? 125e3 : 200e3));
+  }
+}
+
+void answer(const json& request, const std::string& mode, const std::string& device) {
+  const auto op = request.at("op").get<std::string>();
+  if (op == "describe") {
+    json message = describe(mode, device);
+    message["end"] = "ok";
+    send(message);
+  } else if (op == "floor") {
+    send({{"end", "ok"}, {"timing", timing(2100)}});
+  } else if (op == "ceiling") {
+    const auto n = request.at("parameters").at("n").get<std::int64_t>();
+    send({{"end", "ok"}, {"ceiling", {{"kind", "copy"}, {"bytes", 8 * n}, {"timing", timing(100e3)}}}});
+  } else {
+    answer_stage(request.at("stage").get<std::string>());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* mode_text = std::getenv("FAKE_WORKER");
+  const std::string mode = mode_text == nullptr ? "" : mode_text;
+  if (mode == "dies") {
+    std::fprintf(stderr, "error while loading shared libraries: libfake.so\n");
+    return 127;
+  }
+  const std::string device = argc >= 3 ? argv[2] : "0";
+  std::string received;
+  char buffer[4096];
+  ssize_t count = 0;
+  while ((count = read(lab::request_descriptor, buffer, sizeof buffer)) > 0) {
+    received.append(buffer, static_cast<std::size_t>(count));
+    for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
+      const json request = json::parse(received.substr(0, end));
+      if (request.at("op") == "quit") return 0;
+      answer(request, mode, device);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,204 @@
+// The ladder's arithmetic, and its text for fixed records.
+#include <string>
+
+#include "harness/front/ladder.hpp"
+#include "harness/front/results.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+lab::timing_record timing(double median) {
+  lab::timing_record record;
+  record.median = median;
+  record.spread = 0.0012;
+  return record;
+}
+
+lab::result_row row(const std::string& name, double median) {
+  lab::result_row result;
+  result.stage = "moving_average/" + name;
+  result.library = name.find("library") != std::string::npos;
+  result.verification = lab::verification_record{};
+  result.verification->passed = true;
+  result.verification->cases = 12;
+  result.verification->compared = 34567;
+  result.verification->largest_error = 0.125;
+  result.timing = timing(median);
+  return result;
+}
+
+lab::result_row row_without_time(const std::string& name, lab::row_status status, const std::string& message) {
+  lab::result_row result = row(name, 1);
+  result.timing.reset();
+  result.status = status;
+  result.message = message;
+  return result;
+}
+
+lab::ceiling_record ceiling(double median) {
+  lab::ceiling_record result;
+  result.bytes = 8'000'000'000;
+  result.timing = timing(median);
+  return result;
+}
+
+lab::run_results run(bool emulator = false) {
+  lab::run_results results;
+  results.verb = "run";
+  results.seed = 7;
+  results.device = lab::device_record{};
+  results.device->id = emulator ? "emulator" : "cuda:0";
+  results.device->name = emulator ? "Some CPU" : "NVIDIA H200";
+  if (!emulator) {
+    results.device->compute_capability = "9.0";
+    results.device->driver = "580.65.06 (CUDA 13.0)";
+    results.device->toolkit = "13.0";
+    results.device->multiprocessors = 132;
+    results.device->memory_bytes = 150'000'000'000;
+    results.floor = timing(2100);
+  }
+  lab::result_group group;
+  group.track = "moving_average";
+  group.title = "Moving average of a series";
+  group.parameters = {{"n", 1'000'000'000}, {"window", 300}};
+  group.l2 = emulator ? lab::cache_state::none : lab::cache_state::cold;
+  group.rows = {row("01_naive", 16e6), row_without_time("02_wrong", lab::row_status::failed, "wrong at index 17"),
+                row("03_tiled", 4e6),
+                row_without_time("04_large", lab::row_status::skipped, "needs 16.0 GB, 9.30 GB free"),
+                row("05_library", 2.5e6)};
+  group.rows[2].timing->unstable = true;
+  results.groups.push_back(group);
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("rows are compared with the timed row before, the first, light, and the fastest library") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.ceilings = {ceiling(2.2e6), ceiling(2e6)};
+  lab::compare_rows(group);
+  CHECK(lab::speed_of_light(group)->timing.median == 2e6);
+  const auto& rows = group.rows;
+  CHECK(!rows[0].over_previous);
+  CHECK(*rows[0].over_first == Approx(1));
+  CHECK(*rows[0].speed_of_light == Approx(0.125));
+  CHECK(!rows[1].over_first);
+  CHECK(*rows[2].over_previous == Approx(4));
+  CHECK(*rows[2].over_library == Approx(0.625));
+  CHECK(!rows[4].over_previous);
+  CHECK(*rows[4].over_library == Approx(1));
+}
+
+TEST_CASE("nothing is faster than light, but for noise") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.ceilings = {ceiling(2.54e6), ceiling(4.2e6)};
+  lab::compare_rows(group);
+  lab::reject_faster_than_light(group);
+  CHECK(group.rows[4].status == lab::row_status::ok);  // 101.6 %
+
+  group.ceilings = {ceiling(4.2e6)};
+  lab::compare_rows(group);
+  lab::reject_faster_than_light(group);
+  CHECK(group.rows[2].status == lab::row_status::failed);
+  CHECK(group.rows[2].message == "over the speed of light (105.0 %): wrong byte model or a cache");
+  CHECK(!group.rows[2].timing);
+  CHECK(!group.rows[0].over_library);
+  CHECK(lab::exit_code(results) == 1);
+}
+
+TEST_CASE("the exit code follows the rows") {
+  auto results = run();
+  auto& rows = results.groups[0].rows;
+  CHECK(lab::exit_code(results) == 1);
+  rows.erase(rows.begin() + 1);
+  CHECK(lab::exit_code(results) == 0);
+  rows = {rows[2]};
+  CHECK(lab::exit_code(results) == 2);
+  rows.clear();
+  CHECK(lab::exit_code(results) == 2);
+}
+
+TEST_CASE("the header names what the times depend on") {
+  CHECK(lab::header_text(run()) ==
+        "device   cuda:0: NVIDIA H200, compute capability 9.0, 132 SMs, 150 GB\n"
+        "driver   580.65.06 (CUDA 13.0)\n"
+        "toolkit  13.0\n"
+        "floor    2.100 us for an empty kernel\n"
+        "seed     7\n");
+}
+
+TEST_CASE("the ladder on a GPU") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.ceilings = {ceiling(2e6)};
+  lab::compare_rows(group);
+  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+moving_average: Moving average of a series
+  n = 1000000000, window = 300, L2 cold
+  speed of light: copy of 8.00 GB in 2.000 ms (4000 GB/s)
+  stage                 verified    median           spread  x previous  x first  % of speed of light  % of library
+  01_naive              ✓         16.00 ms           0.12 %           -    1.00x               12.5 %        15.6 %
+  02_wrong              FAIL    
+      wrong at index 17
+  03_tiled              ✓         4.000 ms  0.12 % unstable       4.00x    4.00x               50.0 %        62.5 %
+  04_large              skipped 
+      needs 16.0 GB, 9.30 GB free
+  05_library (library)  ✓         2.500 ms           0.12 %           -    6.40x               80.0 %       100.0 %
+)");
+}
+
+TEST_CASE("the ladder on the emulator has no bandwidth and says whose times they are") {
+  auto results = run(true);
+  auto& group = results.groups[0];
+  group.rows = {group.rows[0], group.rows[2]};
+  lab::compare_rows(group);
+  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+moving_average: Moving average of a series
+  n = 1000000000, window = 300
+  times are this host's, not a GPU's
+  stage     verified    median           spread  x previous  x first
+  01_naive  ✓         16.00 ms           0.12 %           -    1.00x
+  03_tiled  ✓         4.000 ms  0.12 % unstable       4.00x    4.00x
+)");
+}
+
+TEST_CASE("a ladder of verifications has no times") {
+  auto results = run();
+  results.verb = "verify";
+  auto& group = results.groups[0];
+  group.parameters.clear();
+  group.l2 = lab::cache_state::none;
+  group.rows = {row_without_time("01_naive", lab::row_status::ok, ""), group.rows[1]};
+  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+moving_average: Moving average of a series
+  stage     verified  cases  compared  largest error / bound
+  01_naive  ✓            12     34567                 12.5 %
+  02_wrong  FAIL    
+      wrong at index 17
+)");
+}
+
+TEST_CASE("colour marks verdicts alone") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.rows = {group.rows[1]};
+  const std::string text = lab::ladder_text(results, group, {true});
+  CHECK(text.find("\033[31mFAIL") != std::string::npos);
+  CHECK(lab::ladder_text(results, group, {false}).find('\033') == std::string::npos);
+}
+
+TEST_CASE("a failure without words is worded") {
+  lab::failure_record failure;
+  failure.index = 17;
+  failure.expected = "3.5";
+  failure.found = "nan";
+  failure.block = "0";
+  failure.thread = "17";
+  failure.test_case = "n = 1000";
+  CHECK(lab::failure_text(failure) == "wrong at 17: expected 3.5, found nan; block 0, thread 17; case n = 1000");
+  failure = {};
+  failure.kind = lab::failure_kind::out_of_bounds;
+  CHECK(lab::failure_text(failure) == "out of bounds");
+}

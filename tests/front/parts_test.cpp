@@ -1,0 +1,290 @@
+// The parts of the front that need no process: numbers, parameters, patterns, files, counters.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "harness/front/devices.hpp"
+#include "harness/front/errors.hpp"
+#include "harness/front/file_output.hpp"
+#include "harness/front/format.hpp"
+#include "harness/front/nsight_compute.hpp"
+#include "harness/front/parameters.hpp"
+#include "harness/front/patterns.hpp"
+#include "tests/catch.hpp"
+#include "tests/front/temporary_directory.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+lab::track_description make_track(const std::string& name, const std::vector<std::string>& stages) {
+  lab::track_description track;
+  track.name = name;
+  lab::parameter_description n;
+  n.name = "n";
+  n.minimum = 1;
+  n.bench_defaults = {1000};
+  n.verify_defaults = {10, 100};
+  lab::parameter_description window;
+  window.name = "window";
+  window.minimum = 2;
+  window.choices = {2, 4, 8};
+  window.bench_defaults = {2, 4};
+  window.verify_defaults = {2};
+  track.parameters = {n, window};
+  for (const auto& stage_name : stages) {
+    lab::stage_description stage;
+    stage.name = stage_name;
+    stage.path = name + "/" + stage_name;
+    track.stages.push_back(stage);
+  }
+  return track;
+}
+
+const std::vector<lab::track_description>& tracks() {
+  static const std::vector<lab::track_description> all{
+      make_track("reduction", {"01_naive", "02_tree", "03_cub"}),
+      make_track("moving_average", {"01_naive", "02_shared_memory", "10_cub"})};
+  return all;
+}
+
+std::vector<std::string> selected_paths(const std::vector<std::string>& patterns) {
+  std::vector<std::string> paths;
+  for (const auto& selection : lab::select_stages(tracks(), patterns)) {
+    for (const auto* stage : selection.stages) paths.push_back(stage->path);
+  }
+  return paths;
+}
+
+template <class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+using strings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("whole numbers are read as people write them") {
+  const auto parse = [](const char* text) { return lab::parse_integer(text, "--n"); };
+  CHECK(parse("0") == 0);
+  CHECK(parse("1000") == 1000);
+  CHECK(parse("+7") == 7);
+  CHECK(parse("1_000_000") == 1'000'000);
+  CHECK(parse("1e9") == 1'000'000'000);
+  CHECK(parse("1E3") == 1000);
+  CHECK(parse("2.5e6") == 2'500'000);
+  CHECK(parse("1200e-2") == 12);
+  CHECK(parse("3.0") == 3);
+  CHECK(parse("-0") == 0);
+  CHECK(parse("0e999999999999") == 0);
+  CHECK(parse("9223372036854775807") == std::numeric_limits<std::int64_t>::max());
+  CHECK(parse("0000000000000000000000001") == 1);
+}
+
+TEST_CASE("what is not a whole number of 64 bits is refused") {
+  for (const char* text : {"", " ", "abc", "1.5", "1e", "1e-1", "e9", "1__0", "_1", "1_", "1 0", "0x10", "nan", "inf", "1,",
+                           ".5", "1.", "--5", "+", "-"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(lab::parse_integer(text, "--n"), lab::usage_error);
+  }
+  CHECK(message_of([] { return lab::parse_integer("1.5", "--n"); }) ==
+        "--n needs a whole number (such as 300, 1_000_000 or 1e9), not '1.5'");
+  CHECK(message_of([] { return lab::parse_integer("-4", "--n"); }) == "--n must not be negative: '-4'");
+  for (const char* text : {"9223372036854775808", "1e19", "1e99", "1e99999999999999999999", "99999999999999999999999"}) {
+    CAPTURE(text);
+    CHECK(message_of([&] { return lab::parse_integer(text, "--n"); }).find("too large") != std::string::npos);
+  }
+}
+
+TEST_CASE("a sweep is a list of numbers") {
+  CHECK(lab::parse_integers("4,300,3e3", "--window") == std::vector<std::int64_t>{4, 300, 3000});
+  CHECK(lab::parse_integers("4,4,4", "--window") == std::vector<std::int64_t>{4});
+  for (const char* text : {"", ",", "4,", ",4", "4,,5"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(lab::parse_integers(text, "--window"), lab::usage_error);
+  }
+}
+
+TEST_CASE("parameter sets are every combination, and defaults fill the gaps") {
+  const auto& track = tracks()[0];
+  using sets = std::vector<lab::parameter_values>;
+  CHECK(lab::parameter_sets(track, {}, lab::default_set::bench) ==
+        sets{{{"n", 1000}, {"window", 2}}, {{"n", 1000}, {"window", 4}}});
+  CHECK(lab::parameter_sets(track, {{"window", "8"}}, lab::default_set::verify) ==
+        sets{{{"n", 10}, {"window", 8}}, {{"n", 100}, {"window", 8}}});
+  CHECK(lab::parameter_sets(track, {{"n", "1,2"}, {"window", "2,8"}}, lab::default_set::bench).size() == 4);
+  CHECK(lab::parameters_text(track, {{"window", 8}, {"n", 3}}) == "n = 3, window = 8");
+  CHECK(lab::given_parameters(track, {{"window", "4"}}) == lab::parameter_values{{"window", 4}});
+  CHECK_THROWS_AS(lab::given_parameters(track, {{"window", "4,8"}}), lab::usage_error);
+}
+
+TEST_CASE("parameters are checked before anything runs") {
+  const auto selections = lab::select_stages(tracks(), {});
+  const auto complaint = [&](const std::vector<lab::parameter_argument>& arguments) {
+    return message_of([&] { lab::check_parameters(selections, arguments, {"--seed", "--json"}); });
+  };
+  CHECK(complaint({{"n", "1e9"}, {"window", "2,8"}}) == "nothing was thrown");
+  CHECK(complaint({{"sed", "1"}}) ==
+        "--sed is neither an option nor a parameter of what was asked for; the parameters are --n, --window; "
+        "did you mean --seed?");
+  CHECK(complaint({{"n", "0"}}) == "--n must be at least 1 for reduction, not 0");
+  CHECK(complaint({{"window", "3"}}) == "--window must be one of 2, 4, 8 for reduction, not 3");
+  CHECK(complaint({{"n", "1"}, {"n", "2"}}) == "--n is given twice; write a sweep as --n 1,2,3");
+}
+
+TEST_CASE("patterns name tracks, stages and sets of them") {
+  CHECK(selected_paths({}).size() == 6);
+  CHECK(selected_paths({"reduction"}) == strings{"reduction/01_naive", "reduction/02_tree", "reduction/03_cub"});
+  CHECK(selected_paths({"reduction/"}).size() == 3);
+  CHECK(selected_paths({"reduction/02_tree"}) == strings{"reduction/02_tree"});
+  CHECK(selected_paths({"*/*cub*"}) == strings{"reduction/03_cub", "moving_average/10_cub"});
+  CHECK(selected_paths({"reduction/0[12]_*"}) == strings{"reduction/01_naive", "reduction/02_tree"});
+  CHECK(selected_paths({"*/10_cub", "reduction/01*"}) == strings{"reduction/01_naive", "moving_average/10_cub"});
+}
+
+TEST_CASE("a pattern that matches nothing is told what is near") {
+  const auto complaint = [](const char* pattern) { return message_of([&] { lab::select_stages(tracks(), {pattern}); }); };
+  CHECK(complaint("reductoin") == "no stage matches 'reductoin'; did you mean reduction?");
+  CHECK(complaint("02_tree") == "no stage matches '02_tree'; did you mean reduction/02_tree?");
+  CHECK(complaint("zzzzzz") == "no stage matches 'zzzzzz'; 'lab list' shows what there is");
+  CHECK_THROWS_AS(lab::select_stages(tracks(), {""}), lab::usage_error);
+  CHECK_THROWS_AS(lab::select_stages(tracks(), {"["}), lab::usage_error);
+  CHECK_THROWS_AS(lab::select_stages(tracks(), {"reduction", "nothing"}), lab::usage_error);
+}
+
+TEST_CASE("one stage is its path or a beginning of its own") {
+  const auto path = [](const char* name) { return lab::select_one_stage(tracks(), name).stage->path; };
+  CHECK(path("reduction/02_tree") == "reduction/02_tree");
+  CHECK(path("reduction/02") == "reduction/02_tree");
+  CHECK(path("moving*/02*") == "moving_average/02_shared_memory");
+  CHECK(message_of([&] { return path("reduction"); }) ==
+        "'reduction' means more than one stage: reduction/01_naive, reduction/02_tree, reduction/03_cub");
+  CHECK_THROWS_AS(path("reduction/09"), lab::usage_error);
+  CHECK_THROWS_AS(path(""), lab::usage_error);
+}
+
+TEST_CASE("numbers are shown with the unit that fits") {
+  CHECK(lab::humanised_time(812) == "812.0 ns");
+  CHECK(lab::humanised_time(0.5) == "0.5000 ns");
+  CHECK(lab::humanised_time(12'340) == "12.34 us");
+  CHECK(lab::humanised_time(999.96) == "1.000 us");
+  CHECK(lab::humanised_time(9'999.7) == "10.00 us");
+  CHECK(lab::humanised_time(1'774'000) == "1.774 ms");
+  CHECK(lab::humanised_time(2.5e9) == "2.500 s");
+  CHECK(lab::humanised_time(123456e9) == "123456 s");
+  CHECK(lab::humanised_bytes(17) == "17 B");
+  CHECK(lab::humanised_bytes(4000) == "4.00 kB");
+  CHECK(lab::humanised_bytes(16e9) == "16.0 GB");
+  CHECK(lab::humanised_bandwidth(8e9, 1.774e6) == "4510 GB/s");
+  CHECK(lab::humanised_percentage(0.8734) == "87.3 %");
+  CHECK(lab::humanised_ratio(1) == "1.00x");
+  CHECK(lab::humanised_ratio(9.999) == "10.0x");
+  CHECK(lab::humanised_ratio(12.34) == "12.3x");
+  CHECK(lab::humanised_ratio(256) == "256x");
+  CHECK(lab::humanised_ratio(0.5) == "0.50x");
+}
+
+TEST_CASE("text is padded and cut by what is seen of it") {
+  CHECK(lab::display_width("✓ ok") == 4);
+  CHECK(lab::padded_right("✓", 3) == "✓  ");
+  CHECK(lab::padded_left("✓", 3) == "  ✓");
+  CHECK(lab::shortened("abcdefgh", 5) == "ab...");
+  CHECK(lab::shortened("✓✓✓✓✓", 4) == "✓...");
+  CHECK(lab::shortened("abc", 3) == "abc");
+}
+
+TEST_CASE("a number that is not finite never reaches JSON") {
+  CHECK_NOTHROW(lab::json_text({{"a", {1.5, {{"b", 2}}}}}));
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    CHECK(message_of([&] { return lab::json_text({{"rows", {{{"time", 1.0}}, {{"time", bad}}}}}); }) ==
+          "/rows/1/time is not a finite number");
+  }
+  lab::timing_record timing;
+  timing.median = std::nan("");
+  CHECK_THROWS_AS(nlohmann::json(timing), lab::protocol_error);
+  lab::verification_record verification;
+  verification.largest_error = std::nan("");
+  CHECK(nlohmann::json(verification).at("largest_error") == "nan");
+  CHECK(std::isnan(nlohmann::json(verification).get<lab::verification_record>().largest_error));
+}
+
+TEST_CASE("a file is replaced whole") {
+  const temporary_directory directory;
+  const std::string path = directory.path() + "/results.json";
+  lab::check_writable(path);
+  CHECK(!fs::exists(path));
+  lab::write_file(path, "first");
+  lab::write_file(path, "second");
+  std::ifstream file(path);
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "second");
+
+  fs::create_symlink("results.json", directory.path() + "/link.json");
+  lab::write_file(directory.path() + "/link.json", "third");
+  CHECK(fs::is_symlink(directory.path() + "/link.json"));
+  CHECK(fs::file_size(path) == 5);
+
+  // Neither check nor write leaves a temporary behind.
+  CHECK(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()) == 2);
+}
+
+TEST_CASE("a path that cannot be written is refused") {
+  const temporary_directory directory;
+  for (const std::string& path : {std::string(""), directory.path(), directory.path() + "/", directory.path() + "/no/file",
+                                  directory.path() + "/new/", std::string("/dev/null")}) {
+    CAPTURE(path);
+    CHECK_THROWS_AS(lab::check_writable(path), lab::environment_error);
+  }
+}
+
+TEST_CASE("devices have names") {
+  CHECK(lab::parse_device("emulator").kind == lab::device_kind::emulator);
+  CHECK(lab::parse_device("cuda:3").index == 3);
+  for (const char* text : {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999", "Emulator"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(lab::parse_device(text), lab::usage_error);
+  }
+}
+
+TEST_CASE("Nsight Compute is asked for the stage's range alone") {
+  lab::profile_request request;
+  request.program = "ncu";
+  request.worker = {"lab-worker-cuda", "--device", "0"};
+  request.message = {{"op", "once"}};
+  request.stage = "reduction/02_tree";
+  request.metrics = {"a.sum", "b.sum"};
+  request.report = "/tmp/x.ncu-rep";
+  CHECK(lab::profile_command(request) ==
+        strings{"ncu", "--nvtx", "--nvtx-include", "kernel_lab@reduction\\/02_tree/", "--clock-control", "none",
+                "--cache-control", "none", "--metrics", "a.sum,b.sum", "--force-overwrite", "--export", "/tmp/x.ncu-rep",
+                "lab-worker-cuda", "--device", "0", "--once", "{\"op\":\"once\"}"});
+}
+
+TEST_CASE("Nsight Compute's table is read") {
+  const std::string csv =
+      "==PROF== Connected\n"
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"sectors.max\",\"sectors.sum\"\n"
+      "\"\",\"\",\"\",\"Mbyte\",\"sector\",\"sector\"\n"
+      "\"0\",\"17\",\"sum<float, \"\"x\"\">(const float *, long)\",\"1,234.5\",\"7\",\"8\"\n"
+      "\"1\",\"17\",\"finish\",\"2\",\"9\",\"10\"\n";
+  const auto counters = lab::parse_counters(csv, {"dram__bytes_read.sum", "sectors"});
+  REQUIRE(counters.size() == 6);
+  CHECK(counters[0].kernel == "sum<float, \"x\">(const float *, long)");
+  CHECK(counters[0].value == "1234.5");
+  CHECK(counters[0].unit == "Mbyte");
+  CHECK(counters[2].metric == "sectors.sum");
+  CHECK(counters[3].launch == "1");
+  CHECK_THROWS_AS(lab::parse_counters("==WARNING== nothing\n", {"a"}), lab::environment_error);
+  CHECK(message_of([] { lab::check_counter_permission("==ERROR== ERR_NVGPUCTRPERM - no"); })
+            .find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+}
