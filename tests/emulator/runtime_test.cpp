@@ -92,6 +92,9 @@ TEST_CASE("a kernel's failure stays until the reset") {
   CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
   CHECK(cudaMemset(pointer, 0, 4) == cudaErrorLaunchFailure);
   CHECK(cudaFree(pointer) == cudaErrorLaunchFailure);  // yet it is freed
+  cudaStream_t stream = reinterpret_cast<cudaStream_t>(1);
+  CHECK(cudaStreamCreate(&stream) == cudaErrorLaunchFailure);
+  CHECK(stream == nullptr);
   CHECK(lab::emulator::diagnostics().size() == 1);
   lab::emulator::reset();
   CHECK(lab::emulator::diagnostics().empty());
