@@ -116,8 +116,10 @@ std::vector<std::string> near_names(const std::string& name, const std::vector<s
   for (const auto& other : names) {
     const bool contained = name.size() >= 2 && other.find(name) != std::string::npos;
     const std::size_t distance = contained ? 1 : edit_distance(name, other);
-    // Two letters that changed places, or a third of the letters, may be wrong; more than that is another name.
-    if (distance <= std::max<std::size_t>(2, std::max(name.size(), other.size()) / 3) && distance < name.size()) {
+    // Two letters that changed places, or a third of the letters, may be wrong; more than that is another
+    // name.
+    if (distance <= std::max<std::size_t>(2, std::max(name.size(), other.size()) / 3) &&
+        distance < name.size()) {
       candidates.push_back({distance, other});
     }
   }

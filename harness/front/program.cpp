@@ -271,7 +271,6 @@ int perform(std::vector<std::string> arguments) {
   CLI::App app("Kernel Lab: learn to make GPU kernels fast.", "lab");
   app.set_version_flag("--version",
                        fmt::format("Kernel Lab {} ({})", this_build().version, this_build().commit));
-  app.require_subcommand(1);
   raw_options raw;
   const auto verbs = add_verbs(app, raw);
 
@@ -311,6 +310,7 @@ int perform(std::vector<std::string> arguments) {
     // CLI11 has an exit code for each kind of error; ours are three.
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
+  if (chosen == verbs.end()) throw usage_error("no verb was given; 'lab --help' shows them");
   return chosen->second.perform(raw, rest);
 }
 

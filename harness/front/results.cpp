@@ -88,7 +88,8 @@ std::string failure_text(const failure_record& failure) {
   std::string text = to_string(failure.kind);
   std::replace(text.begin(), text.end(), '_', ' ');
   if (failure.index) text += fmt::format(" at {}", *failure.index);
-  if (!failure.expected.empty()) text += fmt::format(": expected {}, found {}", failure.expected, failure.found);
+  if (!failure.expected.empty())
+    text += fmt::format(": expected {}, found {}", failure.expected, failure.found);
   if (failure.expected.empty() && !failure.found.empty()) text += ": " + failure.found;
   if (!failure.block.empty()) text += "; block " + failure.block;
   if (!failure.thread.empty()) text += ", thread " + failure.thread;

@@ -19,12 +19,6 @@ constexpr double verify_seconds = 900;
 // Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
 constexpr double time_limit_factor = 10;
 
-std::string memory_message(const answer_record& answer) {
-  if (!answer.needed_bytes || !answer.free_bytes) return answer.message;
-  return fmt::format("needs {}, {} free", humanised_bytes(static_cast<double>(*answer.needed_bytes)),
-                     humanised_bytes(static_cast<double>(*answer.free_bytes)));
-}
-
 // Is it this row alone that cannot be had?
 bool concerns_the_row(const answer_record& answer) {
   if (answer.end == answer_end::failed)
@@ -33,7 +27,7 @@ bool concerns_the_row(const answer_record& answer) {
 }
 
 [[noreturn]] void give_up(const std::string& what, const answer_record& answer) {
-  const std::string message = fmt::format("{}: {}", what, answer.message);
+  const std::string message = fmt::format("{}: {}", what, answer_text(answer));
   if (answer.error == error_kind::usage) throw usage_error(message);
   throw environment_error(message);
 }
@@ -77,11 +71,20 @@ result_row skipped_row(const stage_description& stage) {
 
 }  // namespace
 
+std::string answer_text(const answer_record& answer) {
+  if (answer.needed_bytes && answer.free_bytes) {
+    return fmt::format("needs {}, {} free", humanised_bytes(static_cast<double>(*answer.needed_bytes)),
+                       humanised_bytes(static_cast<double>(*answer.free_bytes)));
+  }
+  if (!answer.message.empty()) return answer.message;
+  return answer.failure ? failure_text(*answer.failure) : "failed";
+}
+
 result_row row_from(const stage_description& stage, const answer_record& answer, bool timed) {
   result_row row = row_of(stage);
   if (answer.end != answer_end::ok && concerns_the_row(answer)) {
     row.status = row_status::skipped;
-    row.message = answer.error == error_kind::memory ? memory_message(answer) : answer.message;
+    row.message = answer_text(answer);
     return row;
   }
   if (answer.end == answer_end::error) give_up(stage.path, answer);
@@ -92,8 +95,7 @@ result_row row_from(const stage_description& stage, const answer_record& answer,
     }
     row.status = row_status::failed;
     row.failure = answer.failure;
-    row.message = answer.message;
-    if (row.message.empty()) row.message = row.failure ? failure_text(*row.failure) : "failed";
+    row.message = answer_text(answer);
     row.verification = optional_member<verification_record>(answer.content, "verification");
   } catch (const std::exception& error) {
     fail(row, failure_kind::crash, fmt::format("the worker's answer cannot be understood: {}", error.what()));
@@ -184,7 +186,7 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   if (answer.end == answer_end::ok) {
     group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
   } else if (concerns_the_row(answer)) {
-    group.ceiling_problem = answer.error == error_kind::memory ? memory_message(answer) : answer.message;
+    group.ceiling_problem = answer_text(answer);
   } else {
     give_up(what, answer);
   }

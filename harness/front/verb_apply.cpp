@@ -71,7 +71,7 @@ int apply_stage(const apply_options& options) {
       });
   status.clear();
   if (answer.end == answer_end::error)
-    throw environment_error(fmt::format("{}: {}", selected.stage->path, answer.message));
+    throw environment_error(fmt::format("{}: {}", selected.stage->path, answer_text(answer)));
 
   const result_row row = row_from(*selected.stage, answer, false);
   if (!options.json_path.empty()) {

@@ -117,9 +117,9 @@ int profile_stage(const profile_options& options) {
   check_counter_permission(profiled.output);
   if (const auto answer = answer_in(profiled.output)) {
     if (answer->end == answer_end::error)
-      throw environment_error(fmt::format("{}: {}", stage.path, answer->message));
+      throw environment_error(fmt::format("{}: {}", stage.path, answer_text(*answer)));
     if (answer->end == answer_end::failed) {
-      std::printf("%s: FAIL: %s\n", stage.path.c_str(), answer->message.c_str());
+      std::printf("%s: FAIL: %s\n", stage.path.c_str(), answer_text(*answer).c_str());
       return exit_stage_failed;
     }
   }

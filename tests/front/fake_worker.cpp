@@ -1,4 +1,5 @@
-// A worker without kernels that behaves, and misbehaves, as the stage's name says. FAKE_WORKER says how it starts:
+// A worker without kernels that behaves, and misbehaves, as the stage's name says. FAKE_WORKER says how it
+// starts:
 // "" (a GPU), "emulator", "no device", "dies", "other protocol", "no stages".
 #include <unistd.h>
 
@@ -24,7 +25,9 @@ void send_text(const std::string& text) {
   }
 }
 
-void send(const json& message) { send_text(message.dump() + "\n"); }
+void send(const json& message) {
+  send_text(message.dump() + "\n");
+}
 
 lab::parameter_description parameter(const std::string& name, std::vector<std::int64_t> bench) {
   lab::parameter_description result;
@@ -80,18 +83,20 @@ json describe(const std::string& mode, const std::string& device) {
     description.device->multiprocessors = 132;
     description.device->memory_bytes = 150'000'000'000;
   } else {
-    description.no_device = mode == "no device" ? "no CUDA-capable device is detected" : "there is only cuda:0";
+    description.no_device =
+        mode == "no device" ? "no CUDA-capable device is detected" : "there is only cuda:0";
   }
   if (mode != "no stages") {
-    description.tracks = {
-        track("ladder", {parameter("n", {1000}), parameter("window", {3})}, {"01_first", "02_second", "03_library"}),
-        track("faults", {parameter("n", {1000})},
-              {"01_wrong", "02_crash", "03_exit", "04_garbage", "05_sticky", "06_memory", "07_unsupported",
-               "08_not_runnable", "09_good"}),
-        track("odd", {parameter("n", {1000})}, {"01_huge", "02_pieces", "03_noisy", "04_unstable", "05_incomplete"}),
-        track("light", {parameter("n", {1000})}, {"01_slow", "02_faster_than_light"}),
-        track("hang", {parameter("n", {1000})}, {"01_good", "02_hang", "03_good"}),
-        track("refusal", {parameter("n", {1000})}, {"01_usage"})};
+    description.tracks = {track("ladder", {parameter("n", {1000}), parameter("window", {3})},
+                                {"01_first", "02_second", "03_library"}),
+                          track("faults", {parameter("n", {1000})},
+                                {"01_wrong", "02_crash", "03_exit", "04_garbage", "05_sticky", "06_memory",
+                                 "07_unsupported", "08_not_runnable", "09_good"}),
+                          track("odd", {parameter("n", {1000})},
+                                {"01_huge", "02_pieces", "03_noisy", "04_unstable", "05_incomplete"}),
+                          track("light", {parameter("n", {1000})}, {"01_slow", "02_faster_than_light"}),
+                          track("hang", {parameter("n", {1000})}, {"01_good", "02_hang", "03_good"}),
+                          track("refusal", {parameter("n", {1000})}, {"01_usage"})};
   }
   return description;
 }
@@ -118,14 +123,17 @@ json verification() {
   return record;
 }
 
-bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
 
 json ok(double median, std::size_t samples = 10) {
   return {{"end", "ok"}, {"verification", verification()}, {"timing", timing(median, samples)}};
 }
 
-void answer_stage(const std::string& path) {
-  if (contains(path, "wrong")) {
+void answer_stage(const std::string& stage_path) {
+  const std::string name = stage_path.substr(stage_path.rfind('/') + 1);
+  if (contains(name, "wrong")) {
     lab::verification_record record;
     record.cases = 1;
     record.largest_error = std::nan("");
@@ -139,54 +147,54 @@ void answer_stage(const std::string& path) {
           {"message", "wrong at index 17: expected 3.5, found nan, block 0, thread 17"},
           {"failure", *record.failure},
           {"verification", record}});
-  } else if (contains(path, "crash")) {
+  } else if (contains(name, "crash")) {
     std::fprintf(stderr, "about to crash\n");
     std::raise(SIGSEGV);
-  } else if (contains(path, "exit")) {
+  } else if (contains(name, "exit")) {
     _exit(3);
-  } else if (contains(path, "garbage")) {
+  } else if (contains(name, "garbage")) {
     send_text("this is not JSON\n");
-  } else if (contains(path, "sticky")) {
+  } else if (contains(name, "sticky")) {
     send({{"end", "failed"},
           {"message", "an illegal memory access was encountered"},
           {"failure", {{"kind", "crash"}}},
           {"sticky", true}});
     _exit(3);
-  } else if (contains(path, "memory")) {
+  } else if (contains(name, "memory")) {
     send({{"end", "error"},
           {"message", "not enough memory"},
           {"kind", "memory"},
           {"needed_bytes", 16'000'000'000},
           {"free_bytes", 9'300'000'000}});
-  } else if (contains(path, "unsupported")) {
+  } else if (contains(name, "unsupported")) {
     send({{"end", "error"}, {"message", "window 20000 exceeds 4096"}, {"kind", "unsupported"}});
-  } else if (contains(path, "huge")) {
+  } else if (contains(name, "huge")) {
     send(ok(200e3, 300'000));
-  } else if (contains(path, "pieces")) {
+  } else if (contains(name, "pieces")) {
     const std::string text = json({{"progress", "half way"}}).dump() + "\n" + ok(200e3).dump() + "\n";
     for (std::size_t i = 0; i < text.size(); i += 100) {
       send_text(text.substr(i, 100));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-  } else if (contains(path, "noisy")) {
+  } else if (contains(name, "noisy")) {
     const std::string noise(1000, 'x');
     for (int i = 0; i < 300; ++i) std::printf("%s\n", noise.c_str());
     std::fflush(stdout);
     send(ok(200e3));
-  } else if (contains(path, "unstable")) {
+  } else if (contains(name, "unstable")) {
     json message = ok(200e3);
     message["timing"]["unstable"] = true;
     send(message);
-  } else if (contains(path, "incomplete")) {
+  } else if (contains(name, "incomplete")) {
     send({{"end", "ok"}});
-  } else if (contains(path, "faster_than_light")) {
+  } else if (contains(name, "faster_than_light")) {
     send(ok(50e3));
-  } else if (contains(path, "hang")) {
+  } else if (contains(name, "hang")) {
     std::this_thread::sleep_for(std::chrono::hours(1));
-  } else if (contains(path, "usage")) {
+  } else if (contains(name, "usage")) {
     send({{"end", "error"}, {"message", "n must be even"}, {"kind", "usage"}});
   } else {
-    send(ok(contains(path, "first") ? 400e3 : contains(path, "library") ? 125e3 : 200e3));
+    send(ok(contains(name, "first") ? 400e3 : contains(name, "library") ? 125e3 : 200e3));
   }
 }
 

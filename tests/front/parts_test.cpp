@@ -1,10 +1,7 @@
 // The parts of the front that need no process: numbers, parameters, patterns, files, counters.
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 
@@ -16,7 +13,8 @@
 #include "harness/front/parameters.hpp"
 #include "harness/front/patterns.hpp"
 #include "tests/catch.hpp"
-#include "tests/front/temporary_directory.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace {
 
@@ -61,14 +59,9 @@ std::vector<std::string> selected_paths(const std::vector<std::string>& patterns
   return paths;
 }
 
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
+template <class Call>
+std::string message_of(Call&& call) {
+  return lab::test::message_of<std::exception>(call);
 }
 
 using strings = std::vector<std::string>;
@@ -93,15 +86,16 @@ TEST_CASE("whole numbers are read as people write them") {
 }
 
 TEST_CASE("what is not a whole number of 64 bits is refused") {
-  for (const char* text : {"", " ", "abc", "1.5", "1e", "1e-1", "e9", "1__0", "_1", "1_", "1 0", "0x10", "nan", "inf", "1,",
-                           ".5", "1.", "--5", "+", "-"}) {
+  for (const char* text : {"",    " ",    "abc", "1.5", "1e", "1e-1", "e9", "1__0", "_1", "1_",
+                           "1 0", "0x10", "nan", "inf", "1,", ".5",   "1.", "--5",  "+",  "-"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(lab::parse_integer(text, "--n"), lab::usage_error);
   }
   CHECK(message_of([] { return lab::parse_integer("1.5", "--n"); }) ==
         "--n needs a whole number (such as 300, 1_000_000 or 1e9), not '1.5'");
   CHECK(message_of([] { return lab::parse_integer("-4", "--n"); }) == "--n must not be negative: '-4'");
-  for (const char* text : {"9223372036854775808", "1e19", "1e99", "1e99999999999999999999", "99999999999999999999999"}) {
+  for (const char* text :
+       {"9223372036854775808", "1e19", "1e99", "1e99999999999999999999", "99999999999999999999999"}) {
     CAPTURE(text);
     CHECK(message_of([&] { return lab::parse_integer(text, "--n"); }).find("too large") != std::string::npos);
   }
@@ -145,16 +139,20 @@ TEST_CASE("parameters are checked before anything runs") {
 
 TEST_CASE("patterns name tracks, stages and sets of them") {
   CHECK(selected_paths({}).size() == 6);
-  CHECK(selected_paths({"reduction"}) == strings{"reduction/01_naive", "reduction/02_tree", "reduction/03_cub"});
+  CHECK(selected_paths({"reduction"}) ==
+        strings{"reduction/01_naive", "reduction/02_tree", "reduction/03_cub"});
   CHECK(selected_paths({"reduction/"}).size() == 3);
   CHECK(selected_paths({"reduction/02_tree"}) == strings{"reduction/02_tree"});
   CHECK(selected_paths({"*/*cub*"}) == strings{"reduction/03_cub", "moving_average/10_cub"});
   CHECK(selected_paths({"reduction/0[12]_*"}) == strings{"reduction/01_naive", "reduction/02_tree"});
-  CHECK(selected_paths({"*/10_cub", "reduction/01*"}) == strings{"reduction/01_naive", "moving_average/10_cub"});
+  CHECK(selected_paths({"*/10_cub", "reduction/01*"}) ==
+        strings{"reduction/01_naive", "moving_average/10_cub"});
 }
 
 TEST_CASE("a pattern that matches nothing is told what is near") {
-  const auto complaint = [](const char* pattern) { return message_of([&] { lab::select_stages(tracks(), {pattern}); }); };
+  const auto complaint = [](const char* pattern) {
+    return message_of([&] { return lab::select_stages(tracks(), {pattern}); });
+  };
   CHECK(complaint("reductoin") == "no stage matches 'reductoin'; did you mean reduction?");
   CHECK(complaint("02_tree") == "no stage matches '02_tree'; did you mean reduction/02_tree?");
   CHECK(complaint("zzzzzz") == "no stage matches 'zzzzzz'; 'lab list' shows what there is");
@@ -207,8 +205,9 @@ TEST_CASE("text is padded and cut by what is seen of it") {
 TEST_CASE("a number that is not finite never reaches JSON") {
   CHECK_NOTHROW(lab::json_text({{"a", {1.5, {{"b", 2}}}}}));
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
-    CHECK(message_of([&] { return lab::json_text({{"rows", {{{"time", 1.0}}, {{"time", bad}}}}}); }) ==
-          "/rows/1/time is not a finite number");
+    CHECK(message_of([&] {
+            return lab::json_text({{"rows", {{{"time", 1.0}}, {{"time", bad}}}}});
+          }) == "/rows/1/time is not a finite number");
   }
   lab::timing_record timing;
   timing.median = std::nan("");
@@ -220,18 +219,17 @@ TEST_CASE("a number that is not finite never reaches JSON") {
 }
 
 TEST_CASE("a file is replaced whole") {
-  const temporary_directory directory;
-  const std::string path = directory.path() + "/results.json";
+  const lab::test::temporary_directory directory;
+  const std::string path = directory.path().string() + "/results.json";
   lab::check_writable(path);
   CHECK(!fs::exists(path));
   lab::write_file(path, "first");
   lab::write_file(path, "second");
-  std::ifstream file(path);
-  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "second");
+  CHECK(lab::test::get(path) == "second");
 
-  fs::create_symlink("results.json", directory.path() + "/link.json");
-  lab::write_file(directory.path() + "/link.json", "third");
-  CHECK(fs::is_symlink(directory.path() + "/link.json"));
+  fs::create_symlink("results.json", directory.path().string() + "/link.json");
+  lab::write_file(directory.path().string() + "/link.json", "third");
+  CHECK(fs::is_symlink(directory.path().string() + "/link.json"));
   CHECK(fs::file_size(path) == 5);
 
   // Neither check nor write leaves a temporary behind.
@@ -239,9 +237,10 @@ TEST_CASE("a file is replaced whole") {
 }
 
 TEST_CASE("a path that cannot be written is refused") {
-  const temporary_directory directory;
-  for (const std::string& path : {std::string(""), directory.path(), directory.path() + "/", directory.path() + "/no/file",
-                                  directory.path() + "/new/", std::string("/dev/null")}) {
+  const lab::test::temporary_directory directory;
+  for (const std::string& path : {std::string(""), directory.path().string(), directory.path().string() + "/",
+                                  directory.path().string() + "/no/file", directory.path().string() + "/new/",
+                                  std::string("/dev/null")}) {
     CAPTURE(path);
     CHECK_THROWS_AS(lab::check_writable(path), lab::environment_error);
   }
@@ -250,7 +249,8 @@ TEST_CASE("a path that cannot be written is refused") {
 TEST_CASE("devices have names") {
   CHECK(lab::parse_device("emulator").kind == lab::device_kind::emulator);
   CHECK(lab::parse_device("cuda:3").index == 3);
-  for (const char* text : {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999", "Emulator"}) {
+  for (const char* text :
+       {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999", "Emulator"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(lab::parse_device(text), lab::usage_error);
   }
@@ -265,9 +265,10 @@ TEST_CASE("Nsight Compute is asked for the stage's range alone") {
   request.metrics = {"a.sum", "b.sum"};
   request.report = "/tmp/x.ncu-rep";
   CHECK(lab::profile_command(request) ==
-        strings{"ncu", "--nvtx", "--nvtx-include", "kernel_lab@reduction\\/02_tree/", "--clock-control", "none",
-                "--cache-control", "none", "--metrics", "a.sum,b.sum", "--force-overwrite", "--export", "/tmp/x.ncu-rep",
-                "lab-worker-cuda", "--device", "0", "--once", "{\"op\":\"once\"}"});
+        strings{"ncu", "--nvtx", "--nvtx-include", "kernel_lab@reduction\\/02_tree/", "--clock-control",
+                "none", "--cache-control", "none", "--metrics", "a.sum,b.sum", "--force-overwrite",
+                "--export", "/tmp/x.ncu-rep", "lab-worker-cuda", "--device", "0", "--once",
+                "{\"op\":\"once\"}"});
 }
 
 TEST_CASE("Nsight Compute's table is read") {
@@ -285,6 +286,7 @@ TEST_CASE("Nsight Compute's table is read") {
   CHECK(counters[2].metric == "sectors.sum");
   CHECK(counters[3].launch == "1");
   CHECK_THROWS_AS(lab::parse_counters("==WARNING== nothing\n", {"a"}), lab::environment_error);
-  CHECK(message_of([] { lab::check_counter_permission("==ERROR== ERR_NVGPUCTRPERM - no"); })
-            .find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(message_of([] {
+          lab::check_counter_permission("==ERROR== ERR_NVGPUCTRPERM - no");
+        }).find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
 }

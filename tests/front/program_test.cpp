@@ -1,0 +1,354 @@
+// The program itself, as a person runs it, against a worker that only pretends to have kernels
+// (fake_worker.cpp).
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/front/child_process.hpp"
+#include "harness/protocol.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using lab::test::temporary_directory;
+using nlohmann::json;
+using strings = std::vector<std::string>;
+
+struct outcome {
+  int code;
+  std::string text;
+};
+
+// `lab` with these arguments, where the CUDA worker is the fake one.
+strings command(const strings& arguments, const std::string& mode = "") {
+  strings all{"/usr/bin/env", "FAKE_WORKER=" + mode, std::string("LAB_WORKER_CUDA=") + LAB_FAKE_WORKER,
+              LAB_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+// The same on a machine without a GPU.
+strings command_without_gpu(const strings& arguments) {
+  strings all{"/usr/bin/env", "FAKE_WORKER=emulator", "LAB_WORKER_CUDA=/nonexistent/worker",
+              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER, LAB_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+outcome run(const strings& command_line) {
+  const auto result = lab::run_command(command_line, std::chrono::seconds(120));
+  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+}
+
+outcome lab_with(const strings& arguments, const std::string& mode = "") {
+  return run(command(arguments, mode));
+}
+
+bool is_near(const json& value, double expected) {
+  return std::abs(value.get<double>() / expected - 1) < 1e-6;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect(const outcome& found, int code, const strings& words) {
+  INFO(found.text);
+  CHECK(found.code == code);
+  for (const auto& word : words) {
+    CAPTURE(word);
+    CHECK(contains(found.text, word));
+  }
+}
+
+json document(const std::filesystem::path& path) {
+  return json::parse(lab::test::get(path));
+}
+
+const json& row_of(const json& results, const std::string& stage) {
+  for (const auto& group : results.at("groups")) {
+    for (const auto& row : group.at("rows")) {
+      if (row.at("stage") == stage) return row;
+    }
+  }
+  throw std::runtime_error("no row of " + stage);
+}
+
+}  // namespace
+
+TEST_CASE("bad usage ends with 2 and says what is wrong") {
+  struct bad_usage {
+    strings arguments;
+    std::string words;
+  };
+  const temporary_directory directory;
+  const std::string here = directory.path().string();
+  lab::test::put(directory / "input.npy", "data");
+  const std::string input = (directory / "input.npy").string();
+  const std::vector<bad_usage> cases{
+      {{}, "Usage: lab"},
+      {{"rnu"}, "did you mean run"},
+      {{"--nonsense"}, "--nonsense"},
+      {{"list", "--nonsense"}, "--nonsense"},
+      {{"run", "laddr"}, "did you mean ladder?"},
+      {{"run", "ladder", "zzzzzz"}, "no stage matches 'zzzzzz'"},
+      {{"run", "--device", "foo"}, "must be emulator or cuda:0"},
+      {{"run", "--device", "cuda:7"}, "cuda:7: no such device here: there is only cuda:0"},
+      {{"run", "--device"}, "--device"},
+      {{"run", "ladder", "--size", "5"}, "the parameters are --n, --window"},
+      {{"run", "faults", "--window", "5"}, "the parameters are --n"},
+      {{"run", "ladder", "--n", "0"}, "--n must be at least 1"},
+      {{"run", "ladder", "--n=-5"}, "must not be negative"},
+      {{"run", "ladder", "--n", "-5"}, "must not be negative"},
+      {{"run", "ladder", "--n", "1e30"}, "too large"},
+      {{"run", "ladder", "--n", "many"}, "whole number"},
+      {{"run", "ladder", "--n"}, "--n needs a whole number"},
+      {{"run", "ladder", "--window", "4,,5"}, "whole number"},
+      {{"run", "ladder", "--n", "1", "--n", "2"}, "given twice"},
+      {{"run", "--seed", "x"}, "--seed needs a whole number"},
+      {{"run", "--l2", "tepid"}, "cold, warm or both"},
+      {{"run", "--min-samples", "0"}, "--min-samples"},
+      {{"run", "--time-limit", "0"}, "--time-limit needs a number of seconds"},
+      {{"run", "--time-limit", "nan"}, "--time-limit needs a number of seconds"},
+      {{"run", "--timeout", "-1"}, "--timeout needs a number of seconds"},
+      {{"run", "--json", here}, "it is a directory"},
+      {{"run", "--json", here + "/no/results.json"}, "No such file"},
+      {{"run", "refusal"}, "refusal/01_usage: n must be even"},
+      {{"run", "faults/06*", "faults/07*"}, "nothing ran"},
+      {{"verify", "--quick", "--thorough"}, "exclude each other"},
+      {{"apply", "ladder", "--input", input, "--output", here + "/o"}, "more than one stage"},
+      {{"apply", "ladder/09", "--input", input, "--output", here + "/o"}, "no stage matches"},
+      {{"apply", "ladder/01", "--input", here + "/none.npy", "--output", here + "/o"}, "no such file"},
+      {{"apply", "ladder/01", "--input", input + ",", "--output", here + "/o"}, "empty name"},
+      {{"apply", "ladder/01", "--input", input, "--output", here}, "it is a directory"},
+      {{"apply", "ladder/01", "--input", input, "--output", here + "/no/o"}, "cannot write"},
+      {{"apply", "ladder/01", "--input", input, "--output", input}, "both input and output"},
+      {{"apply", "ladder/01", "--input", input, "--output", here + "/o", "--window", "1,2"}, "single value"},
+      {{"apply", "ladder/01", "--output", here + "/o"}, "--input is required"},
+      {{"apply", "faults/06", "--input", input, "--output", here + "/o"}, "needs 16.0 GB, 9.30 GB free"},
+      {{"profile"}, "stage is required"},
+      {{"bench", "ladder", "--", "--nonsense"}, "--nonsense"},
+      {{"bench", "ladder", "--", "--benchmark_format=xml"}, "benchmark"},
+      {{"bench", "ladder", "--", "--benchmark_filter=nothing_like_it"}, "filter"},
+      {{"bench", "ladder", "--", "--benchmark_out=/nonexistent/out.json"}, "nonexistent"},
+      {{"bench", "refusal"}, "n must be even"},
+  };
+  for (const auto& one : cases) {
+    std::string line = "lab";
+    for (const auto& argument : one.arguments) line += " " + argument;
+    INFO(line);
+    expect(lab_with(one.arguments), 2, {one.words});
+  }
+}
+
+TEST_CASE("help is an answer, not an error") {
+  for (const char* verb : {"list", "run", "verify", "bench", "apply", "profile", "doctor"}) {
+    expect(lab_with({verb, "--help"}), 0, {"Usage: lab " + std::string(verb)});
+  }
+  expect(lab_with({"--help"}), 0, {"doctor"});
+  expect(lab_with({"--version"}), 0, {"Kernel Lab"});
+}
+
+TEST_CASE("a worker that does not start is the machine's fault, with the reason") {
+  expect(lab_with({"run", "--device", "cuda:0"}, "dies"), 2, {"libfake.so", "exit code 127"});
+  expect(lab_with({"run", "--device", "cuda:0"}, "other protocol"), 2, {"build both again"});
+  expect(lab_with({"run", "--device", "cuda:0"}, "no device"), 2, {"no CUDA-capable device"});
+  expect(lab_with({"run"}, "no stages"), 2, {"knows no stages"});
+  expect(
+      run({"/usr/bin/env", "LAB_WORKER_CUDA=/nonexistent/worker", LAB_PROGRAM, "run", "--device", "cuda:0"}),
+      2, {"/nonexistent/worker", "No such file"});
+}
+
+TEST_CASE("without a GPU the emulator runs, and says so") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  const outcome found = run(command_without_gpu({"run", "ladder", "--l2", "both", "--json", path}));
+  expect(found, 0,
+         {"no CUDA device: ",
+          "running the portable stages on the CPU emulator. Times are this host's, not a GPU's.",
+          "times are this host's, not a GPU's", "the emulator has no caches"});
+  CHECK(!contains(found.text, "speed of light"));
+  CHECK(!contains(found.text, "GB/s"));
+  const json results = document(path);
+  CHECK(results.at("floor").is_null());
+  REQUIRE(results.at("groups").size() == 1);
+  CHECK(results.at("groups")[0].at("ceilings").empty());
+  CHECK(results.at("groups")[0].at("l2") == "none");
+  CHECK(results.at("groups")[0].at("rows")[0].at("speed_of_light").is_null());
+}
+
+TEST_CASE("a ladder is measured, shown and kept") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  const outcome found =
+      lab_with({"run", "ladder", "--n", "1e3,2_000", "--window", "4", "--seed", "9", "--json", path});
+  expect(found, 0,
+         {"cuda:0: Fake GPU", "1.2.3 (CUDA 13.0)", "seed     9", "2.100 us", "n = 1000, window = 4",
+          "n = 2000, window = 4", "03_library (library)", "% of library", "6 ok, 0 failed, 0 skipped"});
+  const json results = document(path);
+  CHECK(results.at("schema") == "kernel-lab-results");
+  CHECK(results.at("version") == 1);
+  CHECK(results.at("complete") == true);
+  CHECK(results.at("seed") == 9);
+  CHECK(results.at("kernels").at("compiler") == "fake compiler");
+  REQUIRE(results.at("groups").size() == 2);
+  const auto& group = results.at("groups")[0];
+  CHECK(group.at("fewest_bytes") == 8000);
+  CHECK(group.at("ceilings").size() == 2);
+  CHECK(group.at("rows")[1].at("over_previous") == 2.0);
+  CHECK(group.at("rows")[1].at("speed_of_light") == 0.5);
+  CHECK(group.at("rows")[1].at("over_library") == 0.625);
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
+}
+
+TEST_CASE("a stage that fails costs its own row alone") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  expect(
+      lab_with({"run", "faults", "--json", path}), 1,
+      {"wrong at index 17: expected 3.5, found nan, block 0, thread 17",
+       "killed by signal 11 (Segmentation fault)", "its last words: about to crash", "ended with exit code 3",
+       "cannot be understood: this is not JSON", "an illegal memory access", "needs 16.0 GB, 9.30 GB free",
+       "window 20000 exceeds 4096", "needs compute capability 12.0", "1 ok, 5 failed, 3 skipped"});
+  const json results = document(path);
+  CHECK(results.at("complete") == true);
+  for (const auto& row : results.at("groups")[0].at("rows")) {
+    CHECK(row.at("timing").is_null() == (row.at("status") != "ok"));
+  }
+  const auto& wrong = row_of(results, "faults/01_wrong");
+  CHECK(wrong.at("failure").at("found") == "nan");
+  CHECK(wrong.at("verification").at("largest_error") == "nan");
+  CHECK(row_of(results, "faults/02_crash").at("failure").at("kind") == "crash");
+  CHECK(row_of(results, "faults/06_memory").at("status") == "skipped");
+  CHECK(row_of(results, "faults/09_good").at("status") == "ok");
+}
+
+TEST_CASE("a stage that hangs is stopped, and the next one runs") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  expect(lab_with({"run", "hang", "--timeout", "1", "--json", path}), 1,
+         {"no answer within 1 s; the stage was stopped", "2 ok, 1 failed"});
+  const json results = document(path);
+  CHECK(row_of(results, "hang/02_hang").at("failure").at("kind") == "hang");
+  CHECK(row_of(results, "hang/03_good").at("status") == "ok");
+}
+
+TEST_CASE("odd answers are understood or refused") {
+  expect(lab_with({"run", "odd/0[1234]*"}), 0, {"4 ok", "unstable"});
+  expect(lab_with({"run", "odd/05*"}), 1, {"cannot be understood", "verification"});
+}
+
+TEST_CASE("faster than light is a failure") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  expect(lab_with({"run", "light", "--json", path}), 1,
+         {"over the speed of light (200.0 %): wrong byte model or a cache", "1 ok, 1 failed"});
+  CHECK(row_of(document(path), "light/02_faster_than_light").at("timing").is_null());
+  expect(lab_with({"bench", "light"}), 1, {"over the speed of light"});
+}
+
+TEST_CASE("verification alone has no times") {
+  const outcome found = lab_with({"verify", "ladder", "faults/01*"});
+  expect(found, 1, {"largest error / bound", "25.0 %", "wrong at index 17"});
+  CHECK(!contains(found.text, "median"));
+  expect(lab_with({"verify", "ladder", "--quick"}), 0, {"3 ok"});
+}
+
+TEST_CASE("the list shows what is there and what does not run here") {
+  const temporary_directory directory;
+  const std::string path = (directory / "list.json").string();
+  expect(
+      lab_with({"list", "ladder", "faults/08*", "--json", path}), 0,
+      {"ladder: The track ladder", "--window", "what window means", "ladder/01_first", "the idea of 01_first",
+       "needs GPU, compute capability 12.0", "not here: needs compute capability 12.0, and this is 9.0"});
+  CHECK(document(path).at("tracks")[1].at("stages").size() == 1);
+}
+
+TEST_CASE("Google Benchmark reports the same measurements") {
+  const temporary_directory directory;
+  const std::string path = (directory / "benchmark.json").string();
+  const std::string own = (directory / "results.json").string();
+  expect(lab_with({"bench", "ladder", "--n", "2e3", "--json", own, "--", "--benchmark_out=" + path}), 0,
+         {"ladder/01_first/n:2000/window:3"});
+  const json benchmarks = document(path).at("benchmarks");
+  REQUIRE(benchmarks.size() == 3);
+  CHECK(is_near(benchmarks[1].at("real_time"), 200.0));
+  CHECK(is_near(benchmarks[1].at("speed_of_light"), 0.5));
+  CHECK(is_near(benchmarks[1].at("bytes_per_second"), 16000 / 200e-6));
+  CHECK(document(own).at("complete") == true);
+
+  expect(lab_with({"bench", "ladder", "--l2", "both", "--", "--benchmark_filter=second.*warm"}), 0,
+         {"/l2:warm"});
+  expect(lab_with({"bench", "ladder", "--", "--benchmark_list_tests"}), 0,
+         {"ladder/03_library/n:1000/window:3"});
+  expect(lab_with({"bench", "ladder", "--", "--help"}), 0, {"benchmark_filter"});
+  expect(lab_with({"bench", "faults", "--", "--benchmark_out=" + path}), 1,
+         {"wrong at index 17", "killed by signal 11", "skipped: needs 16.0 GB"});
+  CHECK(document(path).at("benchmarks").size() == 9);
+}
+
+TEST_CASE("apply hands files to one stage") {
+  const temporary_directory directory;
+  lab::test::put(directory / "input.npy", "data");
+  const std::string input = (directory / "input.npy").string();
+  const std::string output = (directory / "output.npy").string();
+  expect(lab_with({"apply", "ladder/01", "--input", input, "--output", output, "--window", "7"}), 0,
+         {"ladder/01_first: wrote " + output});
+  expect(lab_with({"apply", "faults/01_wrong", "--input", input, "--output", output}), 1,
+         {"FAIL: wrong at index 17"});
+  expect(lab_with({"apply", "faults/02_crash", "--input", input, "--output", output}), 1,
+         {"killed by signal 11"});
+}
+
+TEST_CASE("profiling needs a GPU and Nsight Compute") {
+  expect(run(command_without_gpu({"profile", "ladder/01"})), 2, {"needs a CUDA device and Nsight Compute"});
+}
+
+TEST_CASE("the doctor examines any machine") {
+  const temporary_directory directory;
+  const std::string path = (directory / "doctor.json").string();
+  expect(lab_with({"doctor", "--json", path}), 0, {"Fake GPU", "Google Benchmark", "Stages run on the GPU."});
+  CHECK(document(path).at("usable") == true);
+  expect(run({"/usr/bin/env", "FAKE_WORKER=dies", std::string("LAB_WORKER_CUDA=") + LAB_FAKE_WORKER,
+              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER, LAB_PROGRAM, "doctor"}),
+         2, {"libfake.so", "No stage can run here"});
+}
+
+TEST_CASE("an interrupted run keeps what it has") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  const int signal_number = GENERATE(SIGINT, SIGTERM);
+  const bool bench = GENERATE(false, true);
+  const lab::owned_descriptor output(
+      open((directory / "output.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  lab::child_process process(command({bench ? "bench" : "run", "hang", "--json", path}),
+                             {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
+  bool has_row = false;
+  for (int i = 0; i < 2000 && !has_row; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    has_row = std::filesystem::exists(path) && !document(path).at("groups").empty();
+  }
+  REQUIRE(has_row);
+  kill(process.id(), signal_number);
+  const auto ending = process.wait_for(std::chrono::seconds(30));
+  const std::string text = lab::test::get(directory / "output.txt");
+  INFO(text);
+  REQUIRE(ending);
+  CHECK(!ending->by_signal);
+  CHECK(ending->code == 130);
+  CHECK(contains(text, "01_good"));
+  CHECK(contains(text, "interrupted"));
+  const json results = document(path);
+  CHECK(results.at("complete") == false);
+  CHECK(row_of(results, "hang/01_good").at("status") == "ok");
+}
