@@ -154,12 +154,18 @@ struct suffix_prefix {
 
   // Window sums of at most `per_thread` values, from a ring that holds values.
   __device__ void add_up(double (&sum)[per_thread], const double* ring, int ring_values, int base) const {
+    double reached[2 * per_thread - 1];  // by the longest such windows
+#pragma unroll
+    for (int k = 0; k < 2 * per_thread - 1; ++k) {
+      const int place = base + first + k - (per_thread - 1);
+      reached[k] = ring[place >= 0 ? place : place + ring_values];
+    }
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
       sum[v] = 0;
-      for (int back = window - 1; back >= 0; --back) {
-        const int place = base + first + v - back;
-        sum[v] += ring[place >= 0 ? place : place + ring_values];
+#pragma unroll
+      for (int back = per_thread - 1; back >= 0; --back) {
+        if (back < window) sum[v] += reached[v + per_thread - 1 - back];
       }
     }
   }

@@ -79,10 +79,10 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   // As many stripes as blocks are resident at once: a block may use nearly all of a processor's shared memory, 1 KiB of
-  // which the system takes for each, and 98 registers a thread leave room for two blocks.
+  // which the system takes for each, and 80 registers a thread leave room for three blocks.
   int shared_limit = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const int resident = std::clamp(shared_limit / static_cast<int>(shared_bytes(in.window) + 1024), 1, 2);
+  const int resident = std::clamp(shared_limit / static_cast<int>(shared_bytes(in.window) + 1024), 1, 3);
   const std::int64_t tiles = (in.n + tile - 1) / tile;
   const std::int64_t stripe_tiles = (tiles + processors * resident - 1) / (processors * resident);
   if (tiles == 0) return;

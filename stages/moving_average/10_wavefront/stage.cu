@@ -37,14 +37,14 @@ struct shared_state {
 
 // The loading thread: takes chunks from the counter and copies their tiles in, `ahead` of the computation.
 __device__ void load_tiles(shared_state& shared, const double* values, std::int64_t n, int window, int halo_tiles,
-                           int ahead, int chunk_tiles, unsigned* next_chunk) {
-  const std::int64_t chunk = std::int64_t{chunk_tiles} * tile;
+                           int ahead, std::int64_t chunk_tiles, unsigned* next_chunk) {
+  const std::int64_t chunk = chunk_tiles * tile;
   std::int64_t begin = atomicAdd(next_chunk, 1) * chunk;
   std::int64_t following = 0;
-  int step = -halo_tiles;
+  std::int64_t step = -halo_tiles;
   int load_slot = 0;
   const auto load_next = [&] {
-    const std::int64_t start = begin + std::int64_t{step} * tile;
+    const std::int64_t start = begin + step * tile;
     const bool more = begin < n && start < n;
     shared.start[load_slot] = start;
     shared.kind[load_slot] = !more ? tile_kind::stop : step < 0 ? tile_kind::halo : tile_kind::results;
@@ -61,7 +61,7 @@ __device__ void load_tiles(shared_state& shared, const double* values, std::int6
     }
     load_slot = load_slot + 1 == slots ? 0 : load_slot + 1;
     // The next chunk is asked for a tile early: the answer takes about 1 us.
-    if (step == max(chunk_tiles - 2, 0)) following = atomicAdd(next_chunk, 1) * chunk;
+    if (step == max(chunk_tiles - 2, std::int64_t{0})) following = atomicAdd(next_chunk, 1) * chunk;
     if (++step == chunk_tiles) {
       step = -halo_tiles;
       begin = following;
@@ -97,7 +97,8 @@ __device__ void store_tiles(shared_state& shared, double* averages, std::int64_t
 
 __global__ void __launch_bounds__(block_threads, 1)
     moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n, int window,
-                          int segment_threads, int halo_tiles, int ahead, int chunk_tiles, unsigned* next_chunk) {
+                          int segment_threads, int halo_tiles, int ahead, std::int64_t chunk_tiles,
+                          unsigned* next_chunk) {
   shared_state& shared = *dynamic_shared<shared_state>();
   for (unsigned i = threadIdx.x; i < sizeof(shared.others) / sizeof(double); i += block_threads) {
     reinterpret_cast<double*>(shared.others)[i] = 0;
@@ -175,9 +176,11 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   const int halo_tiles = window_sums::halo_tiles(in.window);
   const int ahead = std::min(most_ahead, slots - 1 - halo_tiles);
-  // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 140 at 10.
-  const int chunk_tiles = std::max(1, halo_tiles) * (halo_tiles + 4);
-  const std::int64_t chunk = std::int64_t{chunk_tiles} * tile;
+  // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2, 21 at 3.
+  // From 8 tiles of halo on, a chunk long enough is a stripe.
+  const std::int64_t stripe_tiles = (in.n / tile + processors) / processors;
+  const std::int64_t chunk_tiles = halo_tiles < 8 ? std::max(1, halo_tiles) * (halo_tiles + 4) : stripe_tiles;
+  const std::int64_t chunk = chunk_tiles * tile;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(processors, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
   lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream, in.values,

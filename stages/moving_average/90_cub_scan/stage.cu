@@ -56,7 +56,7 @@ const registration<problem> registered{
      .workspace_bytes = LAB_GPU_ONLY(workspace_bytes),
      .tile = block_threads,
      .relative_error = relative_error,
-     .traits = {.gpu_only = true, .library = true, .drifts = true, .leaks_nonfinite = true},
+     .traits = {.gpu_only = true, .library = true, .drifts = true, .leaks_nonfinite = true, .nondeterministic = true},
      .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum"}}};
 
 }  // namespace
