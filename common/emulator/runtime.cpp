@@ -132,6 +132,10 @@ handle_set<void*> host_allocations;
 
 CUmemPoolHandle_st default_pool;
 
+bool is_pool_attribute(cudaMemPoolAttr attribute) {
+  return attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolAttrReleaseThreshold;
+}
+
 bool is_pool(cudaMemPool_t pool) {
   return pool == &default_pool || pools.contains(pool);
 }
@@ -436,7 +440,8 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
-  *stream = streams.add(new CUstream_st);
+  *stream = nullptr;
+  if (sticky_error() == cudaSuccess) *stream = streams.add(new CUstream_st);
   return finish(cudaSuccess);
 }
 
@@ -465,7 +470,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (event == nullptr || flags > (cudaEventBlockingSync | cudaEventDisableTiming)) {
     return finish(cudaErrorInvalidValue);
   }
-  *event = events.add(new CUevent_st{(flags & cudaEventDisableTiming) == 0, std::nullopt});
+  *event = nullptr;
+  if (sticky_error() == cudaSuccess)
+    *event = events.add(new CUevent_st{(flags & cudaEventDisableTiming) == 0, std::nullopt});
   return finish(cudaSuccess);
 }
 
@@ -523,6 +530,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return finish(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
   *pointer = std::malloc(std::max<std::size_t>(bytes, 1));
   if (*pointer == nullptr) return finish(cudaErrorMemoryAllocation);
   host_allocations.add(*pointer);
@@ -584,7 +593,8 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   if (pool == nullptr || properties == nullptr || properties->location.id != 0)
     return finish(cudaErrorInvalidValue);
-  *pool = pools.add(new CUmemPoolHandle_st);
+  *pool = nullptr;
+  if (sticky_error() == cudaSuccess) *pool = pools.add(new CUmemPoolHandle_st);
   return finish(cudaSuccess);
 }
 
@@ -595,7 +605,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (!is_pool(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (!is_pool(pool) || !is_pool_attribute(attribute) || value == nullptr)
+    return finish(cudaErrorInvalidValue);
   if (attribute == cudaMemPoolAttrReleaseThreshold) {
     pool->release_threshold = *static_cast<const unsigned long long*>(value);
   } else {
@@ -605,7 +616,8 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (!is_pool(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (!is_pool(pool) || !is_pool_attribute(attribute) || value == nullptr)
+    return finish(cudaErrorInvalidValue);
   if (attribute == cudaMemPoolAttrReleaseThreshold) {
     *static_cast<unsigned long long*>(value) = pool->release_threshold;
   } else if (attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent) {

@@ -11,7 +11,8 @@
 
 #define CUDART_VERSION 13000
 
-enum cudaError_t {
+// The enumerations have a type, so that they may hold values without a name, as CUDA's do in practice.
+enum cudaError_t : int {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
@@ -41,7 +42,7 @@ cudaError_t cudaPeekAtLastError();
 
 // ---- device
 
-enum cudaDeviceAttr {
+enum cudaDeviceAttr : int {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxBlockDimX = 2,
   cudaDevAttrMaxBlockDimY = 3,
@@ -121,7 +122,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 
 // ---- memory
 
-enum cudaMemcpyKind {
+enum cudaMemcpyKind : int {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
@@ -129,9 +130,9 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4,
 };
 
-enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
-enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
-enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+enum cudaMemAllocationType : int { cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationHandleType : int { cudaMemHandleTypeNone = 0 };
+enum cudaMemLocationType : int { cudaMemLocationTypeDevice = 1 };
 
 struct cudaMemLocation {
   cudaMemLocationType type;
@@ -144,7 +145,7 @@ struct cudaMemPoolProps {
   cudaMemLocation location;
 };
 
-enum cudaMemPoolAttr {
+enum cudaMemPoolAttr : int {
   cudaMemPoolReuseFollowEventDependencies = 1,
   cudaMemPoolReuseAllowOpportunistic = 2,
   cudaMemPoolReuseAllowInternalDependencies = 3,
@@ -234,7 +235,7 @@ cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
 
 // ---- kernels
 
-enum cudaFuncAttribute {
+enum cudaFuncAttribute : int {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
 };

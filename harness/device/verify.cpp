@@ -12,12 +12,13 @@ namespace {
 
 // What the device has to say about the launch that failed, beyond its error code.
 std::string diagnosis(const cuda_error& error) {
+  std::string text = std::string(cudaGetErrorName(error.code())) + ": ";
 #if LAB_EMULATED
-  std::string text;
-  for (const std::string& line : emulator::take_diagnostics()) text += (text.empty() ? "" : "; ") + line;
-  if (!text.empty()) return text;
+  const std::vector<std::string> lines = emulator::take_diagnostics();
+  for (const std::string& line : lines) text += (&line == lines.data() ? "" : "; ") + line;
+  if (!lines.empty()) return text;
 #endif
-  return std::string(cudaGetErrorName(error.code())) + ": " + cudaGetErrorString(error.code());
+  return text + cudaGetErrorString(error.code());
 }
 
 bool shows_drift(pattern kind) { return kind == pattern::spikes; }

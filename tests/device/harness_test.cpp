@@ -42,7 +42,7 @@ void require_failure(const std::string& name, failure_kind kind, const std::stri
 
 TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
   SECTION("right but for one output") {
-    require_failure("wrong_at_one_index", failure_kind::wrong, "wrong at index 12345: expected 0.");
+    require_failure("wrong_at_one_index", failure_kind::wrong, "wrong at index 12345: expected ");
     CHECK(verify("moving_average/wrong_at_one_index").failure->block == "96");    // 12345 / 128
     CHECK(verify("moving_average/wrong_at_one_index").failure->thread == "57");  // 12345 % 128
   }
@@ -52,7 +52,7 @@ TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
   SECTION("tail never written") { require_failure("leaves_tail", failure_kind::unwritten, "was never written"); }
   SECTION("changes its input") { require_failure("changes_input", failure_kind::input_changed, "changed its input at index"); }
   SECTION("keeps the first answer") { require_failure("returns_previous", failure_kind::wrong, "wrong at index"); }
-  SECTION("traits that do not hold") { require_failure("false_trait", failure_kind::wrong, "declares drifts"); }
+  SECTION("traits that do not hold") { require_failure("false_trait", failure_kind::wrong, "a stage that declares "); }
   SECTION("drift without the trait") { require_failure("undeclared_drift", failure_kind::wrong, "spikes of 1e16"); }
   SECTION("launch refused") { require_failure("launch_refused", failure_kind::launch, "cudaError"); }
 #if !LAB_EMULATED
@@ -95,7 +95,7 @@ TEST_CASE("host and device draw the same inputs, and a change to one value is fo
   CHECK(changed_at() == 77);
 }
 
-TEST_CASE("random inputs are never zero and fill (0, 1] evenly") {
+TEST_CASE("random inputs are never zero and evenly spread") {
   double sum = 0;
   double smallest = 1;
   double largest = 0;

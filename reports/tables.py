@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Writes the measured tables of the pages from the recorded runs.
+
+A page says where a table goes with a pair of comments, and what stands between them is generated:
+
+    <!-- ladder: moving_average -->            every stage of a track, a column for each parameter set
+    <!-- /ladder -->
+    <!-- measured: moving_average/01_naive --> one stage, a row for each parameter set
+    <!-- /measured -->
+
+The records are the result files (docs/results-schema.md) in reports/h200/. A stage's time is compared with the
+copy of its own run. A stage that was recorded twice with the same parameters is taken from the later run.
+
+usage: reports/tables.py            rewrite the pages
+       reports/tables.py --check    exit 1 when a page differs from what its records say
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RECORDS = ROOT / "reports" / "h200"
+MARKER = re.compile(r"(<!-- (ladder|measured): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+NOTHING = "_Not recorded._\n"
+
+
+def duration(nanoseconds):
+    """A time in the unit that leaves one to three digits before the point: "3.93 ms"."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def number(value):
+    """A parameter as a person writes it: 1e9 for a round thousand million, plain digits otherwise."""
+    text = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    return text if value >= 100_000 and float(text) == value else str(value)
+
+
+def parameters_text(parameters):
+    return ", ".join(f"{name} = {number(value)}" for name, value in parameters)
+
+
+class Records:
+    """All recorded rows: track -> parameter set -> stage -> row, with the run that each comes from."""
+
+    def __init__(self, directory):
+        self.rows = {}
+        files = [json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))]
+        for run in sorted(files, key=lambda run: run["created"]):
+            for group in run["groups"]:
+                parameters = tuple(sorted(group["parameters"].items()))
+                stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
+                ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"]]
+                for row in group["rows"]:
+                    if row["status"] == "skipped" and row["stage"] in stages:
+                        continue
+                    stages[row["stage"]] = {
+                        **row,
+                        "run": run,
+                        "bytes": group["fewest_bytes"],
+                        "ceiling": min(ceilings) if ceilings else None,
+                    }
+
+    def parameter_sets(self, track):
+        return sorted(self.rows.get(track, {}))
+
+
+def light(row):
+    """The part of the speed of light, in percent, as text."""
+    return f"{100 * row['ceiling'] / row['timing']['median']:.1f} %" if row["ceiling"] else "-"
+
+
+def provenance(rows, track):
+    """One line that says where the figures come from."""
+    runs = {}
+    for row in rows:
+        run = row["run"]
+        runs[run["created"]] = run
+    last = runs[max(runs)]
+    device = last["device"]
+    commits = sorted({run["program"]["commit"][:12] for run in runs.values()})
+    copies = sorted({row["ceiling"] for row in rows if row["ceiling"]})
+    rates = sorted(row["bytes"] / row["ceiling"] for row in rows if row["ceiling"])
+    text = f"{device['name']}, driver {device['driver']}, toolkit {device['toolkit']}, {last['created'][:10]}, commit {', '.join(commits)}."
+    if copies:
+        middle = copies[len(copies) // 2]
+        text += f" Speed of light: a copy of the same bytes in the same run, {duration(middle)} ({rates[len(rates) // 2]:.0f} GB/s)."
+    return text
+
+
+def ladder(records, track):
+    sets = records.parameter_sets(track)
+    if not sets:
+        return NOTHING
+    common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]
+    varying = [[pair for pair in parameters if pair not in common] for parameters in sets]
+    heads = [parameters_text(pairs) or "time" for pairs in varying]
+    stages = sorted({stage for parameters in sets for stage in records.rows[track][parameters]})
+    used = []
+    lines = ["| stage | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
+    for stage in stages:
+        name = stage.split("/", 1)[1]
+        cells = []
+        library = False
+        for parameters in sets:
+            row = records.rows[track][parameters].get(stage)
+            if row is None:
+                cells.append("")
+            elif row["status"] == "ok":
+                used.append(row)
+                library |= row["library"]
+                cells.append(f"{duration(row['timing']['median'])} ({light(row)})")
+            else:
+                cells.append("does not fit" if row["status"] == "skipped" else "FAILED")
+        lines.append(f"| {name}{' (library)' if library else ''} | " + " | ".join(cells) + " |")
+    caption = parameters_text(common)
+    return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light). {provenance(used, track)}\n"
+
+
+def measured(records, stage):
+    track = stage.split("/")[0]
+    lines = ["| parameters | median | spread | samples | x previous | x first | speed of light |", "| --- |" + " --- |" * 6]
+    used = []
+    for parameters in records.parameter_sets(track):
+        stages = records.rows[track][parameters]
+        row = stages.get(stage)
+        if row is None:
+            continue
+        if row["status"] != "ok":
+            lines.append(f"| {parameters_text(parameters)} | {row['status']}: {row['message']} | | | | | |")
+            continue
+        used.append(row)
+        own = [name for name in sorted(stages) if stages[name]["status"] == "ok" and not stages[name]["library"]]
+        median = row["timing"]["median"]
+        before = [name for name in own if name < stage]
+
+        def over(name):
+            return f"{stages[name]['timing']['median'] / median:.2f}"
+
+        lines.append(
+            f"| {parameters_text(parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
+            f"| {len(row['timing']['samples'])} | {over(before[-1]) if before and not row['library'] else '-'} "
+            f"| {over(own[0]) if own else '-'} | {light(row)} |"
+        )
+    if len(lines) == 2:
+        return NOTHING
+    return "\n".join(lines) + (f"\n\n{provenance(used, track)}\n" if used else "\n")
+
+
+def page(records, text):
+    makers = {"ladder": ladder, "measured": measured}
+    return MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    records = Records(RECORDS)
+    stale = []
+    for path in sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("stages/**/*.md")]):
+        old = path.read_text()
+        new = page(records, old)
+        if new == old:
+            continue
+        stale.append(path.relative_to(ROOT))
+        if not arguments:
+            path.write_text(new)
+    for path in stale:
+        print(f"{path}: {'differs from the records' if arguments else 'rewritten'}")
+    return 1 if stale and arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,76 @@
+// What the emulator's tests share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/cuda.hpp"
+#include "common/emulator/emulator.hpp"
+#include "tests/catch.hpp"
+
+// Both thread orders, and blocks on one and on three OS threads: the test case runs four times. Starts
+// without errors.
+inline void for_each_schedule() {
+  lab::emulator::options options;
+  options.reverse = GENERATE(false, true);
+  options.threads = GENERATE(1, 3);
+  UNSCOPED_INFO("reverse = " << options.reverse << ", OS threads = " << options.threads);
+  lab::emulator::configure(options);
+  lab::emulator::reset();
+}
+
+// Device memory that starts as a copy of host values.
+template <class T>
+class device_array {
+ public:
+  explicit device_array(const std::vector<T>& values) : size_(values.size()) {
+    CUDA_CHECK(cudaMalloc(&pointer_, size_ * sizeof(T)));
+    CUDA_CHECK(cudaMemcpy(pointer_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  explicit device_array(std::size_t size, T value = T{}) : device_array(std::vector<T>(size, value)) {}
+  device_array(const device_array&) = delete;
+  device_array& operator=(const device_array&) = delete;
+  ~device_array() { cudaFree(pointer_); }
+
+  T* get() const { return pointer_; }
+  std::vector<T> values() const {
+    std::vector<T> result(size_);
+    CUDA_CHECK(cudaMemcpy(result.data(), pointer_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+    return result;
+  }
+
+ private:
+  T* pointer_ = nullptr;
+  std::size_t size_;
+};
+
+// cudaLaunchKernelEx with the launch described in one line; returns its error instead of throwing.
+template <class... Parameters, class... Arguments>
+cudaError_t try_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                       Arguments... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+template <class... Parameters, class... Arguments>
+void run(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
+  const cudaError_t error = try_launch(kernel, grid, block, 0, arguments...);
+  for (const std::string& text : lab::emulator::diagnostics()) UNSCOPED_INFO(text);
+  REQUIRE(error == cudaSuccess);
+}
+
+// The launch must fail, and this must be all that is said about it.
+template <class... Parameters, class... Arguments>
+void require_failure(const std::string& diagnostic, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                     Arguments... arguments) {
+  CHECK(try_launch(kernel, grid, block, 0, arguments...) == cudaErrorLaunchFailure);
+  CHECK(lab::emulator::take_diagnostics() == std::vector<std::string>{diagnostic});
+  lab::emulator::reset();
+}
+
+inline std::string at(const char* file, int line) {
+  return std::string(file) + ":" + std::to_string(line);
+}
