@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "common/emulator/observer.hpp"
 #include "tests/emulator/support.hpp"
@@ -277,7 +279,11 @@ class recorder : public lab::emulator::observer {
     note("launch " + std::to_string(grid.x) + " " + std::to_string(block.x));
   }
   void end_launch() override { note("end"); }
-  void begin_block(uint3 block) override { note("block " + std::to_string(block.x)); }
+  void begin_block(uint3 block) override {
+    note("block " + std::to_string(block.x));
+    // Another OS thread would have the time to take the next block.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   void end_block() override { note("end block"); }
   void barrier_passed() override { note("barrier"); }
   void collective_passed(unsigned warp, unsigned lanes) override {
@@ -307,9 +313,9 @@ TEST_CASE("an observer is told what threads do, in order") {
   recorder recorder;
   run(meet_and_count, 3, 34, count.get());
   std::vector<std::string> expected{"launch 3 34"};
-  for (const std::string block : {"0", "1", "2"}) {
-    expected.insert(expected.end(),
-                    {"block " + block, "leave 0", "leave 1", "barrier", "collective 0 4294967295"});
+  for (int block = 0; block < 3; ++block) {
+    expected.insert(expected.end(), {"block " + std::to_string(block), "leave 0", "leave 1", "barrier",
+                                     "collective 0 4294967295"});
     for (int thread = 0; thread < 32; ++thread) expected.push_back("atomic " + std::to_string(thread) + " 4");
     expected.insert(expected.end(),
                     {"leave 0", "collective 1 3", "atomic 32 4", "atomic 33 4", "leave 1", "end block"});
