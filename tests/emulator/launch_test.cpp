@@ -291,8 +291,7 @@ class recorder : public lab::emulator::observer {
   }
   void leave_warp(unsigned warp) override { note("leave " + std::to_string(warp)); }
   void atomic_access(const void*, unsigned bytes, const void*) override {
-    const int local = 0;
-    const auto address = reinterpret_cast<std::uintptr_t>(&local);
+    const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     const auto& thread = lab::emulator::current_thread;
     const bool on_stack = address >= thread.stack_begin && address < thread.stack_end;
     note("atomic " + std::to_string(thread.number) + " " + std::to_string(bytes) +
