@@ -616,13 +616,14 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (!is_pool(pool) || !is_pool_attribute(attribute) || value == nullptr)
+  const bool size = attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent;
+  if (!is_pool(pool) || !(size || is_pool_attribute(attribute)) || value == nullptr)
     return finish(cudaErrorInvalidValue);
-  if (attribute == cudaMemPoolAttrReleaseThreshold) {
-    *static_cast<unsigned long long*>(value) = pool->release_threshold;
-  } else if (attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent) {
+  if (size) {
     // A pool of the emulator keeps nothing that is not in use.
     *static_cast<unsigned long long*>(value) = memory().used();
+  } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    *static_cast<unsigned long long*>(value) = pool->release_threshold;
   } else {
     *static_cast<int*>(value) = pool->reuse[attribute - 1];
   }
