@@ -210,6 +210,21 @@ timing_record measure(const std::function<void()>& enqueue, const measure_plan& 
 #endif
 }
 
+namespace {
+
+// Below this many times the L2 cache's size, part of what a launch reads or writes never goes to memory.
+constexpr std::int64_t least_cache_multiple = 4;
+
+std::int64_t l2_bytes() {
+  int device = 0;
+  int bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
+  return bytes;
+}
+
+}  // namespace
+
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   if (need.kind != "copy") throw usage_error("no ceiling is called " + need.kind);
   const std::size_t half = static_cast<std::size_t>(need.bytes) / 2;
@@ -223,7 +238,10 @@ ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& pla
   const auto copy = [&] {
     if (half > 0) CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
   };
-  return {.kind = need.kind, .bytes = need.bytes, .timing = measure(copy, plan, stream)};
+  return {.kind = need.kind,
+          .bytes = need.bytes,
+          .cached = need.bytes < least_cache_multiple * l2_bytes(),
+          .timing = measure(copy, plan, stream)};
 }
 
 timing_record measure_floor(const measure_plan& plan, cudaStream_t stream) {

@@ -53,7 +53,7 @@ device_record describe_device(int index) {
   int runtime = 0;
   CUDA_CHECK(cudaDriverGetVersion(&driver));
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  std::string module = first_match("/proc/driver/nvidia/version", "Kernel Module[^0-9]*([0-9.]+)");
+  std::string module = first_match("/proc/driver/nvidia/version", "Kernel Module.*?\\s([0-9]+\\.[0-9.]+)");
   if (!module.empty()) module += " ";
   return {.id = "cuda:" + std::to_string(index),
           .name = properties.name,
