@@ -282,7 +282,10 @@ struct ceiling_record {
 };
 
 inline void to_json(nlohmann::json& json, const ceiling_record& ceiling) {
-  json = {{"kind", ceiling.kind}, {"bytes", ceiling.bytes}, {"cached", ceiling.cached}, {"timing", ceiling.timing}};
+  json = {{"kind", ceiling.kind},
+          {"bytes", ceiling.bytes},
+          {"cached", ceiling.cached},
+          {"timing", ceiling.timing}};
 }
 
 inline void from_json(const nlohmann::json& json, ceiling_record& ceiling) {

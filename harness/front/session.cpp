@@ -176,7 +176,8 @@ answer_record session::request(const nlohmann::json& message, const std::string&
 void session::measure_floor() {
   if (on_emulator()) return;
   measure_plan plan = options_.plan;
-  // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one before.
+  // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one
+  // before.
   plan.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
   const auto answer = request({{"op", "floor"}, {"plan", plan}}, "launch floor");
   if (answer.end != answer_end::ok) give_up("launch floor", answer);

@@ -1,6 +1,6 @@
-// Each access moves 16 bytes (two elements) instead of 8, the widest that one instruction does: half the memory
-// instructions for the same sectors, and twice the bytes in flight. Blocks start in the order of their addresses again,
-// so that all multiprocessors work side by side in one narrow region of memory.
+// Each access moves 16 bytes (two elements) instead of 8, the widest that one instruction does: half the
+// memory instructions for the same sectors, and twice the bytes in flight. Blocks start in the order of their
+// addresses again, so that all multiprocessors work side by side in one narrow region of memory.
 #include "stages/elementwise/problem.hpp"
 
 namespace lab::elementwise::vectorized {
@@ -26,14 +26,14 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "16-byte accesses",
-     .launch = launch,
-     .tile = tile_elements,
-     .owner_of = consecutive_owner<tile_elements, 2>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "smsp__inst_executed.sum", "dram__bytes_read.sum"}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "16-byte accesses",
+                                        .launch = launch,
+                                        .tile = tile_elements,
+                                        .owner_of = consecutive_owner<tile_elements, 2>,
+                                        .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                                    "smsp__inst_executed.sum", "dram__bytes_read.sum"}}};
 
 }  // namespace
 }  // namespace lab::elementwise::vectorized
