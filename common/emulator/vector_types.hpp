@@ -8,24 +8,11 @@
 
 namespace lab::emulator {
 
-// One object of the size of a vector type, which may alias it.
+// One object of the size of a vector type, which may alias it. A vector even where an integer would do: clang
+// splits copies of integers into copies of the elements.
 template <std::size_t bytes>
-struct whole;
-template <>
-struct whole<2> {
-  typedef std::uint16_t type __attribute__((may_alias));
-};
-template <>
-struct whole<4> {
-  typedef std::uint32_t type __attribute__((may_alias));
-};
-template <>
-struct whole<8> {
-  typedef std::uint64_t type __attribute__((may_alias));
-};
-template <>
-struct whole<16> {
-  typedef long long type __attribute__((vector_size(16), may_alias));
+struct whole {
+  typedef std::uint8_t type __attribute__((vector_size(bytes), may_alias));
 };
 
 // A GPU loads and stores a float4 in one access. A defaulted copy would be split by the compiler into four,

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "harness/front/child_process.hpp"
@@ -17,6 +18,8 @@
 
 namespace lab {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Each metric may take several replays of the kernel.
 constexpr double generous_seconds = 600;
@@ -45,8 +48,27 @@ std::string report_path(const profile_options& options, const std::string& stage
   const std::string extension = ".ncu-rep";
   const bool has_extension = path.size() > extension.size() &&
                              path.compare(path.size() - extension.size(), extension.size(), extension) == 0;
-  return std::filesystem::absolute(has_extension ? path : path + extension).string();
+  return fs::absolute(has_extension ? path : path + extension).string();
 }
+
+// The report while it is made, under a name of its own, so that a run that fails neither destroys nor shows
+// an older one.
+class unfinished_report {
+ public:
+  explicit unfinished_report(const fs::path& report)
+      : path_((report.parent_path() / fmt::format(".{}-{}", getpid(), report.filename().string())).string()) {
+  }
+  unfinished_report(const unfinished_report&) = delete;
+  unfinished_report& operator=(const unfinished_report&) = delete;
+  ~unfinished_report() {
+    std::error_code error;
+    fs::remove(path_, error);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 // The closing line of the worker's answer, which stands among what Nsight Compute prints.
 std::optional<answer_record> answer_in(const std::string& output) {
@@ -103,8 +125,10 @@ int profile_stage(const profile_options& options) {
   request.metrics = !options.metrics.empty() ? options.metrics
                     : stage.metrics.empty()  ? common_metrics
                                              : stage.metrics;
-  request.report = report_path(options, stage.path);
-  check_writable(request.report);
+  const std::string report = report_path(options, stage.path);
+  check_writable(report);
+  const unfinished_report unfinished(report);
+  request.report = unfinished.path();
   // The profiler starts a worker of its own, and the device should be its alone.
   connected.process.stop();
 
@@ -127,7 +151,7 @@ int profile_stage(const profile_options& options) {
     throw environment_error(
         fmt::format("Nsight Compute {}:\n{}", profiled.ending.description(), profiled.output));
   }
-  if (!std::filesystem::exists(request.report)) {
+  if (!fs::exists(request.report)) {
     throw environment_error("Nsight Compute found no kernel in the stage's range:\n" + profiled.output);
   }
 
@@ -137,9 +161,10 @@ int profile_stage(const profile_options& options) {
         fmt::format("Nsight Compute {}:\n{}", imported.ending.description(), imported.output));
   }
   const auto counters = parse_counters(imported.output, request.metrics);
+  fs::rename(unfinished.path(), report);
   std::printf("%s on %s: %s\n%s\nreport: %s\n", stage.path.c_str(), device.name.c_str(),
               parameters_text(*selected.track, parameters).c_str(), table_text(counters).c_str(),
-              request.report.c_str());
+              report.c_str());
   if (!options.json_path.empty()) {
     write_file(options.json_path, json_text({{"schema", "kernel-lab-profile"},
                                              {"version", 1},
@@ -148,7 +173,7 @@ int profile_stage(const profile_options& options) {
                                              {"seed", options.seed},
                                              {"device", device},
                                              {"source", "Nsight Compute"},
-                                             {"report", request.report},
+                                             {"report", report},
                                              {"counters", counters}}));
   }
   return exit_ok;

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "common/emulator/observer.hpp"
 #include "tests/emulator/support.hpp"
@@ -61,12 +64,37 @@ __global__ void scan_by_look_back(volatile int* sums) {
   sums[blockIdx.x] = before + 1;
 }
 
-__global__ void spin_behind_a_failed_block(int* flag, bool with_fence) {
-  if (blockIdx.x == 0) __trap();
+// Block 0 fails when block 1 is there; where blocks run one by one it cannot wait for that.
+__global__ void spin_behind_a_failed_block(int* flag, int* arrived, bool side_by_side, bool with_fence) {
   volatile int* const watched = flag;
+  volatile int* const other_block = arrived;
+  if (blockIdx.x == 0) {
+    while (side_by_side && *other_block == 0) {
+    }
+    __trap();
+  }
+  *other_block = 1;
   while ((with_fence ? *watched : atomicAdd(flag, 0)) == 0) {
     if (with_fence) __threadfence();
   }
+}
+
+__global__ void note_order(int* count, int* order) {
+  const unsigned thread = threadIdx.x + blockDim.x * threadIdx.y;
+  order[atomicAdd(count, 1)] = static_cast<int>(thread);
+}
+
+constexpr int both_fail_line = __LINE__ + 10;
+__global__ void fail_in_two_blocks(volatile int* arrived) {
+  if (blockIdx.x == 0) {
+    while (arrived[1] == 0) {
+    }
+    // Long enough for the other block to have failed.
+    for (int turn = 0; turn < 10000000; ++turn) arrived[0] = turn;
+  } else {
+    arrived[1] = 1;
+  }
+  __trap();
 }
 
 }  // namespace
@@ -209,10 +237,30 @@ TEST_CASE("three OS threads run three blocks at once") {
 TEST_CASE("a block that waits for a failed block gives up") {
   for_each_schedule();
   const bool with_fence = GENERATE(false, true);
-  const device_array<int> flag(1);
-  CHECK(try_launch(spin_behind_a_failed_block, 5, 2, 0, flag.get(), with_fence) == cudaErrorLaunchFailure);
+  const bool side_by_side = lab::emulator::configuration().threads > 1;
+  const device_array<int> flag(1), arrived(1);
+  CHECK(try_launch(spin_behind_a_failed_block, 5, 2, 0, flag.get(), arrived.get(), side_by_side,
+                   with_fence) == cudaErrorLaunchFailure);
   CHECK(lab::emulator::take_diagnostics().size() == 1);
   lab::emulator::reset();
+}
+
+TEST_CASE("threads run first to last, or last to first") {
+  for_each_schedule();
+  const device_array<int> count(1), order(96);
+  run(note_order, 1, dim3(8, 12), count.get(), order.get());
+  std::vector<int> expected(96);
+  std::iota(expected.begin(), expected.end(), 0);
+  if (lab::emulator::configuration().reverse) std::reverse(expected.begin(), expected.end());
+  CHECK(order.values() == expected);
+}
+
+TEST_CASE("of several blocks that fail, the first one's diagnostic is given") {
+  lab::emulator::configure({.threads = 3});
+  lab::emulator::reset();
+  const device_array<int> arrived(2);
+  require_failure(at(__FILE__, both_fail_line) + ": block (0,0,0): thread (0,0,0) calls __trap()",
+                  fail_in_two_blocks, 2, 1, arrived.get());
 }
 
 namespace {
@@ -231,7 +279,11 @@ class recorder : public lab::emulator::observer {
     note("launch " + std::to_string(grid.x) + " " + std::to_string(block.x));
   }
   void end_launch() override { note("end"); }
-  void begin_block(uint3 block) override { note("block " + std::to_string(block.x)); }
+  void begin_block(uint3 block) override {
+    note("block " + std::to_string(block.x));
+    // Another OS thread would have the time to take the next block.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   void end_block() override { note("end block"); }
   void barrier_passed() override { note("barrier"); }
   void collective_passed(unsigned warp, unsigned lanes) override {
@@ -239,8 +291,7 @@ class recorder : public lab::emulator::observer {
   }
   void leave_warp(unsigned warp) override { note("leave " + std::to_string(warp)); }
   void atomic_access(const void*, unsigned bytes, const void*) override {
-    const int local = 0;
-    const auto address = reinterpret_cast<std::uintptr_t>(&local);
+    const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     const auto& thread = lab::emulator::current_thread;
     const bool on_stack = address >= thread.stack_begin && address < thread.stack_end;
     note("atomic " + std::to_string(thread.number) + " " + std::to_string(bytes) +
@@ -259,11 +310,15 @@ TEST_CASE("an observer is told what threads do, in order") {
   lab::emulator::reset();
   const device_array<int> count(1);
   recorder recorder;
-  run(meet_and_count, 1, 34, count.get());
-  std::vector<std::string> expected{"launch 1 34", "block 0", "leave 0",
-                                    "leave 1",     "barrier", "collective 0 4294967295"};
-  for (int thread = 0; thread < 32; ++thread) expected.push_back("atomic " + std::to_string(thread) + " 4");
-  expected.insert(expected.end(),
-                  {"leave 0", "collective 1 3", "atomic 32 4", "atomic 33 4", "leave 1", "end block", "end"});
+  run(meet_and_count, 3, 34, count.get());
+  std::vector<std::string> expected{"launch 3 34"};
+  for (int block = 0; block < 3; ++block) {
+    expected.insert(expected.end(), {"block " + std::to_string(block), "leave 0", "leave 1", "barrier",
+                                     "collective 0 4294967295"});
+    for (int thread = 0; thread < 32; ++thread) expected.push_back("atomic " + std::to_string(thread) + " 4");
+    expected.insert(expected.end(),
+                    {"leave 0", "collective 1 3", "atomic 32 4", "atomic 33 4", "leave 1", "end block"});
+  }
+  expected.push_back("end");
   CHECK(recorder.events == expected);
 }

@@ -115,6 +115,8 @@ TEST_CASE("copies stay within allocations and go where they say") {
                     "cudaMemcpy: the destination has 60 bytes from offset 41 of an allocation of 100 bytes");
   require_complaint(cudaMemcpy(host.data(), device.get() - 1, 1, cudaMemcpyDeviceToHost),
                     "cudaMemcpy: the source lies in no allocation");
+  require_complaint(cudaMemcpy(host.data(), device.get() + 101, 1, cudaMemcpyDeviceToHost),
+                    "cudaMemcpy: the source lies in no allocation");
   require_complaint(cudaMemcpyAsync(host.data(), host.data() + 100, 10, cudaMemcpyHostToDevice),
                     "cudaMemcpyAsync: the destination is not device memory");
   require_complaint(cudaMemcpy(device.get(), device.get(), 10, cudaMemcpyHostToDevice),

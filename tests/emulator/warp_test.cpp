@@ -128,6 +128,11 @@ __global__ void wait_crosswise() {
   }
 }
 
+constexpr int two_masks_line = __LINE__ + 2;
+__global__ void wait_with_two_masks() {
+  __syncwarp(threadIdx.x < 16 ? 0xffffu | 1u << (16 + threadIdx.x) : full);
+}
+
 constexpr int foreign_mask_line = __LINE__ + 2;
 __global__ void call_with_foreign_mask() {
   if (threadIdx.x == 9) __syncwarp(0xffu);
@@ -253,6 +258,12 @@ TEST_CASE("a warp collective that can never complete fails the launch") {
           "thread (16,0,0) waits in __ballot_sync with mask 0xffffffff at " +
           at(__FILE__, crossed_line + 2),
       wait_crosswise, 1, 32);
+  require_failure(
+      at(__FILE__, two_masks_line) +
+          ": block (0,0,0): thread (0,0,0) waits in __syncwarp for the lanes of mask 0x0001ffff, but "
+          "thread (1,0,0) waits in __syncwarp with mask 0x0002ffff at " +
+          at(__FILE__, two_masks_line),
+      wait_with_two_masks, 1, 32);
 }
 
 TEST_CASE("a mask without the caller's own lane fails the launch") {

@@ -1,0 +1,211 @@
+// The program with real workers, on the device of this build.
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "common/npy.hpp"
+#include "common/random.hpp"
+#include "harness/front/child_process.hpp"
+#include "harness/protocol.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using lab::test::temporary_directory;
+using nlohmann::json;
+using strings = std::vector<std::string>;
+
+struct outcome {
+  int code;
+  std::string text;
+};
+
+outcome lab_program(const strings& arguments, const strings& environment = {}) {
+  strings all{"/usr/bin/env"};
+  all.insert(all.end(), environment.begin(), environment.end());
+  all.push_back(LAB_PROGRAM);
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), {"--device", LAB_DEVICE});
+  const auto result = lab::run_command(all, std::chrono::seconds(240));
+  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A bounded random walk, as prices are.
+std::vector<double> prices(std::int64_t n) {
+  std::vector<double> values(static_cast<std::size_t>(n));
+  double price = 100;
+  for (std::int64_t i = 0; i < n; ++i) {
+    price *= 1 + 0.02 * (lab::uniform(lab::random_bits(11, static_cast<std::uint64_t>(i))) - 0.5);
+    values[static_cast<std::size_t>(i)] = std::round(price * 100) / 100;
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a run rejects each wrong kernel in the right words, and the stages beside it go on") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto file = directory / "results.json";
+  const outcome found = lab_program({"run", "moving_average/*", "--n", "30000", "--window", "30", "--timeout",
+                                     "20", "--time-limit", "0.05", "--json", file.string()},
+                                    {LAB_WORKER_VARIABLE "=" LAB_WRONG_WORKER});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  const json results = json::parse(lab::test::get(file));
+  CHECK(results.at("complete") == true);
+  const auto row = [&](const std::string& name) -> const json& {
+    for (const json& one : results.at("groups").at(0).at("rows")) {
+      if (one.at("stage") == "moving_average/" + name) return one;
+    }
+    FAIL("no row " + name);
+    return results;
+  };
+  struct rejection {
+    const char* stage;
+    strings kinds;  // the emulator finds some faults itself, where a GPU leaves them to the harness
+    const char* words;
+  };
+  for (const rejection& expected :
+       std::initializer_list<rejection>{{"crashes", {"crash"}, ""},
+                                        {"hangs", {"hang"}, "no answer within 20 s"},
+                                        {"writes_beyond", {"out_of_bounds"}, "a write to the output"},
+                                        {"writes_before", {"out_of_bounds"}, "a write to the output"},
+                                        {"leaves_tail", {"unwritten"}, "was never written"},
+                                        {"changes_input", {"input_changed"}, "changed its input"},
+                                        {"returns_previous", {"wrong"}, "expected"},
+                                        {"wrong_at_one_index", {"wrong"}, "wrong at index 12345"},
+                                        {"off_by_one", {"wrong"}, "wrong at index 37"},
+                                        {"all_nan", {"wrong"}, "found nan"},
+                                        {"float_sum", {"wrong"}, "expected"},
+                                        {"launch_refused", {"launch"}, "the launch was refused"},
+                                        {"undeclared_drift", {"wrong"}, "spikes of 1e16"}}) {
+    INFO(expected.stage);
+    const json& one = row(expected.stage);
+    CHECK(one.at("status") == "failed");
+    CHECK(one.at("timing").is_null());
+    CHECK(one.at("failure").at("kind") == expected.kinds.front());
+    CHECK(contains(one.at("message").get<std::string>(), expected.words));
+  }
+  for (const char* right : {"01_naive", "02_shared_memory", "03_thread_tiled"}) {
+    INFO(right);
+    CHECK(row(right).at("status") == "ok");
+    CHECK(row(right).at("timing").at("median") > 0);
+  }
+}
+
+#if LAB_EMULATED
+TEST_CASE("a barrier that part of a block misses is named with its file, line, block and threads") {
+  const outcome found =
+      lab_program({"verify", "moving_average/partial_barrier"}, {LAB_WORKER_VARIABLE "=" LAB_WRONG_WORKER});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  for (const char* words : {"tests/wrong/moving_average/partial_barrier/stage.cu:", "block (3,0,0)",
+                            "17 of 128 threads", "thread (17,0,0) has left the kernel"}) {
+    CHECK(contains(found.text, words));
+  }
+}
+#endif
+
+TEST_CASE("a stage runs on the user's own data") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const std::vector<double> values = prices(10'000);
+  const auto input = (directory / "prices.npy").string();
+  const auto output = (directory / "averages.npy").string();
+  lab::write_npy<double>(input, values, std::vector<std::int64_t>{10'000});
+  const outcome found = lab_program(
+      {"apply", "moving_average/01_naive", "--input", input, "--window", "30", "--output", output});
+  INFO(found.text);
+  REQUIRE(found.code == 0);
+  const auto averages = lab::read_npy<double>(output);
+  REQUIRE(averages.shape == std::vector<std::int64_t>{10'000});
+  for (std::size_t i = 0; i < 29; ++i) CHECK(averages.values[i] == HUGE_VAL);
+  double largest_error = 0;
+  for (std::size_t i = 29; i < values.size(); ++i) {
+    double sum = 0;
+    for (std::size_t j = i - 29; j <= i; ++j) sum += values[j];
+    largest_error = std::max(largest_error, std::abs(averages.values[i] / (sum / 30) - 1));
+  }
+  CHECK(largest_error < 1e-13);
+}
+
+TEST_CASE("files and parameters that make no sense are refused, and nothing is written") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto good = (directory / "good.npy").string();
+  const auto empty = (directory / "empty.npy").string();
+  const auto single = (directory / "single.npy").string();
+  const auto square = (directory / "square.npy").string();
+  const auto truncated = (directory / "truncated.npy").string();
+  const auto output = (directory / "out.npy").string();
+  lab::write_npy<double>(good, std::vector<double>{1, 2, 3}, std::vector<std::int64_t>{3});
+  lab::write_npy<double>(empty, std::vector<double>{}, std::vector<std::int64_t>{0});
+  lab::write_npy<float>(single, std::vector<float>{1, 2, 3}, std::vector<std::int64_t>{3});
+  lab::write_npy<double>(square, std::vector<double>{1, 2, 3, 4}, std::vector<std::int64_t>{2, 2});
+  const std::string bytes = lab::test::get(good);
+  lab::test::put(truncated, std::string_view(bytes).substr(0, bytes.size() - 4));
+
+  const auto apply = [&](const strings& more) {
+    strings arguments{"apply", "moving_average/01_naive"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return lab_program(arguments);
+  };
+  struct refusal {
+    strings arguments;
+    const char* words;
+  };
+  for (const refusal& one :
+       {refusal{{"--input", good, "--output", output, "--window", "0"}, "window"},
+        refusal{{"--input", good, "--output", output, "--window", "-3"}, "window"},
+        refusal{{"--input", good, "--output", output, "--window", "99999999999999999999"}, "window"},
+        refusal{{"--input", good, "--output", output, "--n", "3"}, "n"},
+        refusal{{"--input", single, "--output", output}, "<f8"},
+        refusal{{"--input", square, "--output", output}, "one-dimensional"},
+        refusal{{"--input", truncated, "--output", output}, "truncated.npy"},
+        refusal{{"--input", (directory / "missing.npy").string(), "--output", output}, "missing.npy"},
+        refusal{{"--input", good, "--output", directory.path().string()}, "directory"},
+        refusal{{"--input", good, "--output", "/nonexistent/out.npy"}, "/nonexistent"}}) {
+    const outcome found = apply(one.arguments);
+    INFO(found.text);
+    CHECK(found.code == 2);
+    CHECK(contains(found.text, one.words));
+    CHECK_FALSE(std::filesystem::exists(output));
+  }
+  // Empty in, empty out; a window longer than the input leaves every average incomplete.
+  CHECK(apply({"--input", empty, "--output", output, "--window", "3"}).code == 0);
+  CHECK(lab::read_npy<double>(output).shape == std::vector<std::int64_t>{0});
+  CHECK(apply({"--input", good, "--output", output, "--window", "4"}).code == 0);
+  CHECK(lab::read_npy<double>(output).values == std::vector<double>(3, HUGE_VAL));
+}
+
+TEST_CASE("sizes beyond memory are skipped with both figures, and the rest goes on") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto file = directory / "results.json";
+  const outcome found = lab_program(
+      {"run", "elementwise", "--n", "1000,100000000000000", "--time-limit", "0.05", "--json", file.string()});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "needs"));
+  CHECK(contains(found.text, "free"));
+  const json results = json::parse(lab::test::get(file));
+  int ok = 0;
+  int skipped = 0;
+  for (const json& group : results.at("groups")) {
+    for (const json& row : group.at("rows")) {
+      ok += row.at("status") == "ok";
+      skipped += row.at("status") == "skipped";
+    }
+  }
+  CHECK(ok > 0);
+  CHECK(ok == skipped);
+}
