@@ -1,16 +1,18 @@
-// Window sums without a subtraction (van Herk 1992; Gil, Werman 1993), for the stages from 06_suffix_prefix on.
+// Window sums without a subtraction (van Herk 1992; Gil, Werman 1993), for the stages from 06_suffix_prefix
+// on.
 //
-// The array is cut into segments no longer than the window less one. A window then is the suffix of the segment in
-// which it begins, the whole segments in between, and the prefix of the segment in which it ends:
+// The array is cut into segments no longer than the window less one. A window then is the suffix of the
+// segment in which it begins, the whole segments in between, and the prefix of the segment in which it ends:
 //
 //     segments   |  .  .  .  .  |  .  .  .  .  |  .  .  .  .  |
 //     window              [suffix][   total   ][prefix]
 //
-// Every segment is scanned once from each side. Nothing is subtracted, so nothing drifts and no NaN reaches a window
-// that does not hold it, and any associative operation would do in place of the addition.
+// Every segment is scanned once from each side. Nothing is subtracted, so nothing drifts and no NaN reaches a
+// window that does not hold it, and any associative operation would do in place of the addition.
 //
-// A group of threads owns a tile, each thread `per_thread` consecutive values of it. A segment is what 2^k neighbouring
-// threads own, so its borders are borders of threads and warps. Windows of at most `per_thread` values are added up.
+// A group of threads owns a tile, each thread `per_thread` consecutive values of it. A segment is what 2^k
+// neighbouring threads own, so its borders are borders of threads and warps. Windows of at most `per_thread`
+// values are added up.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +36,8 @@ struct suffix_prefix {
   static_assert((group_threads & (group_threads - 1)) == 0, "2^k threads of a segment divide the group");
   static_assert(per_thread % 2 == 1, "threads an odd number of doubles apart meet no bank conflict");
 
-  // In shared memory, one for each group: [warp][other warp] is the other's total where both hold parts of one segment,
-  // else 0. Zeroed once, because what is 0 stays 0.
+  // In shared memory, one for each group: [warp][other warp] is the other's total where both hold parts of
+  // one segment, else 0. Zeroed once, because what is 0 stays 0.
   struct exchange {
     double earlier[warps][warps];
     double later[warps][warps];
@@ -49,7 +51,9 @@ struct suffix_prefix {
   }
 
   // Tiles before the current one that a window reaches into.
-  static constexpr int halo_tiles(std::int64_t window) { return static_cast<int>((window - 1 + tile - 1) / tile); }
+  static constexpr int halo_tiles(std::int64_t window) {
+    return static_cast<int>((window - 1 + tile - 1) / tile);
+  }
 
 #if defined(__CUDACC__) || LAB_EMULATED
   int window;
@@ -71,7 +75,9 @@ struct suffix_prefix {
         whole((window_ - 1) / segment),
         rest((window_ - 1) % segment) {}
 
-  __device__ bool adds_up() const { return window <= per_thread; }
+  __device__ bool adds_up() const {
+    return window <= per_thread;
+  }
 
   // Replaces the thread's values in the tile by their suffix sums and returns their prefix sums in `sum`.
   // `barrier()` waits for the group; the suffix sums of others may be read after another one.
@@ -128,13 +134,14 @@ struct suffix_prefix {
     }
   }
 
-  // Completes prefix sums to window sums. `ring` holds `ring_values` values, the suffix sums of the tiles behind the
-  // current one and of the current one, which begins at `base`.
+  // Completes prefix sums to window sums. `ring` holds `ring_values` values, the suffix sums of the tiles
+  // behind the current one and of the current one, which begins at `base`.
   __device__ void complete(double (&sum)[per_thread], const double* ring, int ring_values, int base) const {
     const auto behind = [ring_values](int position, int back) {
       return position >= back ? position - back : position - back + ring_values;
     };
-    // The total of a segment is the suffix at its beginning. More than one whole segment: then a segment is a tile.
+    // The total of a segment is the suffix at its beginning. More than one whole segment: then a segment is a
+    // tile.
     double between = 0;
     if (whole > 1) {
       for (int back = thread % 16; back < whole; back += 16) {
@@ -172,8 +179,8 @@ struct suffix_prefix {
 #endif
 };
 
-// Why the halo's tiles, `more` further tiles and the exchange do not fit into the current device's shared memory; empty
-// when they do.
+// Why the halo's tiles, `more` further tiles and the exchange do not fit into the current device's shared
+// memory; empty when they do.
 template <class Sums>
 std::string tiles_too_long(const problem::parameters& p, int more) {
   int device = 0;

@@ -1,7 +1,7 @@
-// The block scans differences: output i is output i - 1 plus (value i minus value i - window), so the outputs of a tile
-// are the prefix sums of such differences, on top of one whole window before the tile. All threads share that sum and
-// the scan, and the work per output no longer grows with the window; only the halo that is read does. Averages leave
-// through shared memory, so that neighbouring threads write neighbouring averages.
+// The block scans differences: output i is output i - 1 plus (value i minus value i - window), so the outputs
+// of a tile are the prefix sums of such differences, on top of one whole window before the tile. All threads
+// share that sum and the scan, and the work per output no longer grows with the window; only the halo that is
+// read does. Averages leave through shared memory, so that neighbouring threads write neighbouring averages.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::block_scan {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int block_threads = 256;
 constexpr int warps = block_threads / 32;
-constexpr int per_thread = 15;                        // odd: threads 15 doubles apart meet no bank conflict
+constexpr int per_thread = 15;  // odd: threads 15 doubles apart meet no bank conflict
 constexpr int tile_outputs = block_threads * per_thread;  // 3840
 
 constexpr std::size_t shared_bytes(std::int64_t window) {
@@ -22,7 +22,8 @@ __device__ double warp_sum(double value) {
 }
 
 __global__ void __launch_bounds__(block_threads)
-    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n, int window) {
+    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
+                          int window) {
   // tile[k] holds input first - window + k.
   double* tile = dynamic_shared<double>();
   __shared__ double window_sums[warps];
@@ -71,20 +72,22 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((in.n + tile_outputs - 1) / tile_outputs);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream, in.values,
-              out.averages, in.n, in.window);
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream,
+              in.values, out.averages, in.n, in.window);
 }
 
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "a block scan of differences: work per output no longer grows with the window",
      .launch = launch,
-     .unsupported = [](const problem::parameters& p) { return halo_too_long(p, tile_outputs + 32, sizeof(double)); },
+     .unsupported =
+         [](const problem::parameters& p) { return halo_too_long(p, tile_outputs + 32, sizeof(double)); },
      .tile = tile_outputs,
      .owner_of = consecutive_owner<tile_outputs, per_thread>,
      .traits = {.drifts = true, .leaks_nonfinite = true},
      .metrics = {"smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "l1tex__data_bank_conflicts_pipe_lsu.sum"}}};
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                 "l1tex__data_bank_conflicts_pipe_lsu.sum"}}};
 
 }  // namespace
 }  // namespace lab::moving_average::block_scan

@@ -1,6 +1,6 @@
-// Sums without subtraction: a window is the suffix of one segment, whole segments, and the prefix of another. Nothing
-// drifts, and a NaN stays in the windows that hold it. The block scans the tiles of its halo as well, each from both
-// sides, so the cost grows with the window again; the next stage keeps those scans.
+// Sums without subtraction: a window is the suffix of one segment, whole segments, and the prefix of another.
+// Nothing drifts, and a NaN stays in the windows that hold it. The block scans the tiles of its halo as well,
+// each from both sides, so the cost grows with the window again; the next stage keeps those scans.
 #include "stages/moving_average/problem.hpp"
 #include "stages/moving_average/suffix_prefix.hpp"
 
@@ -19,8 +19,8 @@ constexpr std::size_t shared_bytes(std::int64_t window) {
 }
 
 __global__ void __launch_bounds__(block_threads)
-    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n, int window,
-                          int segment_threads, int halo_tiles) {
+    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
+                          int window, int segment_threads, int halo_tiles) {
   // tiles[k] holds input first - halo_tiles * tile + k, later its suffix sum.
   double* tiles = dynamic_shared<double>();
   const int count = (halo_tiles + 1) * tile;
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((in.n + tile - 1) / tile);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream, in.values,
-              out.averages, in.n, in.window, window_sums::choose_segment(in.window),
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream,
+              in.values, out.averages, in.n, in.window, window_sums::choose_segment(in.window),
               window_sums::halo_tiles(in.window));
 }
 

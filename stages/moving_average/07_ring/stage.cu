@@ -1,5 +1,6 @@
-// One block streams one long stripe: the suffix sums of the last window stay in a ring in shared memory, so that every
-// value is read once and scanned once. The next tile is read into registers while the current one is computed.
+// One block streams one long stripe: the suffix sums of the last window stay in a ring in shared memory, so
+// that every value is read once and scanned once. The next tile is read into registers while the current one
+// is computed.
 #include <algorithm>
 
 #include "stages/moving_average/problem.hpp"
@@ -20,8 +21,8 @@ constexpr std::size_t shared_bytes(std::int64_t window) {
 }
 
 __global__ void __launch_bounds__(block_threads)
-    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n, int window,
-                          int segment_threads, int halo_tiles, std::int64_t stripe_tiles) {
+    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
+                          int window, int segment_threads, int halo_tiles, std::int64_t stripe_tiles) {
   const int slots = halo_tiles + 1;
   double* ring = dynamic_shared<double>();
   double* results = ring + slots * tile;
@@ -78,8 +79,8 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   int processors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  // As many stripes as blocks are resident at once: a block may use nearly all of a processor's shared memory, 1 KiB of
-  // which the system takes for each, and 80 registers a thread leave room for three blocks.
+  // As many stripes as blocks are resident at once: a block may use nearly all of a processor's shared
+  // memory, 1 KiB of which the system takes for each, and 80 registers a thread leave room for three blocks.
   int shared_limit = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const int resident = std::clamp(shared_limit / static_cast<int>(shared_bytes(in.window) + 1024), 1, 3);
@@ -87,8 +88,8 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   const std::int64_t stripe_tiles = (tiles + processors * resident - 1) / (processors * resident);
   if (tiles == 0) return;
   const auto blocks = static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream, in.values,
-              out.averages, in.n, in.window, window_sums::choose_segment(in.window),
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream,
+              in.values, out.averages, in.n, in.window, window_sums::choose_segment(in.window),
               window_sums::halo_tiles(in.window), stripe_tiles);
 }
 

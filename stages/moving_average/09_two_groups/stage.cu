@@ -1,6 +1,7 @@
-// Two groups of threads take turns: while one waits at its barriers, the other computes. One tile is a chain of
-// dependent steps (load, add, seven shuffles, barrier, add, barrier, load, store) that leaves most cycles of the
-// processor empty; two chains side by side fill them. The suffix sums of the tile before come from the other group.
+// Two groups of threads take turns: while one waits at its barriers, the other computes. One tile is a chain
+// of dependent steps (load, add, seven shuffles, barrier, add, barrier, load, store) that leaves most cycles
+// of the processor empty; two chains side by side fill them. The suffix sums of the tile before come from the
+// other group.
 #include <algorithm>
 
 #include "common/bulk_copy.hpp"
@@ -15,9 +16,9 @@ constexpr int per_thread = 7;
 using window_sums = suffix_prefix<group_threads, per_thread>;
 constexpr int tile = window_sums::tile;                // 1792 values = 14 KiB
 constexpr int block_threads = 2 * group_threads + 64;  // two more warps issue the copies
-constexpr int slots = 15;                              // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
-constexpr int least_ahead = 4;                         // tiles that arrive or wait, at the longest window
-constexpr int most_ahead = 5;                          // more in flight only scatters the accesses
+constexpr int slots = 15;       // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
+constexpr int least_ahead = 4;  // tiles that arrive or wait, at the longest window
+constexpr int most_ahead = 5;   // more in flight only scatters the accesses
 constexpr int longest_halo = slots - 1 - least_ahead;
 constexpr std::int64_t longest_window = std::int64_t{longest_halo} * tile + 1;  // 17 921
 static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
@@ -35,8 +36,8 @@ struct shared_state {
 };
 
 // The loading thread: copies the tiles of the block's stripe in, `ahead` of the computation.
-__device__ void load_tiles(shared_state& shared, const double* values, std::int64_t n, int window, int halo_tiles,
-                           int ahead, std::int64_t stripe_tiles) {
+__device__ void load_tiles(shared_state& shared, const double* values, std::int64_t n, int window,
+                           int halo_tiles, int ahead, std::int64_t stripe_tiles) {
   const std::int64_t begin = blockIdx.x * stripe_tiles * tile;
   std::int64_t step = -halo_tiles;
   int load_slot = 0;
@@ -45,11 +46,13 @@ __device__ void load_tiles(shared_state& shared, const double* values, std::int6
     const bool more = step < stripe_tiles && start < n;
     shared.start[load_slot] = start;
     shared.kind[load_slot] = !more ? tile_kind::stop : step < 0 ? tile_kind::halo : tile_kind::results;
-    // Of the halo only what the first window reaches, from an even index; an odd last value is read by its thread.
+    // Of the halo only what the first window reaches, from an even index; an odd last value is read by its
+    // thread.
     const std::int64_t from = max(start, max(begin - (window - 1), std::int64_t{0}) / 2 * 2);
     const auto count = static_cast<int>(min(start + tile, n) / 2 * 2 - from);
     if (more && count > 0) {
-      copy_in(shared.ring + load_slot * tile + (from - start), values + from, count, shared.arrived[load_slot]);
+      copy_in(shared.ring + load_slot * tile + (from - start), values + from, count,
+              shared.arrived[load_slot]);
     } else {
       shared.arrived[load_slot].arrive();
     }
@@ -85,16 +88,17 @@ __device__ void store_tiles(shared_state& shared, double* averages, std::int64_t
 }
 
 __global__ void __launch_bounds__(block_threads, 1)
-    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n, int window,
-                          int segment_threads, int halo_tiles, int ahead, std::int64_t stripe_tiles) {
+    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
+                          int window, int segment_threads, int halo_tiles, int ahead,
+                          std::int64_t stripe_tiles) {
   shared_state& shared = *dynamic_shared<shared_state>();
   for (unsigned i = threadIdx.x; i < sizeof(shared.others) / sizeof(double); i += block_threads) {
     reinterpret_cast<double*>(shared.others)[i] = 0;
   }
   if (threadIdx.x == 0) {
     for (copy_barrier& barrier : shared.arrived) barrier.initialise(1);
-    for (copy_barrier& barrier : shared.scanned) barrier.initialise(window_sums::warps);
-    for (copy_barrier& barrier : shared.computed) barrier.initialise(window_sums::warps);
+    for (copy_barrier& barrier : shared.scanned) barrier.initialise(group_threads);
+    for (copy_barrier& barrier : shared.computed) barrier.initialise(group_threads);
     for (copy_barrier& barrier : shared.drained) barrier.initialise(1);
     publish_barriers();
   }
@@ -130,8 +134,7 @@ __global__ void __launch_bounds__(block_threads, 1)
       sums.add_up(sum, shared.ring, slots * tile, slot * tile);
     } else {
       sums.scan(values_here, sum, shared.others[group], group_barrier);
-      __syncwarp();
-      if (thread % 32 == 0) shared.scanned[slot].arrive();
+      shared.scanned[slot].arrive();
       if (t > 0) shared.scanned[other_slot].wait(other_round);
       shared.scanned[slot].wait(round);
       if (kind == tile_kind::results) sums.complete(sum, shared.ring, slots * tile, slot * tile);
@@ -150,8 +153,7 @@ __global__ void __launch_bounds__(block_threads, 1)
       }
     }
     release_to_copies();
-    __syncwarp();
-    if (thread % 32 == 0) shared.computed[slot].arrive();
+    shared.computed[slot].arrive();
     slot += 2;
     if (slot >= slots) slot -= slots, ++round;
   }
@@ -168,8 +170,9 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   const std::int64_t stripe_tiles = (tiles + processors - 1) / processors;
   if (tiles == 0) return;
   const auto blocks = static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream, in.values,
-              out.averages, in.n, in.window, window_sums::choose_segment(in.window), halo_tiles, ahead, stripe_tiles);
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream,
+              in.values, out.averages, in.n, in.window, window_sums::choose_segment(in.window), halo_tiles,
+              ahead, stripe_tiles);
 }
 #endif
 
@@ -180,7 +183,8 @@ const registration<problem> registered{
      .unsupported = [](const problem::parameters& p) { return window_too_long(p, longest_window); },
      .tile = tile,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"sm__inst_executed.avg.per_cycle_active", "smsp__issue_active.avg.pct_of_peak_sustained_active",
+     .metrics = {"sm__inst_executed.avg.per_cycle_active",
+                 "smsp__issue_active.avg.pct_of_peak_sustained_active",
                  "dram__throughput.avg.pct_of_peak_sustained_elapsed"}}};
 
 }  // namespace

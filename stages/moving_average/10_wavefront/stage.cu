@@ -1,7 +1,7 @@
-// The blocks walk through memory side by side: each takes the next chunk of tiles from a counter, instead of one long
-// stripe. 132 stripes are 132 places read and 132 written at once, and a pure copy in that order is no faster than the
-// stage before; memory likes one place. A chunk reads the window before it again, and asks the L2 cache to keep it for
-// the neighbour who reads the same values as the end of its own chunk.
+// The blocks walk through memory side by side: each takes the next chunk of tiles from a counter, instead of
+// one long stripe. 132 stripes are 132 places read and 132 written at once, and a pure copy in that order is
+// no faster than the stage before; memory likes one place. A chunk reads the window before it again, and asks
+// the L2 cache to keep it for the neighbour who reads the same values as the end of its own chunk.
 #include <algorithm>
 
 #include "common/bulk_copy.hpp"
@@ -16,9 +16,9 @@ constexpr int per_thread = 7;
 using window_sums = suffix_prefix<group_threads, per_thread>;
 constexpr int tile = window_sums::tile;                // 1792 values = 14 KiB
 constexpr int block_threads = 2 * group_threads + 64;  // two more warps issue the copies
-constexpr int slots = 15;                              // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
-constexpr int least_ahead = 4;                         // tiles that arrive or wait, at the longest window
-constexpr int most_ahead = 5;                          // more in flight only scatters the accesses
+constexpr int slots = 15;       // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
+constexpr int least_ahead = 4;  // tiles that arrive or wait, at the longest window
+constexpr int most_ahead = 5;   // more in flight only scatters the accesses
 constexpr int longest_halo = slots - 1 - least_ahead;
 constexpr std::int64_t longest_window = std::int64_t{longest_halo} * tile + 1;  // 17 921
 static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
@@ -36,8 +36,8 @@ struct shared_state {
 };
 
 // The loading thread: takes chunks from the counter and copies their tiles in, `ahead` of the computation.
-__device__ void load_tiles(shared_state& shared, const double* values, std::int64_t n, int window, int halo_tiles,
-                           int ahead, std::int64_t chunk_tiles, unsigned* next_chunk) {
+__device__ void load_tiles(shared_state& shared, const double* values, std::int64_t n, int window,
+                           int halo_tiles, int ahead, std::int64_t chunk_tiles, unsigned* next_chunk) {
   const std::int64_t chunk = chunk_tiles * tile;
   std::int64_t begin = atomicAdd(next_chunk, 1) * chunk;
   std::int64_t following = 0;
@@ -48,7 +48,8 @@ __device__ void load_tiles(shared_state& shared, const double* values, std::int6
     const bool more = begin < n && start < n;
     shared.start[load_slot] = start;
     shared.kind[load_slot] = !more ? tile_kind::stop : step < 0 ? tile_kind::halo : tile_kind::results;
-    // Of the halo only what the first window reaches, from an even index; an odd last value is read by its thread.
+    // Of the halo only what the first window reaches, from an even index; an odd last value is read by its
+    // thread.
     const std::int64_t from = max(start, max(begin - (window - 1), std::int64_t{0}) / 2 * 2);
     const auto count = static_cast<int>(min(start + tile, n) / 2 * 2 - from);
     double* const target = shared.ring + load_slot * tile + (from - start);
@@ -96,17 +97,17 @@ __device__ void store_tiles(shared_state& shared, double* averages, std::int64_t
 }
 
 __global__ void __launch_bounds__(block_threads, 1)
-    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n, int window,
-                          int segment_threads, int halo_tiles, int ahead, std::int64_t chunk_tiles,
-                          unsigned* next_chunk) {
+    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
+                          int window, int segment_threads, int halo_tiles, int ahead,
+                          std::int64_t chunk_tiles, unsigned* next_chunk) {
   shared_state& shared = *dynamic_shared<shared_state>();
   for (unsigned i = threadIdx.x; i < sizeof(shared.others) / sizeof(double); i += block_threads) {
     reinterpret_cast<double*>(shared.others)[i] = 0;
   }
   if (threadIdx.x == 0) {
     for (copy_barrier& barrier : shared.arrived) barrier.initialise(1);
-    for (copy_barrier& barrier : shared.scanned) barrier.initialise(window_sums::warps);
-    for (copy_barrier& barrier : shared.computed) barrier.initialise(window_sums::warps);
+    for (copy_barrier& barrier : shared.scanned) barrier.initialise(group_threads);
+    for (copy_barrier& barrier : shared.computed) barrier.initialise(group_threads);
     for (copy_barrier& barrier : shared.drained) barrier.initialise(1);
     publish_barriers();
   }
@@ -142,8 +143,7 @@ __global__ void __launch_bounds__(block_threads, 1)
       sums.add_up(sum, shared.ring, slots * tile, slot * tile);
     } else {
       sums.scan(values_here, sum, shared.others[group], group_barrier);
-      __syncwarp();
-      if (thread % 32 == 0) shared.scanned[slot].arrive();
+      shared.scanned[slot].arrive();
       if (t > 0) shared.scanned[other_slot].wait(other_round);
       shared.scanned[slot].wait(round);
       if (kind == tile_kind::results) sums.complete(sum, shared.ring, slots * tile, slot * tile);
@@ -162,8 +162,7 @@ __global__ void __launch_bounds__(block_threads, 1)
       }
     }
     release_to_copies();
-    __syncwarp();
-    if (thread % 32 == 0) shared.computed[slot].arrive();
+    shared.computed[slot].arrive();
     slot += 2;
     if (slot >= slots) slot -= slots, ++round;
   }
@@ -176,16 +175,16 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   const int halo_tiles = window_sums::halo_tiles(in.window);
   const int ahead = std::min(most_ahead, slots - 1 - halo_tiles);
-  // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2, 21 at 3.
-  // From 8 tiles of halo on, a chunk long enough is a stripe.
+  // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
+  // 21 at 3. From 8 tiles of halo on, a chunk long enough is a stripe.
   const std::int64_t stripe_tiles = (in.n / tile + processors) / processors;
   const std::int64_t chunk_tiles = halo_tiles < 8 ? std::max(1, halo_tiles) * (halo_tiles + 4) : stripe_tiles;
   const std::int64_t chunk = chunk_tiles * tile;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(processors, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream, in.values,
-              out.averages, in.n, in.window, window_sums::choose_segment(in.window), halo_tiles, ahead, chunk_tiles,
-              static_cast<unsigned*>(scratch.data));
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream,
+              in.values, out.averages, in.n, in.window, window_sums::choose_segment(in.window), halo_tiles,
+              ahead, chunk_tiles, static_cast<unsigned*>(scratch.data));
 }
 #endif
 
@@ -197,8 +196,9 @@ const registration<problem> registered{
      .unsupported = [](const problem::parameters& p) { return window_too_long(p, longest_window); },
      .tile = tile,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-                 "lts__t_sectors_op_read.sum", "l1tex__data_bank_conflicts_pipe_lsu.sum"}}};
+     .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum",
+                 "dram__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors_op_read.sum",
+                 "l1tex__data_bank_conflicts_pipe_lsu.sum"}}};
 
 }  // namespace
 }  // namespace lab::moving_average::wavefront

@@ -1,6 +1,6 @@
-// The library's way: one device-wide scan, then a difference of prefix sums that lie a window apart. Two kernels, and the
-// prefix sums are written, and read twice: 40 bytes an output instead of 16. The prefix sums grow with n, and with them the rounding
-// error of every difference.
+// The library's way: one device-wide scan, then a difference of prefix sums that lie a window apart. Two
+// kernels, and the prefix sums are written, and read twice: 40 bytes an output instead of 16. The prefix sums
+// grow with n, and with them the rounding error of every difference.
 #if !LAB_EMULATED
 #include <cub/device/device_scan.cuh>
 #endif
@@ -23,7 +23,9 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 // The prefix sums, to a multiple of 256 bytes, and what the scan asks for.
-std::size_t prefix_bytes(std::int64_t n) { return (static_cast<std::size_t>(n) * sizeof(double) + 255) / 256 * 256; }
+std::size_t prefix_bytes(std::int64_t n) {
+  return (static_cast<std::size_t>(n) * sizeof(double) + 255) / 256 * 256;
+}
 
 std::size_t workspace_bytes(const problem::parameters& p) {
   std::size_t bytes = 0;
@@ -36,10 +38,11 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   if (in.n == 0) return;
   auto* prefix = static_cast<double*>(scratch.data);
   std::size_t bytes = scratch.bytes - prefix_bytes(in.n);
-  CUDA_CHECK(cub::DeviceScan::InclusiveSum(static_cast<char*>(scratch.data) + prefix_bytes(in.n), bytes, in.values,
-                                           prefix, in.n, stream));
+  CUDA_CHECK(cub::DeviceScan::InclusiveSum(static_cast<char*>(scratch.data) + prefix_bytes(in.n), bytes,
+                                           in.values, prefix, in.n, stream));
   const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(difference_kernel, dim3(blocks), dim3(block_threads), 0, stream, prefix, out.averages, in.n, in.window);
+  lab::launch(difference_kernel, dim3(blocks), dim3(block_threads), 0, stream, prefix, out.averages, in.n,
+              in.window);
 }
 #endif
 
@@ -49,15 +52,18 @@ double relative_error(const problem::parameters& p) {
   return std::max(1e-12, 32 * u * static_cast<double>(p.n) / static_cast<double>(p.window));
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "cub::DeviceScan, then the difference of two prefix sums",
-     .launch = LAB_GPU_ONLY(launch),
-     .workspace_bytes = LAB_GPU_ONLY(workspace_bytes),
-     .tile = block_threads,
-     .relative_error = relative_error,
-     .traits = {.gpu_only = true, .library = true, .drifts = true, .leaks_nonfinite = true, .nondeterministic = true},
-     .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum"}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "cub::DeviceScan, then the difference of two prefix sums",
+                                        .launch = LAB_GPU_ONLY(launch),
+                                        .workspace_bytes = LAB_GPU_ONLY(workspace_bytes),
+                                        .tile = block_threads,
+                                        .relative_error = relative_error,
+                                        .traits = {.gpu_only = true,
+                                                   .library = true,
+                                                   .drifts = true,
+                                                   .leaks_nonfinite = true,
+                                                   .nondeterministic = true},
+                                        .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum"}}};
 
 }  // namespace
 }  // namespace lab::moving_average::cub_scan
