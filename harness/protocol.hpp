@@ -232,7 +232,7 @@ struct timing_record {
   std::int64_t launches_per_sample = 1;
   std::string method = "events";  // or "graph", "host clock"
   cache_state l2 = cache_state::cold;
-  std::string stopped_by = "spread";  // or "time limit"
+  std::string stopped_by = "spread";  // or "time limit", "sample limit"
   std::optional<clock_record> sm_clock_mhz;
   bool unstable = false;     // throttled, or the spread target was missed by far
   std::int64_t retried = 0;  // samples thrown away because the clock fell

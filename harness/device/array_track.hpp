@@ -120,7 +120,7 @@ class comparison {
     const auto found_value = static_cast<long double>(found);
     if (std::isnan(expected.value)) {
       right = std::isnan(found_value);
-    } else if (std::isinf(expected.value) || expected.scale == 0) {
+    } else if (std::isinf(expected.value) || relative_error_ == 0) {
       right = found_value == expected.value;
     } else {
       const long double error = std::abs(found_value - expected.value);

@@ -37,6 +37,10 @@ void summarise(timing_record& timing) {
   timing.spread = timing.median > 0 ? timing.interquartile_range / timing.median : 0;
 }
 
+// Times of a few microseconds come in steps of the clock's resolution, and the spread target may never be
+// met: by then the median has long settled.
+constexpr std::size_t most_samples = 1000;
+
 // Takes samples from `sample` (nanoseconds a launch) until the plan is met.
 void collect(timing_record& timing, const measure_plan& plan, const std::function<double()>& sample) {
   const auto start = clock::now();
@@ -50,6 +54,10 @@ void collect(timing_record& timing, const measure_plan& plan, const std::functio
     }
     if (seconds_since(start) >= plan.time_limit_seconds) {
       timing.stopped_by = "time limit";
+      return;
+    }
+    if (timing.samples.size() >= most_samples) {
+      timing.stopped_by = "sample limit";
       return;
     }
   }
