@@ -38,7 +38,7 @@ double event::nanoseconds_since(const event& start) const {
 #if !LAB_EMULATED
 graph::graph(cudaStream_t on, const std::function<void()>& enqueue) {
   cudaGraph_t captured{};
-  CUDA_CHECK(cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal));
+  CUDA_CHECK(cudaStreamBeginCapture(on, cudaStreamCaptureModeGlobal));
   try {
     enqueue();
   } catch (...) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -373,6 +374,7 @@ struct parameter_description {
   std::string name;
   std::string meaning;
   std::int64_t minimum = 0;
+  std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> choices;      // empty: any value from the minimum up
   std::vector<std::string> choice_names;  // a word for each choice, or empty
   std::vector<std::int64_t> verify_defaults;
@@ -383,6 +385,7 @@ inline void to_json(nlohmann::json& json, const parameter_description& parameter
   json = {{"name", parameter.name},
           {"meaning", parameter.meaning},
           {"minimum", parameter.minimum},
+          {"maximum", parameter.maximum},
           {"choices", parameter.choices},
           {"choice_names", parameter.choice_names},
           {"defaults", {{"verify", parameter.verify_defaults}, {"bench", parameter.bench_defaults}}}};
@@ -396,6 +399,7 @@ inline void from_json(const nlohmann::json& json, parameter_description& paramet
   parameter.name = json.at("name").get<std::string>();
   parameter.meaning = json.at("meaning").get<std::string>();
   parameter.minimum = json.at("minimum").get<std::int64_t>();
+  parameter.maximum = member_or(json, "maximum", parameter.maximum);
   parameter.choices = member_or<std::vector<std::int64_t>>(json, "choices", {});
   parameter.choice_names = member_or<std::vector<std::string>>(json, "choice_names", {});
   parameter.verify_defaults = one_or_more(json.at("defaults").at("verify"));

@@ -78,8 +78,11 @@ class Records:
 
 
 def light(row):
-    """The part of the speed of light, in percent, as text."""
-    return f"{100 * row['ceiling'] / row['timing']['median']:.1f} %" if row["ceiling"] else "-"
+    """The part of the speed of light, in percent, as text; an unstable row says so."""
+    if not row["ceiling"]:
+        return "-"
+    unstable = ", unstable" if row["timing"]["unstable"] else ""
+    return f"{100 * row['ceiling'] / row['timing']['median']:.1f} %{unstable}"
 
 
 def provenance(rows, track):
@@ -149,6 +152,9 @@ def measured(records, stage):
         before = [name for name in own if name < stage]
 
         def over(name):
+            # Ratios are of one run: another one is another experiment.
+            if stages[name]["run"] is not row["run"]:
+                return "-"
             return significant(stages[name]["timing"]["median"] / median)
 
         lines.append(

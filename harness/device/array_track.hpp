@@ -6,8 +6,10 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -122,7 +124,9 @@ class comparison {
     if (std::isnan(expected.value)) {
       right = std::isnan(found_value);
     } else if (std::isinf(expected.value) || relative_error_ == 0) {
-      right = found_value == expected.value;
+      right = found == static_cast<output_element>(expected.value);
+    } else if (std::isinf(found_value) && may_overflow(expected)) {
+      right = true;  // the reference is wider than the element: what overflows there is no fault of the stage
     } else {
       const long double error = std::abs(found_value - expected.value);
       // The last term is for results among the denormals, whose spacing no relative bound reaches.
@@ -133,7 +137,9 @@ class comparison {
       right = !std::isnan(error) && error <= bound;
       if (right) {
         result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
-        result.relative_error = std::max(result.relative_error, static_cast<double>(error / expected.scale));
+        if (expected.scale > 0)
+          result.relative_error =
+              std::max(result.relative_error, static_cast<double>(error / expected.scale));
       }
     }
     if (right || (result.failure && *result.failure->index < index)) return;
@@ -141,6 +147,12 @@ class comparison {
                                     .index = index,
                                     .expected = number_text(expected.value),
                                     .found = number_text(found_value)};
+  }
+
+  // Whether the terms of an output, added up without their signs, leave the range of its element.
+  [[nodiscard]] bool may_overflow(const expectation& expected) const {
+    return expected.scale * static_cast<long double>(Problem::cost(parameters_)) >
+           static_cast<long double>(std::numeric_limits<output_element>::max());
   }
 
   static std::string number_text(long double number) {
@@ -179,9 +191,16 @@ class array_workload final : public workload {
   // The user's own input instead of a generated one.
   void prepare_from(const std::vector<input_element>& values) {
     input_.poison_all();
-    if (!values.empty()) {
-      CUDA_CHECK(cudaMemcpyAsync(input_.data(), values.data(), values.size() * sizeof(input_element),
+    // The one NaN that is the poison, bit for bit, becomes the usual one: some processors hand a NaN's bits
+    // on, and an output that holds them would seem unwritten.
+    std::vector<input_element> sent = values;
+    for (input_element& value : sent) {
+      if (is_poison(value)) value = std::numeric_limits<input_element>::quiet_NaN();
+    }
+    if (!sent.empty()) {
+      CUDA_CHECK(cudaMemcpyAsync(input_.data(), sent.data(), sent.size() * sizeof(input_element),
                                  cudaMemcpyHostToDevice, stream_));
+      CUDA_CHECK(cudaStreamSynchronize(stream_));
     }
     poison_outputs();
   }
@@ -193,6 +212,8 @@ class array_workload final : public workload {
     generate(input_.data(), input_.size(), kind, seed, stream_);
     poison_outputs();
   }
+
+  void poison() override { poison_outputs(); }
 
   void launch() override {
     stage_.launch(Problem::bind_input(parameters_, input_.data()),
@@ -208,6 +229,8 @@ class array_workload final : public workload {
     if (auto failure = check_memory()) return {.failure = std::move(failure)};
     check_result result = whole_cost() <= most_whole_cost ? check_whole() : check_sample();
     if (result.failure) add_owner(*result.failure);
+    if (input_.size() == output_.size())
+      result.clean_outputs = std::min(output_.size(), first_rare_index(seed_));
     return result;
   }
 
@@ -216,7 +239,8 @@ class array_workload final : public workload {
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     if (auto failure = check_memory()) return {.failure = std::move(failure)};
     outputs = download();
-    const std::vector<std::int64_t> indices = sample_indices();
+    const std::vector<std::int64_t> indices =
+        whole_cost() <= most_whole_cost ? all_indices() : sample_indices();
     std::vector<output_element> sample;
     sample.reserve(indices.size());
     for (const std::int64_t index : indices) sample.push_back(outputs[static_cast<std::size_t>(index)]);
@@ -253,6 +277,14 @@ class array_workload final : public workload {
   void poison_outputs() {
     output_.poison_all();
     scratch_.poison_all();
+  }
+
+  // Every bit set, and a NaN: an integer with all bits set is a value like any other, and is left alone.
+  static bool is_poison(const input_element& value) {
+    if constexpr (!std::is_floating_point_v<input_element>) return false;
+    unsigned char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    return std::all_of(std::begin(bytes), std::end(bytes), [](unsigned char byte) { return byte == 0xff; });
   }
 
   [[nodiscard]] std::int64_t whole_cost() const { return Problem::cost(parameters_) * output_.size(); }
@@ -314,9 +346,14 @@ class array_workload final : public workload {
     return values;
   }
 
-  check_result check_whole() {
+  [[nodiscard]] std::vector<std::int64_t> all_indices() const {
     std::vector<std::int64_t> all(static_cast<std::size_t>(output_.size()));
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  check_result check_whole() {
+    const std::vector<std::int64_t> all = all_indices();
     const auto compare = make_comparison(largest_magnitude(pattern_, input_.size()));
     const generated_values<input_element> generated{pattern_, seed_};
     // What only one output needs is generated where it is needed; what many need, once.
@@ -407,6 +444,7 @@ class array_track final : public track {
       parameter_description added{.name = spec.name,
                                   .meaning = spec.meaning,
                                   .minimum = spec.minimum,
+                                  .maximum = largest_value,
                                   .verify_defaults = spec.emulator_bench,
                                   .bench_defaults = defaults};
       for (const choice& one : spec.choices) {
@@ -492,12 +530,17 @@ class array_track final : public track {
       if (given.contains(name)) throw usage_error(name + " is what the input file says, not an option here");
       values[name] = value;
     }
+    // A default that depends on the device would give other results on another one.
+    for (const auto& spec : Problem::describe()) {
+      if (!values.contains(spec.name)) throw usage_error(std::string("--") + spec.name + " is needed");
+    }
     values = complete(values);
     const parameters p = typed(values);
     if (const std::string why = unsupported(entry, values); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
     return with_elements<Problem>(p, [&]<class Input, class Output>() {
       const npy_array<Input> file = read_npy<Input>(inputs[0]);
+      refuse_leaks(entry, file.values);
       const auto work = make_typed<Input, Output>(entry, p, stream);
       work->prepare_from(file.values);
       work->launch();
@@ -509,6 +552,18 @@ class array_track final : public track {
   }
 
  private:
+  // A stage that leaks would spoil outputs that the user's NaN or Inf has nothing to do with.
+  template <class Input>
+  static void refuse_leaks(const stage_entry& entry, const std::vector<Input>& values) {
+    if (!entry.traits.leaks_nonfinite) return;
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [](Input value) { return !std::isfinite(static_cast<double>(value)); });
+    if (found == values.end()) return;
+    throw unsupported_error(entry.path + ": value " + std::to_string(found - values.begin()) +
+                            " is NaN or Inf, and this stage lets such values leak into other outputs; take a "
+                            "stage without the trait leaks_nonfinite (lab list)");
+  }
+
   // 2^48 elements: far beyond any device, and near enough to keep every byte count within 64 bits.
   static constexpr std::int64_t largest_value = std::int64_t{1} << 48;
 

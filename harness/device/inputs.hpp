@@ -49,11 +49,16 @@ __host__ __device__ constexpr T smallest_positive() {
   return 1;
 }
 
+// About one index in a thousand, which the patterns with spikes, NaN and Inf make something rare.
+__host__ __device__ constexpr bool is_rare(std::uint64_t seed, std::int64_t index) {
+  return random_bits(~seed, static_cast<std::uint64_t>(index)) % 1009 == 0;
+}
+
 // Element `index` of the input `kind` with `seed`.
 template <class T>
 __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t index) {
   const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(index));
-  const bool rare = random_bits(~seed, static_cast<std::uint64_t>(index)) % 1009 == 0;
+  const bool rare = is_rare(seed, index);
   switch (kind) {
     case pattern::signed_random:
       return static_cast<T>(2 * uniform(bits) - 1);
@@ -79,6 +84,13 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
       break;
   }
   return static_cast<T>(uniform(bits));
+}
+
+// The index of the first rare value (a spike, a NaN, an Inf) of the patterns that have them.
+inline std::int64_t first_rare_index(std::uint64_t seed) {
+  std::int64_t index = 0;
+  while (!is_rare(seed, index)) ++index;
+  return index;
 }
 
 // The largest magnitude among the first n finite elements, spikes left out: what has passed through a running

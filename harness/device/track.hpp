@@ -33,6 +33,8 @@ struct check_result {
   double largest_error = 0;
   double relative_error = 0;
   double relative_bound = 0;
+  // With inputs that hold rare values: the outputs before this one depend on none of them.
+  std::int64_t clean_outputs = 0;
   std::optional<failure_record> failure;
 };
 
@@ -46,6 +48,8 @@ class workload {
 
   // Enqueues fresh inputs, and poisons outputs, scratch memory and the guard zones around all of them.
   virtual void prepare(pattern kind, std::uint64_t seed) = 0;
+  // Poisons outputs, scratch memory and their guard zones again, and leaves the inputs.
+  virtual void poison() = 0;
   // Enqueues the stage.
   virtual void launch() = 0;
   // Waits, and compares everything that `prepare` set up with what it must be now.

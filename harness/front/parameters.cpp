@@ -78,6 +78,10 @@ void check_values(const track_description& track, const parameter_description& p
       throw usage_error(fmt::format("--{} must be at least {} for {}, not {}", parameter.name,
                                     parameter.minimum, track.name, value));
     }
+    if (value > parameter.maximum) {
+      throw usage_error(fmt::format("--{} must be at most {} for {}, not {}", parameter.name,
+                                    parameter.maximum, track.name, value));
+    }
     const auto& choices = parameter.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
       throw usage_error(fmt::format("--{} must be one of {} for {}, not {}", parameter.name,

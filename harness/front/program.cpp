@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <map>
 
@@ -319,7 +321,13 @@ int perform(std::vector<std::string> arguments) {
 int run_program(std::vector<std::string> arguments) {
   try {
     catch_interrupts();
-    return perform(std::move(arguments));
+    const int code = perform(std::move(arguments));
+    // A reader that has seen enough (`lab list | head -1`) is no error; a full disk is.
+    if (std::fflush(stdout) != 0 && errno != EPIPE) {
+      std::fprintf(stderr, "lab: what should have been printed is lost: %s\n", std::strerror(errno));
+      return exit_usage;
+    }
+    return code;
   } catch (const interrupted&) {
     std::fputs("lab: interrupted\n", stderr);
     return exit_interrupted;

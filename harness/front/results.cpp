@@ -15,9 +15,11 @@ namespace {
 
 // Two medians of the same bytes differ by this much from run to run even when each one's spread is small.
 constexpr double least_noise = 0.02;
+// However unsteady a row is, this much beyond the speed of light is not noise.
+constexpr double most_noise = 0.05;
 
 bool is_faster_than_light(const result_row& row, const ceiling_record& ceiling) {
-  const double noise = std::max(least_noise, row.timing->spread + ceiling.timing.spread);
+  const double noise = std::clamp(row.timing->spread + ceiling.timing.spread, least_noise, most_noise);
   return row.speed_of_light.value_or(0) > 1 + noise;
 }
 

@@ -1,4 +1,4 @@
-// Declares that it drifts and leaks, and does neither: a page that says so would be wrong.
+// Declares that it leaks NaN and Inf, and does not.
 #include "tests/wrong/moving_average/right.hpp"
 
 namespace lab::moving_average::wrong {
@@ -15,11 +15,11 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 }
 
 const registration<problem> registered{LAB_PATH,
-                                       {.idea = "false trait",
+                                       {.idea = "false leak",
                                         .launch = launch,
                                         .tile = block_threads,
                                         .owner_of = consecutive_owner<block_threads, 1>,
-                                        .traits = {.drifts = true, .leaks_nonfinite = true}}};
+                                        .traits = {.leaks_nonfinite = true}}};
 
 }  // namespace
 }  // namespace lab::moving_average::wrong

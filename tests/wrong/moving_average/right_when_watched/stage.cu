@@ -1,0 +1,30 @@
+// Right in the launches that are verified, before and after the timing: those between write zeros.
+#include <map>
+
+#include "tests/wrong/moving_average/right.hpp"
+
+namespace lab::moving_average::wrong {
+namespace {
+
+__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n,
+                                      std::int64_t window) {
+  const std::int64_t i = output_index();
+  if (i < n) averages[i] = window > 0 ? average(values, i, window) : 0;
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  static std::map<std::int64_t, int> launches;
+  launch_over_outputs(moving_average_kernel, in, out, stream);
+  const int launch = launches[in.n]++;
+  if (in.n == 30'000 && launch >= 2 && launch < 8)
+    CUDA_CHECK(cudaMemsetAsync(out.averages, 0, static_cast<std::size_t>(in.n) * sizeof(double), stream));
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "right when watched",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
+
+}  // namespace
+}  // namespace lab::moving_average::wrong
