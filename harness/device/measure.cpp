@@ -239,9 +239,23 @@ std::int64_t l2_bytes() {
   return bytes;
 }
 
+ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  constexpr std::size_t unit = 16;  // bytes of one load
+  const std::size_t bytes = (static_cast<std::size_t>(need.bytes) + unit - 1) / unit * unit;
+  if (const std::size_t free_bytes = memory::available(); bytes > free_bytes)
+    throw memory_error(bytes, free_bytes);
+  const device_buffer<double> from(bytes / sizeof(double), stream);
+  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+  return {.kind = need.kind,
+          .bytes = need.bytes,
+          .cached = need.bytes < least_cache_multiple * l2_bytes(),
+          .timing = measure([&] { read_all(from.data(), bytes, stream); }, plan, stream)};
+}
+
 }  // namespace
 
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  if (need.kind == "read") return measure_read(need, plan, stream);
   if (need.kind != "copy") throw usage_error("no ceiling is called " + need.kind);
   const std::size_t half = static_cast<std::size_t>(need.bytes) / 2;
   const std::size_t free_bytes = memory::available();
@@ -275,6 +289,8 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
     ++record.cases;
     record.compared += checked.compared;
     record.largest_error = std::max(record.largest_error, checked.largest_error);
+    record.relative_error = std::max(record.relative_error, checked.relative_error);
+    record.relative_bound = checked.relative_bound;
     if (!checked.failure) return true;
     record.passed = false;
     record.failure = std::move(checked.failure);
