@@ -102,11 +102,14 @@ enum class failure_kind {
   crash,          // the device reported an error, or the worker died
   launch,         // the launch was refused
   unsupported,    // the stage refused these parameters
-  hang            // no answer in time
+  hang,           // no answer in time
+  race,           // threads or blocks access one location with nothing to order them
+  uninitialised   // shared memory was read that nobody had written
 };
 
 inline constexpr const char* failure_kind_names[] = {"wrong", "unwritten", "out_of_bounds", "input_changed",
-                                                     "crash", "launch",    "unsupported",   "hang"};
+                                                     "crash", "launch",    "unsupported",   "hang",
+                                                     "race",  "uninitialised"};
 
 inline std::string to_string(failure_kind kind) {
   return failure_kind_names[static_cast<int>(kind)];
@@ -288,6 +291,71 @@ inline void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
   ceiling.kind = json.at("kind").get<std::string>();
   ceiling.bytes = json.at("bytes").get<std::int64_t>();
   ceiling.timing = json.at("timing").get<timing_record>();
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Counters
+
+// By Nsight Compute's names; names that begin with lab__ are the lab's own.
+using metric_values = std::map<std::string, double>;
+
+// The counters of one line of the source. A line of an inlined or generic function may appear once per function.
+struct line_record {
+  std::string file;  // from the repository's root
+  std::int64_t line = 0;
+  std::string function;
+  metric_values metrics;
+};
+
+inline void to_json(nlohmann::json& json, const line_record& line) {
+  json = {{"file", line.file}, {"line", line.line}, {"function", line.function}, {"metrics", line.metrics}};
+}
+
+inline void from_json(const nlohmann::json& json, line_record& line) {
+  line.file = json.at("file").get<std::string>();
+  line.line = json.at("line").get<std::int64_t>();
+  line.function = member_or<std::string>(json, "function", "");
+  line.metrics = json.at("metrics").get<metric_values>();
+}
+
+struct kernel_record {
+  std::string name;
+  std::int64_t launches = 0;
+  metric_values metrics;  // of all launches together
+  std::vector<line_record> lines;
+};
+
+inline void to_json(nlohmann::json& json, const kernel_record& kernel) {
+  json = {{"name", kernel.name}, {"launches", kernel.launches}, {"metrics", kernel.metrics}, {"lines", kernel.lines}};
+}
+
+inline void from_json(const nlohmann::json& json, kernel_record& kernel) {
+  kernel.name = json.at("name").get<std::string>();
+  kernel.launches = json.at("launches").get<std::int64_t>();
+  kernel.metrics = json.at("metrics").get<metric_values>();
+  kernel.lines = member_or<std::vector<line_record>>(json, "lines", {});
+}
+
+// What the kernels of one run of a stage did.
+struct profile_record {
+  bool modelled = true;  // by the emulator; false: measured by a GPU's counters
+  std::vector<kernel_record> kernels;
+  std::vector<std::string> diagnostics;        // what was wrong, and what need not work on a GPU
+  std::map<std::string, std::string> sources;  // the text of each file that `lines` name, where it could be read
+};
+
+inline void to_json(nlohmann::json& json, const profile_record& profile) {
+  json = {{"modelled", profile.modelled},
+          {"kernels", profile.kernels},
+          {"diagnostics", profile.diagnostics},
+          {"sources", profile.sources}};
+}
+
+inline void from_json(const nlohmann::json& json, profile_record& profile) {
+  profile.modelled = json.at("modelled").get<bool>();
+  profile.kernels = json.at("kernels").get<std::vector<kernel_record>>();
+  profile.diagnostics = member_or<std::vector<std::string>>(json, "diagnostics", {});
+  profile.sources = member_or<std::map<std::string, std::string>>(json, "sources", {});
 }
 
 // ---------------------------------------------------------------------------------------------------------------

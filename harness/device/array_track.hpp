@@ -15,6 +15,9 @@
 #include <utility>
 #include <vector>
 
+#if LAB_EMULATED
+#include "common/emulator/emulator.hpp"
+#endif
 #include "common/memory.hpp"
 #include "common/npy.hpp"
 #include "common/random.hpp"
@@ -35,7 +38,11 @@ class guarded_buffer {
   static constexpr unsigned char guard_byte = 0xff;
 
   guarded_buffer(std::int64_t size, cudaStream_t stream)
-      : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {}
+      : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {
+#if LAB_EMULATED
+    emulator::narrow_allocation(data(), static_cast<std::size_t>(size) * sizeof(T));
+#endif
+  }
 
   static std::size_t needed_bytes(std::int64_t size) {
     return static_cast<std::size_t>(size) * sizeof(T) + static_cast<std::size_t>(2 * guard_bytes);

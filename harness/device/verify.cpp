@@ -42,10 +42,12 @@ std::string failure_message(const failure_record& failure) {
       text = (failure.index ? "wrong at index " + index + ": " : "") + "expected " + failure.expected + ", found " + failure.found;
       break;
     case failure_kind::unwritten: text = "output " + index + " was never written"; break;
-    case failure_kind::out_of_bounds: text = "out of bounds: " + failure.found + ", index " + index; break;
+    case failure_kind::out_of_bounds: text = "out of bounds: " + failure.found + (failure.index ? ", index " + index : ""); break;
     case failure_kind::input_changed: text = "changed its input at index " + index; break;
     case failure_kind::launch: text = "the launch was refused: " + failure.found; break;
     case failure_kind::crash: text = "crashed: " + failure.found; break;
+    case failure_kind::race: text = "race: " + failure.found; break;
+    case failure_kind::uninitialised: text = "uninitialised: " + failure.found; break;
     case failure_kind::unsupported:
     case failure_kind::hang: text = to_string(failure.kind) + ": " + failure.found; break;
   }
