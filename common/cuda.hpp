@@ -1,5 +1,5 @@
-// The one header a kernel file includes for CUDA itself: the CUDA runtime under nvcc, the CPU emulator otherwise.
-// The same kernel source compiles both ways; the build defines LAB_EMULATED as 0 or 1.
+// The one header a kernel file includes for CUDA itself: the CUDA runtime under nvcc, the CPU emulator
+// otherwise. The same kernel source compiles both ways; the build defines LAB_EMULATED as 0 or 1.
 #pragma once
 
 #include <cstddef>
@@ -25,32 +25,35 @@ namespace lab {
 inline constexpr bool emulated = LAB_EMULATED != 0;
 
 #if defined(__CUDACC__) || LAB_EMULATED
-// The block's dynamic shared memory, seen as an array of T (instead of `extern __shared__ T name[]`, which cannot
-// be declared with two types in one file and which the emulator cannot see). Aligned to 128 bytes.
+// The block's dynamic shared memory, seen as an array of T (instead of `extern __shared__ T name[]`, which
+// cannot be declared with two types in one file and which the emulator cannot see). Aligned to 128 bytes.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
   return reinterpret_cast<T*>(lab_dynamic_shared);
 }
 
-// Launches `kernel` on `stream`; every argument is converted to the kernel's own parameter type, so the text is the
-// same in both builds (instead of <<<>>>). `shared_bytes` above 48 KiB raises the kernel's limit first.
-// Throws cuda_error when the launch is refused. An empty grid launches nothing: zero elements are no work.
+// Launches `kernel` on `stream`; every argument is converted to the kernel's own parameter type, so the text
+// is the same in both builds (instead of <<<>>>). `shared_bytes` above 48 KiB raises the kernel's limit
+// first. Throws cuda_error when the launch is refused. An empty grid launches nothing: zero elements are no
+// work.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-            Arguments&&... arguments) {
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            cudaStream_t stream, Arguments&&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each kernel parameter");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   constexpr std::size_t static_limit = 48 * 1024;
   if (shared_bytes > static_limit) {
     CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)));
   }
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...));
+  CUDA_CHECK(
+      cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...));
 }
 #endif
 

@@ -6,11 +6,12 @@ namespace lab {
 namespace {
 
 std::string describe(cudaError_t code, const char* expression, const char* file, int line) {
-  return std::string(file) + ":" + std::to_string(line) + ": " + expression + ": " + cudaGetErrorName(code) + " (" +
-         cudaGetErrorString(code) + ")";
+  return std::string(file) + ":" + std::to_string(line) + ": " + expression + ": " + cudaGetErrorName(code) +
+         " (" + cudaGetErrorString(code) + ")";
 }
 
-// A kernel's failure stays: every later call returns it again, and the destructors on the way out need not repeat it.
+// A kernel's failure stays: every later call returns it again, and the destructors on the way out need not
+// repeat it.
 thread_local cudaError_t last_thrown = cudaSuccess;
 
 }  // namespace
@@ -26,7 +27,8 @@ void check(cudaError_t code, const char* expression, const char* file, int line)
 }
 
 void report(cudaError_t code, const char* expression, const char* file, int line) noexcept {
-  if (code != cudaSuccess && code != last_thrown) std::fprintf(stderr, "%s\n", describe(code, expression, file, line).c_str());
+  if (code != cudaSuccess && code != last_thrown)
+    std::fprintf(stderr, "%s\n", describe(code, expression, file, line).c_str());
 }
 
 }  // namespace lab

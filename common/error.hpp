@@ -1,4 +1,5 @@
-// One way to check a CUDA call: CUDA_CHECK(call) throws lab::cuda_error with the call, the place and the error's name.
+// One way to check a CUDA call: CUDA_CHECK(call) throws lab::cuda_error with the call, the place and the
+// error's name.
 #pragma once
 
 #include <stdexcept>
@@ -27,7 +28,8 @@ class cuda_error : public std::runtime_error {
 // Throws cuda_error unless `code` is cudaSuccess.
 void check(cudaError_t code, const char* expression, const char* file, int line);
 
-// For destructors, which must not throw: prints the error to stderr instead, unless it is the one thrown last.
+// For destructors, which must not throw: prints the error to stderr instead, unless it is the one thrown
+// last.
 void report(cudaError_t code, const char* expression, const char* file, int line) noexcept;
 
 }  // namespace lab

@@ -25,8 +25,8 @@ cudaMemPool_t pool() {
     CUDA_CHECK(cudaGetDevice(&device));
     cudaMemPool_t created{};
     CUDA_CHECK(cudaDeviceGetDefaultMemPool(&created, device));
-    // Without this the pool returns its memory to the driver at every synchronisation, and the next allocation
-    // pays for mapping it again.
+    // Without this the pool returns its memory to the driver at every synchronisation, and the next
+    // allocation pays for mapping it again.
     std::uint64_t keep_everything = std::numeric_limits<std::uint64_t>::max();
     CUDA_CHECK(cudaMemPoolSetAttribute(created, cudaMemPoolAttrReleaseThreshold, &keep_everything));
     return created;
@@ -51,7 +51,8 @@ std::size_t available() {
 
 void* allocate(std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return nullptr;
-  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw memory_error(bytes, available());
+  if (allocations_until_failure > 0 && --allocations_until_failure == 0)
+    throw memory_error(bytes, available());
   if (limit != 0 && (bytes > limit || bytes_in_use > limit - bytes)) throw memory_error(bytes, available());
   void* pointer = nullptr;
   cudaError_t code = cudaMallocFromPoolAsync(&pointer, bytes, pool(), stream);
@@ -76,9 +77,15 @@ void deallocate(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept 
   CUDA_REPORT(cudaFreeAsync(pointer, stream));
 }
 
-std::size_t in_use() noexcept { return bytes_in_use; }
-void set_limit(std::size_t bytes) noexcept { limit = bytes; }
-void fail_after(std::int64_t nth) noexcept { allocations_until_failure = nth; }
+std::size_t in_use() noexcept {
+  return bytes_in_use;
+}
+void set_limit(std::size_t bytes) noexcept {
+  limit = bytes;
+}
+void fail_after(std::int64_t nth) noexcept {
+  allocations_until_failure = nth;
+}
 
 void trim() {
   CUDA_CHECK(cudaDeviceSynchronize());

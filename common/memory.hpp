@@ -1,5 +1,5 @@
-// Owners of device memory. Everything comes from one stream-ordered pool (cudaMallocAsync), so that a buffer costs
-// no synchronisation, and the pool keeps what it was given until the process ends.
+// Owners of device memory. Everything comes from one stream-ordered pool (cudaMallocAsync), so that a buffer
+// costs no synchronisation, and the pool keeps what it was given until the process ends.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class memory_error : public std::runtime_error {
 // The process's memory pool on the current device. Not thread-safe: a worker allocates from one thread.
 namespace memory {
 
-// Allocates `bytes` (0 gives nullptr) for use on `stream`. Throws memory_error when the device, the limit or the
-// failure hook says no.
+// Allocates `bytes` (0 gives nullptr) for use on `stream`. Throws memory_error when the device, the limit or
+// the failure hook says no.
 void* allocate(std::size_t bytes, cudaStream_t stream);
 
 // Gives `pointer` (nullptr is fine) of `bytes` back, once the work on `stream` is done with it. Never throws.
@@ -58,7 +58,9 @@ class device_buffer {
   device_buffer(std::size_t size, cudaStream_t stream)
       : data_(static_cast<T*>(memory::allocate(size * sizeof(T), stream))), size_(size), stream_(stream) {}
   device_buffer(device_buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), stream_(other.stream_) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        stream_(other.stream_) {}
   device_buffer& operator=(device_buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

@@ -1,4 +1,5 @@
-// NVTX ranges in the lab's own domain, "kernel_lab". Only the harness opens ranges; a kernel's launch never does.
+// NVTX ranges in the lab's own domain, "kernel_lab". Only the harness opens ranges; a kernel's launch never
+// does.
 #pragma once
 
 #include <string>
@@ -23,7 +24,9 @@ class nvtx_range {
     attributes.message.ascii = name.c_str();
     nvtxDomainRangePushEx(domain(), &attributes);
   }
-  ~nvtx_range() { nvtxDomainRangePop(domain()); }
+  ~nvtx_range() {
+    nvtxDomainRangePop(domain());
+  }
 #endif
   nvtx_range(const nvtx_range&) = delete;
   nvtx_range& operator=(const nvtx_range&) = delete;

@@ -56,7 +56,8 @@ class event {
 };
 
 #if !LAB_EMULATED
-// A captured sequence of launches that replays as one. Move-only. The emulator has none: there, launching is a call.
+// A captured sequence of launches that replays as one. Move-only. The emulator has none: there, launching is
+// a call.
 class graph {
  public:
   // Captures what `enqueue` puts on `on` and instantiates it.

@@ -280,16 +280,21 @@ inline void from_json(const nlohmann::json& json, timing_record& timing) {
 struct ceiling_record {
   std::string kind = "copy";  // or "read"
   std::int64_t bytes = 0;     // the fewest bytes, read and written together
+  bool cached = false;        // so few that the L2 cache has a hand in it: no measure of the memory
   timing_record timing;
 };
 
 inline void to_json(nlohmann::json& json, const ceiling_record& ceiling) {
-  json = {{"kind", ceiling.kind}, {"bytes", ceiling.bytes}, {"timing", ceiling.timing}};
+  json = {{"kind", ceiling.kind},
+          {"bytes", ceiling.bytes},
+          {"cached", ceiling.cached},
+          {"timing", ceiling.timing}};
 }
 
 inline void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
   ceiling.kind = json.at("kind").get<std::string>();
   ceiling.bytes = json.at("bytes").get<std::int64_t>();
+  ceiling.cached = member_or(json, "cached", false);
   ceiling.timing = json.at("timing").get<timing_record>();
 }
 

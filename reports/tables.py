@@ -26,12 +26,17 @@ MARKER = re.compile(r"(<!-- (ladder|measured): (\S+) -->\n).*?(<!-- /\2 -->)", r
 NOTHING = "_Not recorded._\n"
 
 
+def significant(value):
+    """Three significant digits, zeros kept: "45.0"."""
+    return f"{value:#.3g}".rstrip(".") if value < 1000 else f"{value:.0f}"
+
+
 def duration(nanoseconds):
     """A time in the unit that leaves one to three digits before the point: "3.93 ms"."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
+            return f"{significant(nanoseconds / size)} {unit}"
+    return f"{significant(nanoseconds)} ns"
 
 
 def number(value):
@@ -123,7 +128,7 @@ def ladder(records, track):
 
 def measured(records, stage):
     track = stage.split("/")[0]
-    lines = ["| parameters | median | spread | samples | x previous | x first | speed of light |", "| --- |" + " --- |" * 6]
+    lines = ["| parameters | median | spread | samples | x previous | x first | x library | speed of light |", "| --- |" + " --- |" * 7]
     used = []
     for parameters in records.parameter_sets(track):
         stages = records.rows[track][parameters]
@@ -131,20 +136,21 @@ def measured(records, stage):
         if row is None:
             continue
         if row["status"] != "ok":
-            lines.append(f"| {parameters_text(parameters)} | {row['status']}: {row['message']} | | | | | |")
+            lines.append(f"| {parameters_text(parameters)} | {row['status']}: {row['message']} | | | | | | |")
             continue
         used.append(row)
         own = [name for name in sorted(stages) if stages[name]["status"] == "ok" and not stages[name]["library"]]
         median = row["timing"]["median"]
+        libraries = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["library"]]
         before = [name for name in own if name < stage]
 
         def over(name):
-            return f"{stages[name]['timing']['median'] / median:.2f}"
+            return significant(stages[name]["timing"]["median"] / median)
 
         lines.append(
             f"| {parameters_text(parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
             f"| {len(row['timing']['samples'])} | {over(before[-1]) if before and not row['library'] else '-'} "
-            f"| {over(own[0]) if own else '-'} | {light(row)} |"
+            f"| {over(own[0]) if own else '-'} | {over(libraries[0]) if libraries else '-'} | {light(row)} |"
         )
     if len(lines) == 2:
         return NOTHING
@@ -161,7 +167,7 @@ def main(arguments):
         sys.exit(__doc__)
     records = Records(RECORDS)
     stale = []
-    for path in sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("stages/**/*.md")]):
+    for path in sorted([ROOT / "README.md", *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
         new = page(records, old)
         if new == old:

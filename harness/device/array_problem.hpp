@@ -1,5 +1,5 @@
-// The vocabulary of a problem with one input array and one output array. A track's problem.hpp describes itself with
-// these, and array_track.hpp turns that description into a track.
+// The vocabulary of a problem with one input array and one output array. A track's problem.hpp describes
+// itself with these, and array_track.hpp turns that description into a track.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct parameter {
   std::vector<std::int64_t> emulator_bench = {};  // defaults on the emulator
 };
 
-// What the reference says of one output: its value, and the magnitude that its error is measured against (for a
-// mean, the mean of the absolute inputs; 0 asks for equality).
+// What the reference says of one output: its value, and the magnitude that its error is measured against (for
+// a mean, the mean of the absolute inputs; 0 asks for equality).
 struct expectation {
   long double value = 0;
   long double scale = 0;

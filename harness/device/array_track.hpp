@@ -1,5 +1,5 @@
-// A track with one input array and one output array, made from its problem's description (array_problem.hpp; see
-// stages/moving_average/problem.hpp for all that a problem declares).
+// A track with one input array and one output array, made from its problem's description (array_problem.hpp;
+// see stages/moving_average/problem.hpp for all that a problem declares).
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@
 
 namespace lab {
 
-// Device memory for `size` values of T between two guard zones. Whatever writes beside the array is found out, and
-// what reads beside it reads NaN.
+// Device memory for `size` values of T between two guard zones. Whatever writes beside the array is found
+// out, and what reads beside it reads NaN.
 template <class T>
 class guarded_buffer {
  public:
@@ -52,12 +52,10 @@ class guarded_buffer {
   [[nodiscard]] std::int64_t size() const { return size_; }
 
   // Marks the guards, and the values too.
-  void poison_all() const {
-    CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
-  }
+  void poison_all() const { CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_)); }
 
-  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if any.
-  // `found` is a device scratch word.
+  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
+  // any. `found` is a device scratch word.
   [[nodiscard]] std::optional<std::int64_t> changed_guard(std::int64_t* found) const {
     const std::int64_t array_bytes = size_ * static_cast<std::int64_t>(sizeof(T));
     for (const std::int64_t start : {-guard_bytes, array_bytes}) {
@@ -94,8 +92,9 @@ class comparison {
     const auto count = static_cast<std::int64_t>(indices.size());
     const std::int64_t piece = 1024;
     std::atomic<std::int64_t> next{0};
-    const unsigned threads = std::clamp<unsigned>(std::thread::hardware_concurrency(), 1,
-                                                  static_cast<unsigned>(std::max<std::int64_t>(1, count / piece)));
+    const unsigned threads =
+        std::clamp<unsigned>(std::thread::hardware_concurrency(), 1,
+                             static_cast<unsigned>(std::max<std::int64_t>(1, count / piece)));
     std::vector<check_result> results(threads);
     const auto work = [&](check_result& result) {
       for (std::int64_t start = next.fetch_add(piece); start < count; start = next.fetch_add(piece)) {
@@ -133,8 +132,10 @@ class comparison {
     } else {
       const long double error = std::abs(found_value - expected.value);
       // The last term is for results among the denormals, whose spacing no relative bound reaches.
-      const long double bound = static_cast<long double>(relative_error_) * std::max(expected.scale, static_cast<long double>(least_scale_)) +
-                                2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
+      const long double bound =
+          static_cast<long double>(relative_error_) *
+              std::max(expected.scale, static_cast<long double>(least_scale_)) +
+          2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
       right = !std::isnan(error) && error <= bound;
       if (right) result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
     }
@@ -197,7 +198,8 @@ class array_workload final : public workload {
   }
 
   void launch() override {
-    stage_.launch(Problem::bind_input(parameters_, input_.data()), Problem::bind_output(parameters_, output_.data()),
+    stage_.launch(Problem::bind_input(parameters_, input_.data()),
+                  Problem::bind_output(parameters_, output_.data()),
                   {scratch_.data(), static_cast<std::size_t>(scratch_.size())}, stream_);
   }
 
@@ -224,7 +226,8 @@ class array_workload final : public workload {
     for (const std::int64_t index : indices) sample.push_back(outputs[static_cast<std::size_t>(index)]);
     double largest = 0;
     for (const input_element value : values) {
-      if (std::isfinite(static_cast<double>(value))) largest = std::max(largest, std::abs(static_cast<double>(value)));
+      if (std::isfinite(static_cast<double>(value)))
+        largest = std::max(largest, std::abs(static_cast<double>(value)));
     }
     check_result result = make_comparison(largest).run(
         [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, indices, sample);
@@ -242,8 +245,8 @@ class array_workload final : public workload {
   }
 
  private:
-  // Reference evaluations (outputs times inputs of each) up to which every output is compared, and about how many a
-  // sample may cost: a quarter of a second and some tens of milliseconds of one core.
+  // Reference evaluations (outputs times inputs of each) up to which every output is compared, and about how
+  // many a sample may cost: a quarter of a second and some tens of milliseconds of one core.
   static constexpr std::int64_t most_whole_cost = 400'000'000;
   static constexpr std::int64_t sample_cost = 20'000'000;
 
@@ -275,10 +278,14 @@ class array_workload final : public workload {
       // Rounded toward minus infinity: byte -1 lies in element -1.
       const auto size = static_cast<std::int64_t>(element);
       const std::int64_t index = byte >= 0 ? byte / size : -((-byte + size - 1) / size);
-      return failure_record{.kind = failure_kind::out_of_bounds, .index = index, .found = std::string("a write to the ") + what};
+      return failure_record{.kind = failure_kind::out_of_bounds,
+                            .index = index,
+                            .found = std::string("a write to the ") + what};
     };
-    if (const auto byte = output_.changed_guard(found_.data())) return stray("output", *byte, sizeof(output_element));
-    if (const auto byte = input_.changed_guard(found_.data())) return stray("input", *byte, sizeof(input_element));
+    if (const auto byte = output_.changed_guard(found_.data()))
+      return stray("output", *byte, sizeof(output_element));
+    if (const auto byte = input_.changed_guard(found_.data()))
+      return stray("input", *byte, sizeof(input_element));
     if (const auto byte = scratch_.changed_guard(found_.data())) return stray("workspace", *byte, 1);
     return std::nullopt;
   }
@@ -290,8 +297,8 @@ class array_workload final : public workload {
     failure.thread = computed_by.thread;
   }
 
-  // A stage that drifts carries the rounding errors of everything that passed through its running sums, so its bound
-  // is a fraction of `largest`, the largest magnitude among the inputs.
+  // A stage that drifts carries the rounding errors of everything that passed through its running sums, so
+  // its bound is a fraction of `largest`, the largest magnitude among the inputs.
   comparison<Problem> make_comparison(double largest) const {
     const double bound = stage_.relative_error != nullptr ? stage_.relative_error(parameters_)
                          : stage_.traits.drifts           ? Problem::drift_error
@@ -316,7 +323,8 @@ class array_workload final : public workload {
     }
     std::vector<std::int64_t> all(static_cast<std::size_t>(output_.size()));
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
-    return make_comparison(largest_magnitude(pattern_, input_.size())).run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
+    return make_comparison(largest_magnitude(pattern_, input_.size()))
+        .run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
   }
 
   check_result check_sample() {
@@ -325,18 +333,21 @@ class array_workload final : public workload {
     device_buffer<std::int64_t> device_indices(indices.size(), stream_);
     device_buffer<output_element> device_found(indices.size(), stream_);
     std::vector<output_element> found(indices.size());
-    CUDA_CHECK(cudaMemcpyAsync(device_indices.data(), indices.data(), device_indices.bytes(), cudaMemcpyHostToDevice, stream_));
+    CUDA_CHECK(cudaMemcpyAsync(device_indices.data(), indices.data(), device_indices.bytes(),
+                               cudaMemcpyHostToDevice, stream_));
     gather(output_.data(), device_indices.data(), device_found.data(), count, stream_);
-    CUDA_CHECK(cudaMemcpyAsync(found.data(), device_found.data(), device_found.bytes(), cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaMemcpyAsync(found.data(), device_found.data(), device_found.bytes(),
+                               cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    return make_comparison(largest_magnitude(pattern_, input_.size())).run(
-        [&](std::int64_t j) { return input_value<input_element>(pattern_, seed_, j); }, indices, found);
+    return make_comparison(largest_magnitude(pattern_, input_.size()))
+        .run([&](std::int64_t j) { return input_value<input_element>(pattern_, seed_, j); }, indices, found);
   }
 
   // Both ends, both sides of some tile borders, and random places: the same ones for the same seed.
   std::vector<std::int64_t> sample_indices() const {
     const std::int64_t n = output_.size();
-    const std::int64_t wanted = std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, Problem::cost(parameters_)), 512, 1 << 16);
+    const std::int64_t wanted = std::clamp<std::int64_t>(
+        sample_cost / std::max<std::int64_t>(1, Problem::cost(parameters_)), 512, 1 << 16);
     std::set<std::int64_t> chosen;
     const auto add = [&](std::int64_t index) {
       if (index >= 0 && index < n) chosen.insert(index);
@@ -350,7 +361,8 @@ class array_workload final : public workload {
     for (std::int64_t k = 0; k < wanted && n > 0; ++k) {
       const std::uint64_t bits = random_bits(seed_ ^ 0x5eed, static_cast<std::uint64_t>(k));
       if (k % 4 == 0 && tiles > 0) {
-        const auto border = static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(tiles + 1)) * stage_.tile;
+        const auto border =
+            static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(tiles + 1)) * stage_.tile;
         add(border - 1);
         add(border);
       } else {
@@ -395,12 +407,15 @@ class array_track final : public track {
     parameter_values complete;
     for (const auto& spec : Problem::describe()) {
       const auto found = given.find(spec.name);
-      const std::int64_t value = found != given.end() ? found->second : (emulated ? spec.emulator_bench : spec.bench)[0];
+      const std::int64_t value =
+          found != given.end() ? found->second : (emulated ? spec.emulator_bench : spec.bench)[0];
       if (value < spec.minimum) {
-        throw usage_error(std::string(spec.name) + " must be at least " + std::to_string(spec.minimum) + ", not " + std::to_string(value));
+        throw usage_error(std::string(spec.name) + " must be at least " + std::to_string(spec.minimum) +
+                          ", not " + std::to_string(value));
       }
       if (value > largest_value) {
-        throw usage_error(std::string(spec.name) + " must be at most " + std::to_string(largest_value) + ", not " + std::to_string(value));
+        throw usage_error(std::string(spec.name) + " must be at most " + std::to_string(largest_value) +
+                          ", not " + std::to_string(value));
       }
       complete[spec.name] = value;
     }
@@ -425,7 +440,8 @@ class array_track final : public track {
     return {.kind = reads ? "read" : "copy", .bytes = Problem::fewest_bytes(typed(values))};
   }
 
-  [[nodiscard]] std::string unsupported(const stage_entry& entry, const parameter_values& values) const override {
+  [[nodiscard]] std::string unsupported(const stage_entry& entry,
+                                        const parameter_values& values) const override {
     const stage<Problem>& found = typed(entry);
     return found.unsupported == nullptr ? "" : found.unsupported(typed(values));
   }
@@ -436,20 +452,25 @@ class array_track final : public track {
   }
 
   [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
-                                   const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                                   const std::vector<std::string>& inputs,
+                                   const std::vector<std::string>& outputs,
                                    cudaStream_t stream) const override {
-    if (inputs.size() != 1) throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
-    if (outputs.size() != 1) throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
+    if (inputs.size() != 1)
+      throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
+    if (outputs.size() != 1)
+      throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
     if (given.contains("n")) throw usage_error("n is the length of the input file, not an option here");
     require_writable(outputs[0]);
     const npy_array<input_element> file = read_npy<input_element>(inputs[0]);
     if (file.shape.size() != 1) {
-      throw usage_error(inputs[0] + ": a one-dimensional array is needed, not one of " + std::to_string(file.shape.size()) + " dimensions");
+      throw usage_error(inputs[0] + ": a one-dimensional array is needed, not one of " +
+                        std::to_string(file.shape.size()) + " dimensions");
     }
     parameter_values values = given;
     values["n"] = file.shape[0];
     const parameters p = typed(complete(values));
-    if (const std::string why = unsupported(entry, values); !why.empty()) throw unsupported_error(entry.path + ": " + why);
+    if (const std::string why = unsupported(entry, values); !why.empty())
+      throw unsupported_error(entry.path + ": " + why);
     const auto work = make_typed(entry, p, stream);
     work->prepare_from(file.values);
     work->launch();
@@ -464,7 +485,8 @@ class array_track final : public track {
   static constexpr std::int64_t largest_value = std::int64_t{1} << 48;
 
   static const stage<Problem>& typed(const stage_entry& entry) {
-    if (entry.problem != typeid(Problem)) throw std::logic_error(entry.path + " is registered for another problem");
+    if (entry.problem != typeid(Problem))
+      throw std::logic_error(entry.path + " is registered for another problem");
     return *static_cast<const stage<Problem>*>(entry.typed);
   }
 
@@ -474,7 +496,8 @@ class array_track final : public track {
     return p;
   }
 
-  static std::unique_ptr<array_workload<Problem>> make_typed(const stage_entry& entry, const parameters& p, cudaStream_t stream) {
+  static std::unique_ptr<array_workload<Problem>> make_typed(const stage_entry& entry, const parameters& p,
+                                                             cudaStream_t stream) {
     const stage<Problem>& found = typed(entry);
     const std::size_t needed = array_workload<Problem>::needed_bytes(found, p);
     const std::size_t available = memory::available();
@@ -486,7 +509,9 @@ class array_track final : public track {
 // Registers the track of `Problem` under its directory's name, which the build passes as LAB_PATH.
 template <class Problem>
 struct array_track_registration {
-  explicit array_track_registration(const char* path) { register_track(path, std::make_unique<array_track<Problem>>()); }
+  explicit array_track_registration(const char* path) {
+    register_track(path, std::make_unique<array_track<Problem>>());
+  }
 };
 
 }  // namespace lab

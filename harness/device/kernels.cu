@@ -20,7 +20,9 @@ dim3 grid_for(std::int64_t n) {
 __device__ std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
-__device__ std::int64_t stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
+__device__ std::int64_t stride() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
 
 // A value's bits, as the unsigned integer of its size.
 template <class T>
@@ -41,7 +43,9 @@ __device__ void keep_smallest(std::int64_t* first, std::int64_t index) {
   atomicMin(reinterpret_cast<long long*>(first), static_cast<long long>(index));
 }
 
-__global__ void set_kernel(std::int64_t* to, std::int64_t value) { *to = value; }
+__global__ void set_kernel(std::int64_t* to, std::int64_t value) {
+  *to = value;
+}
 
 template <class T>
 __global__ void generate_kernel(T* values, std::int64_t n, pattern kind, std::uint64_t seed) {
@@ -89,7 +93,8 @@ __global__ void hash_kernel(const T* values, std::int64_t n, std::uint64_t* dige
 
 __global__ void flush_kernel(const uint4* data, std::size_t n, uint4* never) {
   uint4 all = make_uint4(0, 0, 0, 0);
-  for (std::size_t i = static_cast<std::size_t>(first_index()); i < n; i += static_cast<std::size_t>(stride())) {
+  for (std::size_t i = static_cast<std::size_t>(first_index()); i < n;
+       i += static_cast<std::size_t>(stride())) {
     const uint4 value = data[i];
     all.x ^= value.x;
     all.y ^= value.y;
@@ -144,8 +149,8 @@ void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStrea
 }
 
 template <class T>
-void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed, std::int64_t* first,
-                        cudaStream_t stream) {
+void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
+                        std::int64_t* first, cudaStream_t stream) {
   launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
   launch(find_changed_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, kind, seed, first);
 }
@@ -173,18 +178,21 @@ void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream) {
          static_cast<const uint4*>(data), n, nullptr);
 }
 
-void empty(cudaStream_t stream) { launch(empty_kernel, dim3(1), dim3(1), 0, stream); }
+void empty(cudaStream_t stream) {
+  launch(empty_kernel, dim3(1), dim3(1), 0, stream);
+}
 
 void probe_clock(std::uint64_t* result, cudaStream_t stream) {
   launch(probe_clock_kernel, dim3(1), dim3(1), 0, stream, result);
 }
 
-#define LAB_INSTANTIATE(T)                                                                                      \
-  template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t);                            \
-  template void poison<T>(T*, std::int64_t, cudaStream_t);                                                      \
-  template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                            \
-  template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*, cudaStream_t); \
-  template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);                       \
+#define LAB_INSTANTIATE(T)                                                                           \
+  template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t);                 \
+  template void poison<T>(T*, std::int64_t, cudaStream_t);                                           \
+  template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                 \
+  template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*, \
+                                      cudaStream_t);                                                 \
+  template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);            \
   template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t);
 LAB_INSTANTIATE(double)
 LAB_INSTANTIATE(float)

@@ -12,8 +12,8 @@ namespace lab {
 template <class T>
 void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream);
 
-// Marks values[0..n) as never written: every bit set, which is a NaN that no arithmetic produces (its payload is full
-// and its sign negative) in every floating-point type.
+// Marks values[0..n) as never written: every bit set, which is a NaN that no arithmetic produces (its payload
+// is full and its sign negative) in every floating-point type.
 template <class T>
 void poison(T* values, std::int64_t n, cudaStream_t stream);
 
@@ -23,8 +23,8 @@ void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStrea
 
 // first[0] = the smallest i < n with values[i] not the generated input, bit for bit, or n.
 template <class T>
-void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed, std::int64_t* first,
-                        cudaStream_t stream);
+void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
+                        std::int64_t* first, cudaStream_t stream);
 
 // first[0] = the smallest i < n with bytes[i] != value, or n.
 void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
@@ -38,8 +38,8 @@ void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, c
 template <class T>
 void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream);
 
-// Reads `bytes` (a multiple of 16) and writes nothing: what was in the L2 cache before is evicted, and no dirty line
-// is left behind to be written back during the next kernel.
+// Reads `bytes` (a multiple of 16) and writes nothing: what was in the L2 cache before is evicted, and no
+// dirty line is left behind to be written back during the next kernel.
 void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream);
 
 // Does nothing: its time is the floor of every other.

@@ -1,4 +1,5 @@
-// A worker: serves the front on two pipes, or answers one request from its command line, for profilers and sanitizers:
+// A worker: serves the front on two pipes, or answers one request from its command line, for profilers and
+// sanitizers:
 //   lab-worker-cuda [--device N] [--once '{"op": "once", "stage": "moving_average/01_naive"}']
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
     lab::check_registry();
     // A stage that registered nothing would otherwise be missed by nobody.
     if (lab::stage_count() != LAB_STAGE_COUNT) {
-      std::cerr << "this worker knows " << lab::stage_count() << " stages, and " << LAB_STAGE_COUNT << " directories hold one\n";
+      std::cerr << "this worker knows " << lab::stage_count() << " stages, and " << LAB_STAGE_COUNT
+                << " directories hold one\n";
       return 2;
     }
     lab::worker worker(device);

@@ -15,7 +15,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+double seconds_since(clock::time_point start) {
+  return std::chrono::duration<double>(clock::now() - start).count();
+}
 
 // The value below which a fraction `part` of the sorted samples lies, by linear interpolation.
 double quantile(const std::vector<double>& sorted, double part) {
@@ -94,7 +96,9 @@ class gpu_sampler {
         stream_(stream),
         highest_clock_mhz_(attribute(cudaDevAttrClockRate) / 1e3),
         clock_words_(2, stream),
-        flush_bytes_(plan.l2 == cache_state::cold ? 2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)) / 16 * 16 : 0),
+        flush_bytes_(plan.l2 == cache_state::cold
+                         ? 2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)) / 16 * 16
+                         : 0),
         flush_(flush_bytes_, stream) {
     if (flush_bytes_ > 0) CUDA_CHECK(cudaMemsetAsync(flush_.data(), 0x5a, flush_bytes_, stream));
   }
@@ -121,13 +125,15 @@ class gpu_sampler {
       collect(timing, plan_, watched([this] { return sample_with_events([this] { enqueue_(); }, 1); }));
     } else if (plan_.l2 == cache_state::warm) {
       timing.method = "graph";
-      timing.launches_per_sample = std::clamp<std::int64_t>(static_cast<std::int64_t>(batch_nanoseconds / estimate), 10, 200);
+      timing.launches_per_sample =
+          std::clamp<std::int64_t>(static_cast<std::int64_t>(batch_nanoseconds / estimate), 10, 200);
       const graph batch(stream_, [&] {
         for (std::int64_t i = 0; i < timing.launches_per_sample; ++i) enqueue_();
       });
       batch.replay(stream_);
       const auto launches = static_cast<double>(timing.launches_per_sample);
-      collect(timing, plan_, watched([&] { return sample_with_events([&] { batch.replay(stream_); }, launches); }));
+      collect(timing, plan_,
+              watched([&] { return sample_with_events([&] { batch.replay(stream_); }, launches); }));
     } else {
       // One graph of flush, event, launch, event: nothing of the launch's own cost lies between the events.
       timing.method = "graph";
@@ -149,7 +155,8 @@ class gpu_sampler {
               }));
     }
     std::sort(clocks.begin(), clocks.end());
-    timing.sm_clock_mhz = clock_record{.median = quantile(clocks, 0.5), .minimum = clocks.front(), .maximum = clocks.back()};
+    timing.sm_clock_mhz =
+        clock_record{.median = quantile(clocks, 0.5), .minimum = clocks.front(), .maximum = clocks.back()};
     timing.unstable = clocks.front() < throttled_below * highest_clock_mhz_;
     return timing;
   }
@@ -202,13 +209,29 @@ class gpu_sampler {
 
 }  // namespace
 
-timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan, [[maybe_unused]] cudaStream_t stream) {
+timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan,
+                      [[maybe_unused]] cudaStream_t stream) {
 #if LAB_EMULATED
   return measure_on_host(enqueue, plan);
 #else
   return gpu_sampler(enqueue, plan, stream).run();
 #endif
 }
+
+namespace {
+
+// Below this many times the L2 cache's size, part of what a launch reads or writes never goes to memory.
+constexpr std::int64_t least_cache_multiple = 4;
+
+std::int64_t l2_bytes() {
+  int device = 0;
+  int bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
+  return bytes;
+}
+
+}  // namespace
 
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   if (need.kind != "copy") throw usage_error("no ceiling is called " + need.kind);
@@ -223,7 +246,10 @@ ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& pla
   const auto copy = [&] {
     if (half > 0) CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
   };
-  return {.kind = need.kind, .bytes = need.bytes, .timing = measure(copy, plan, stream)};
+  return {.kind = need.kind,
+          .bytes = need.bytes,
+          .cached = need.bytes < least_cache_multiple * l2_bytes(),
+          .timing = measure(copy, plan, stream)};
 }
 
 timing_record measure_floor(const measure_plan& plan, cudaStream_t stream) {

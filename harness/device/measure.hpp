@@ -9,14 +9,16 @@
 
 namespace lab {
 
-// Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or below 20 us a captured graph (warm: of a
-// batch of launches; cold: of one, behind the flush); for cold samples the L2 cache is filled with other, clean data
-// and persisting lines are reset; the SM clock is read beside each sample, a throttled one is taken again, and a row
-// that stays throttled is marked unstable. On the emulator: the host's clock. Sampling stops when inter-quartile
-// range / median <= spread_target or after time_limit_seconds, but not before minimum_samples.
+// Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or below 20 us a captured graph
+// (warm: of a batch of launches; cold: of one, behind the flush); for cold samples the L2 cache is filled
+// with other, clean data and persisting lines are reset; the SM clock is read beside each sample, a throttled
+// one is taken again, and a row that stays throttled is marked unstable. On the emulator: the host's clock.
+// Sampling stops when inter-quartile range / median <= spread_target or after time_limit_seconds, but not
+// before minimum_samples.
 timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan, cudaStream_t stream);
 
-// Times the plain operation that moves `need.bytes`. Throws memory_error, before allocating, when it does not fit.
+// Times the plain operation that moves `need.bytes`. Throws memory_error, before allocating, when it does not
+// fit.
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream);
 
 // Times an empty kernel.

@@ -26,11 +26,13 @@ std::string& registration_error() {
 
 void register_stage(stage_entry entry) {
   const std::string path = entry.path;
-  if (!stages().emplace(path, std::move(entry)).second) registration_error() = "two stages call themselves " + path;
+  if (!stages().emplace(path, std::move(entry)).second)
+    registration_error() = "two stages call themselves " + path;
 }
 
 void register_track(std::string name, std::unique_ptr<track> added) {
-  if (!tracks().emplace(name, std::move(added)).second) registration_error() = "two tracks call themselves " + name;
+  if (!tracks().emplace(name, std::move(added)).second)
+    registration_error() = "two tracks call themselves " + name;
 }
 
 const track& find_track(const std::string& name) {
@@ -45,7 +47,9 @@ const stage_entry& find_stage(const std::string& path) {
   return found->second;
 }
 
-const track& track_of(const stage_entry& stage) { return find_track(stage.track); }
+const track& track_of(const stage_entry& stage) {
+  return find_track(stage.track);
+}
 
 std::vector<std::string> track_names() {
   std::vector<std::string> names;
@@ -61,15 +65,18 @@ std::vector<const stage_entry*> stages_of(const std::string& track) {
   return found;
 }
 
-std::size_t stage_count() { return stages().size(); }
+std::size_t stage_count() {
+  return stages().size();
+}
 
 void check_registry() {
   if (!registration_error().empty()) throw std::logic_error(registration_error());
   for (const auto& [path, entry] : stages()) {
     if (!tracks().contains(entry.track)) throw std::logic_error(path + " belongs to no track");
     if (emulated && entry.has_launch == entry.traits.gpu_only) {
-      throw std::logic_error(path + (entry.has_launch ? ": gpu_only, and yet compiled for the emulator"
-                                                      : ": not gpu_only, and yet not compiled for the emulator"));
+      throw std::logic_error(path + (entry.has_launch
+                                         ? ": gpu_only, and yet compiled for the emulator"
+                                         : ": not gpu_only, and yet not compiled for the emulator"));
     }
     if (!emulated && !entry.has_launch) throw std::logic_error(path + " has no launch function");
   }

@@ -1,5 +1,5 @@
-// What a stage says about itself, and how it registers. A stage's file ends with one `registration`; nothing else
-// lists it.
+// What a stage says about itself, and how it registers. A stage's file ends with one `registration`; nothing
+// else lists it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace lab {
 
-// Scratch memory that the harness owns and hands to a launch: at least as large as the stage asked for, aligned to
-// 256 bytes, content unspecified at every launch.
+// Scratch memory that the harness owns and hands to a launch: at least as large as the stage asked for,
+// aligned to 256 bytes, content unspecified at every launch.
 struct workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -43,8 +43,10 @@ struct stage {
 
   // One line: the idea that this stage adds to the one before.
   const char* idea = "";
-  // Enqueues the work on the stream. Neither allocates nor synchronises. nullptr where the device cannot run it.
-  void (*launch)(const typename Problem::input&, const typename Problem::output&, workspace, cudaStream_t) = nullptr;
+  // Enqueues the work on the stream. Neither allocates nor synchronises. nullptr where the device cannot run
+  // it.
+  void (*launch)(const typename Problem::input&, const typename Problem::output&, workspace,
+                 cudaStream_t) = nullptr;
   // Scratch memory that `launch` needs for these parameters, in bytes.
   std::size_t (*workspace_bytes)(const parameters&) = nullptr;
   // Why the stage cannot run these parameters on the current device; empty when it can.
@@ -60,7 +62,8 @@ struct stage {
   std::vector<const char*> metrics = {};
 };
 
-// For stages in which consecutive outputs belong to consecutive threads: `per_thread` outputs each, `tile` a block.
+// For stages in which consecutive outputs belong to consecutive threads: `per_thread` outputs each, `tile` a
+// block.
 template <std::int64_t tile, std::int64_t per_thread, class Parameters>
 owner consecutive_owner(const Parameters& /*parameters*/, std::int64_t index) {
   return {std::to_string(index / tile), std::to_string(index % tile / per_thread)};
@@ -107,7 +110,8 @@ class registration {
 
 }  // namespace lab
 
-// The launch function of a gpu_only stage: itself for CUDA, nullptr for the emulator, where its kernel is left out.
+// The launch function of a gpu_only stage: itself for CUDA, nullptr for the emulator, where its kernel is
+// left out.
 #if LAB_EMULATED
 #define LAB_GPU_ONLY(function) nullptr
 #else

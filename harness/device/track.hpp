@@ -77,23 +77,26 @@ class track {
   [[nodiscard]] virtual std::vector<trial> trials(const stage_entry& stage, bool thorough) const = 0;
   [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters) const = 0;
   // Why the stage cannot run these parameters; empty when it can.
-  [[nodiscard]] virtual std::string unsupported(const stage_entry& stage, const parameter_values& parameters) const = 0;
+  [[nodiscard]] virtual std::string unsupported(const stage_entry& stage,
+                                                const parameter_values& parameters) const = 0;
   // Throws memory_error before anything is allocated when it will not fit.
-  [[nodiscard]] virtual std::unique_ptr<workload> make(const stage_entry& stage, const parameter_values& parameters,
+  [[nodiscard]] virtual std::unique_ptr<workload> make(const stage_entry& stage,
+                                                       const parameter_values& parameters,
                                                        cudaStream_t stream) const = 0;
   // Runs the stage on the user's files and checks a sample of the result before anything is written. Throws
   // usage_error for files that are not what they should be.
   [[nodiscard]] virtual check_result apply(const stage_entry& stage, const parameter_values& given,
                                            const std::vector<std::string>& inputs,
-                                           const std::vector<std::string>& outputs, cudaStream_t stream) const = 0;
+                                           const std::vector<std::string>& outputs,
+                                           cudaStream_t stream) const = 0;
 };
 
 // Adds a track under its directory's name. Called before main; makes no CUDA call.
 void register_track(std::string name, std::unique_ptr<track> added);
 
 // What this process knows. Stages are sorted by path.
-const track& find_track(const std::string& name);         // throws usage_error
-const stage_entry& find_stage(const std::string& path);   // throws usage_error
+const track& find_track(const std::string& name);        // throws usage_error
+const stage_entry& find_stage(const std::string& path);  // throws usage_error
 const track& track_of(const stage_entry& stage);
 std::vector<std::string> track_names();
 std::vector<const stage_entry*> stages_of(const std::string& track);

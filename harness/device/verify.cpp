@@ -21,12 +21,18 @@ std::string diagnosis(const cuda_error& error) {
   return text + cudaGetErrorString(error.code());
 }
 
-bool shows_drift(pattern kind) { return kind == pattern::spikes; }
-bool shows_leaks(pattern kind) { return kind == pattern::nonfinite; }
+bool shows_drift(pattern kind) {
+  return kind == pattern::spikes;
+}
+bool shows_leaks(pattern kind) {
+  return kind == pattern::nonfinite;
+}
 
 }  // namespace
 
-bool device_lost() noexcept { return cudaDeviceSynchronize() != cudaSuccess; }
+bool device_lost() noexcept {
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
 
 std::string trial_name(const parameter_values& parameters, pattern kind, std::uint64_t seed) {
   std::string text;
@@ -39,17 +45,34 @@ std::string failure_message(const failure_record& failure) {
   std::string text;
   switch (failure.kind) {
     case failure_kind::wrong:
-      text = (failure.index ? "wrong at index " + index + ": " : "") + "expected " + failure.expected + ", found " + failure.found;
+      text = (failure.index ? "wrong at index " + index + ": " : "") + "expected " + failure.expected +
+             ", found " + failure.found;
       break;
-    case failure_kind::unwritten: text = "output " + index + " was never written"; break;
-    case failure_kind::out_of_bounds: text = "out of bounds: " + failure.found + (failure.index ? ", index " + index : ""); break;
-    case failure_kind::input_changed: text = "changed its input at index " + index; break;
-    case failure_kind::launch: text = "the launch was refused: " + failure.found; break;
-    case failure_kind::crash: text = "crashed: " + failure.found; break;
-    case failure_kind::race: text = "race: " + failure.found; break;
-    case failure_kind::uninitialised: text = "uninitialised: " + failure.found; break;
+    case failure_kind::unwritten:
+      text = "output " + index + " was never written";
+      break;
+    case failure_kind::out_of_bounds:
+      text = "out of bounds: " + failure.found + (failure.index ? ", index " + index : "");
+      break;
+    case failure_kind::input_changed:
+      text = "changed its input at index " + index;
+      break;
+    case failure_kind::launch:
+      text = "the launch was refused: " + failure.found;
+      break;
+    case failure_kind::crash:
+      text = "crashed: " + failure.found;
+      break;
+    case failure_kind::race:
+      text = "race: " + failure.found;
+      break;
+    case failure_kind::uninitialised:
+      text = "uninitialised: " + failure.found;
+      break;
     case failure_kind::unsupported:
-    case failure_kind::hang: text = to_string(failure.kind) + ": " + failure.found; break;
+    case failure_kind::hang:
+      text = to_string(failure.kind) + ": " + failure.found;
+      break;
   }
   if (!failure.block.empty()) text += ", block " + failure.block;
   if (!failure.thread.empty()) text += ", thread " + failure.thread;
@@ -71,12 +94,15 @@ std::string why_not_runnable(const stage_entry& stage) {
   const int found = 10 * major + minor;
   const int needed = stage.traits.minimum_compute_capability;
   if (found >= needed) return "";
-  const auto text = [](int capability) { return std::to_string(capability / 10) + "." + std::to_string(capability % 10); };
+  const auto text = [](int capability) {
+    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  };
   return "needs compute capability " + text(needed) + ", and this device has " + text(found);
 }
 
 void require_runnable(const stage_entry& stage) {
-  if (const std::string why = why_not_runnable(stage); !why.empty()) throw unsupported_error(stage.path + " " + why);
+  if (const std::string why = why_not_runnable(stage); !why.empty())
+    throw unsupported_error(stage.path + " " + why);
 }
 
 check_result run_and_check(workload& work, pattern kind, std::uint64_t seed, cudaStream_t stream) {
@@ -86,7 +112,8 @@ check_result run_and_check(workload& work, pattern kind, std::uint64_t seed, cud
     work.launch();
   } catch (const cuda_error& error) {
     const bool refused = !device_lost();
-    return {.failure = failure_record{.kind = refused ? failure_kind::launch : failure_kind::crash, .found = diagnosis(error)}};
+    return {.failure = failure_record{.kind = refused ? failure_kind::launch : failure_kind::crash,
+                                      .found = diagnosis(error)}};
   }
   try {
     CUDA_CHECK(cudaGetLastError());
@@ -131,9 +158,10 @@ verification_record verify(const stage_entry& stage, std::uint64_t seed, bool th
       const std::uint64_t once = work->digest();
       work->launch();
       if (work->digest() != once) {
-        result.failure = failure_record{.kind = failure_kind::wrong,
-                                        .expected = "the same bits as the run before",
-                                        .found = "other bits, and the stage is not declared nondeterministic"};
+        result.failure =
+            failure_record{.kind = failure_kind::wrong,
+                           .expected = "the same bits as the run before",
+                           .found = "other bits, and the stage is not declared nondeterministic"};
       }
     }
     if (result.failure) {
@@ -145,13 +173,16 @@ verification_record verify(const stage_entry& stage, std::uint64_t seed, bool th
   }
   const auto hollow = [&](const char* trait, const char* inputs) {
     record.passed = false;
-    record.failure = failure_record{.kind = failure_kind::wrong,
-                                    .expected = std::string("a stage that declares ") + trait,
-                                    .found = std::string("a stage that is right on every input with ") + inputs};
+    record.failure =
+        failure_record{.kind = failure_kind::wrong,
+                       .expected = std::string("a stage that declares ") + trait,
+                       .found = std::string("a stage that is right on every input with ") + inputs};
   };
   if (thorough && tried_drift && !showed_drift) hollow("drifts", to_string(pattern::spikes));
   if (thorough && tried_leaks && !showed_leaks) hollow("leaks_nonfinite", to_string(pattern::nonfinite));
-  if (record.cases == 0) throw unsupported_error(stage.path + ": none of the trials could be run" + (too_large > 0 ? ": too little memory" : ""));
+  if (record.cases == 0)
+    throw unsupported_error(stage.path + ": none of the trials could be run" +
+                            (too_large > 0 ? ": too little memory" : ""));
   return record;
 }
 

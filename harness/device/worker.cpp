@@ -29,7 +29,9 @@ class no_device_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-std::string version_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 std::string first_match(const char* path, const char* pattern) {
   std::ifstream file(path);
@@ -57,7 +59,7 @@ device_record describe_device(int index) {
   int runtime = 0;
   CUDA_CHECK(cudaDriverGetVersion(&driver));
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  std::string module = first_match("/proc/driver/nvidia/version", "Kernel Module[^0-9]*([0-9.]+)");
+  std::string module = first_match("/proc/driver/nvidia/version", "Kernel Module.*?\\s([0-9]+\\.[0-9.]+)");
   if (!module.empty()) module += " ";
   return {.id = "cuda:" + std::to_string(index),
           .name = properties.name,
@@ -117,7 +119,8 @@ answer_record failed(const failure_record& failure, nlohmann::json content) {
 }
 
 // The closing line for a verification, and a timing where there is one.
-answer_record conclude(const verification_record& verification, nlohmann::json content = nlohmann::json::object()) {
+answer_record conclude(const verification_record& verification,
+                       nlohmann::json content = nlohmann::json::object()) {
   content["verification"] = verification;
   if (verification.passed) return {.content = std::move(content)};
   return failed(*verification.failure, std::move(content));
@@ -158,7 +161,8 @@ void worker::select_device() {
     throw no_device_error(std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code));
   }
   if (device_index_ < 0 || device_index_ >= count) {
-    throw no_device_error("there is no device " + std::to_string(device_index_) + ": " + std::to_string(count) + " found");
+    throw no_device_error("there is no device " + std::to_string(device_index_) + ": " +
+                          std::to_string(count) + " found");
   }
   CUDA_CHECK(cudaSetDevice(device_index_));
   device_selected_ = true;
@@ -189,7 +193,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   select_device();
   const stream work_stream;
   const cudaStream_t on = work_stream.get();
-  if (op == "floor") return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
+  if (op == "floor")
+    return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
   if (op == "ceiling") {
     const track& its_track = find_track(request.at("track").get<std::string>());
     const ceiling_need need = its_track.ceiling(its_track.complete(parameters_of(request)));
@@ -203,11 +208,14 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (op == "verify") return conclude(verify(stage, seed, request.value("thorough", true), on));
   if (op == "apply") {
     const nvtx_range range(stage.path);
-    return conclude(from_check(its_track.apply(stage, parameters_of(request), request.at("inputs").get<std::vector<std::string>>(),
-                                               request.at("outputs").get<std::vector<std::string>>(), on), seed));
+    return conclude(from_check(
+        its_track.apply(stage, parameters_of(request), request.at("inputs").get<std::vector<std::string>>(),
+                        request.at("outputs").get<std::vector<std::string>>(), on),
+        seed));
   }
   const parameter_values parameters = its_track.complete(parameters_of(request));
-  if (const std::string why = its_track.unsupported(stage, parameters); !why.empty()) throw unsupported_error(why);
+  if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
+    throw unsupported_error(why);
   if (op == "measure") {
     measured result = verify_and_measure(stage, parameters, seed, request.at("plan").get<measure_plan>(), on);
     nlohmann::json content = nlohmann::json::object();
@@ -256,8 +264,10 @@ answer_record worker::answer(const nlohmann::json& request) {
   } catch (const no_device_error& failure) {
     return error(error_kind::environment, failure.what());
   } catch (const cuda_error& failure) {
-    // Outside run_and_check, which knows the guilty launch: while timing, say. The stage is at fault all the same.
-    answer_record reply = failed({.kind = failure_kind::crash, .found = failure.what()}, nlohmann::json::object());
+    // Outside run_and_check, which knows the guilty launch: while timing, say. The stage is at fault all the
+    // same.
+    answer_record reply =
+        failed({.kind = failure_kind::crash, .found = failure.what()}, nlohmann::json::object());
     reply.sticky = device_lost();
     return reply;
   } catch (const std::exception& failure) {

@@ -1,4 +1,5 @@
-// The worker's side of the conversation (docs/architecture.md): one request in, progress and one closing line out.
+// The worker's side of the conversation (docs/architecture.md): one request in, progress and one closing line
+// out.
 #pragma once
 
 #include <functional>
@@ -13,12 +14,12 @@ class worker {
  public:
   explicit worker(int device_index) : device_index_(device_index) {}
 
-  // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is this
-  // process's last word.
+  // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
+  // this process's last word.
   answer_record answer(const nlohmann::json& request);
 
-  // Serves requests line by line from one descriptor, answering on the other, until the end of input, `quit`, or a
-  // sticky error. Returns the process's exit code.
+  // Serves requests line by line from one descriptor, answering on the other, until the end of input, `quit`,
+  // or a sticky error. Returns the process's exit code.
   int serve(int request_descriptor, int answer_descriptor);
 
  private:

@@ -115,10 +115,16 @@ std::string group_heading(const run_results& results, const result_group& group)
   if (!facts.empty()) text += fmt::format("\n  {}", fmt::join(facts, ", "));
   text += "\n";
   if (const auto* ceiling = speed_of_light(group)) {
-    text += fmt::format("  speed of light: {} of {} in {} ({})\n", ceiling->kind,
-                        humanised_bytes(static_cast<double>(ceiling->bytes)),
-                        humanised_time(ceiling->timing.median),
-                        humanised_bandwidth(static_cast<double>(ceiling->bytes), ceiling->timing.median));
+    const auto bytes = static_cast<double>(ceiling->bytes);
+    const std::string time = humanised_time(ceiling->timing.median);
+    if (ceiling->cached) {
+      text += fmt::format(
+          "  a {} of {} takes {}; so little stays in the L2 cache, which has no speed of light here\n",
+          ceiling->kind, humanised_bytes(bytes), time);
+    } else {
+      text += fmt::format("  speed of light: {} of {} in {} ({})\n", ceiling->kind, humanised_bytes(bytes),
+                          time, humanised_bandwidth(bytes, ceiling->timing.median));
+    }
   } else if (!group.ceiling_problem.empty()) {
     text += fmt::format("  speed of light: not measured: {}\n", group.ceiling_problem);
   }

@@ -44,10 +44,15 @@ std::vector<std::string> csv_fields(const std::string& line) {
   return fields;
 }
 
-// A number has commas only as thousands separators.
-std::string without_separators(std::string value) {
-  const bool is_number = value.find_first_not_of("0123456789.,-+eE") == std::string::npos;
-  if (is_number) value.erase(std::remove(value.begin(), value.end(), ','), value.end());
+// A number without thousands separators, and without the zeros that end its fraction: "32,000.000000" is
+// 32000.
+std::string plain_number(std::string value) {
+  const bool is_number = !value.empty() && value.find_first_not_of("0123456789.,-+eE") == std::string::npos;
+  if (!is_number) return value;
+  value.erase(std::remove(value.begin(), value.end(), ','), value.end());
+  if (value.find('.') == std::string::npos || value.find_first_of("eE") != std::string::npos) return value;
+  value.erase(value.find_last_not_of('0') + 1);
+  if (value.back() == '.') value.pop_back();
   return value;
 }
 
@@ -98,7 +103,8 @@ std::vector<std::string> profile_command(const profile_request& request) {
 }
 
 std::vector<std::string> import_command(const profile_request& request) {
-  return {request.program, "--import", request.report, "--csv", "--page", "raw"};
+  // Base units (byte, ns), so that the values of two reports can be compared.
+  return {request.program, "--import", request.report, "--csv", "--page", "raw", "--print-units", "base"};
 }
 
 void check_counter_permission(const std::string& output) {
@@ -131,8 +137,7 @@ std::vector<counter> parse_counters(const std::string& csv, const std::vector<st
       for (const auto& metric : metrics) {
         for (std::size_t i = 0; i < names.size(); ++i) {
           if (!is_wanted(names[i], metric)) continue;
-          counters.push_back(
-              {fields[0], fields[kernel_column], names[i], units[i], without_separators(fields[i])});
+          counters.push_back({fields[0], fields[kernel_column], names[i], units[i], plain_number(fields[i])});
         }
       }
     }

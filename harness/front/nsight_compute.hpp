@@ -16,7 +16,8 @@ struct profile_request {
   std::string report;                // the file that is kept, ending in .ncu-rep
 };
 
-// One metric of one kernel launch. The value stays as Nsight Compute wrote it, thousands separators removed.
+// One metric of one kernel launch. The value is text, as Nsight Compute wrote it, without thousands
+// separators.
 struct counter {
   std::string launch;  // its number
   std::string kernel;

@@ -35,7 +35,8 @@ void compare_rows(result_group& group) {
   std::optional<double> library;
   for (auto& row : group.rows) {
     row.speed_of_light = row.over_previous = row.over_first = row.over_library = std::nullopt;
-    if (row.timing && ceiling != nullptr) row.speed_of_light = ceiling->timing.median / row.timing->median;
+    if (row.timing && ceiling != nullptr && !ceiling->cached)
+      row.speed_of_light = ceiling->timing.median / row.timing->median;
     if (row.timing && row.library)
       library = std::min(library.value_or(row.timing->median), row.timing->median);
   }

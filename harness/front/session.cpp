@@ -110,6 +110,12 @@ session::session(const std::string& verb, const run_options& options) : options_
   check_parameters(selections_, options_.parameters, options_.option_names);
   connection_.process.set_output_sink([this](const std::string& line) { status_.print(line); });
 
+  if (verb == "verify") {
+    for (const auto& selection : selections_) all_rows_ += selection.stages.size();
+  } else {
+    for (const auto& job : jobs()) all_rows_ += job.selection.stages.size();
+  }
+
   results.verb = verb;
   results.created = utc_now();
   results.seed = options_.seed;
@@ -170,7 +176,9 @@ answer_record session::request(const nlohmann::json& message, const std::string&
 void session::measure_floor() {
   if (on_emulator()) return;
   measure_plan plan = options_.plan;
-  plan.l2 = cache_state::warm;  // an empty kernel reads nothing, and a flush before it would only take time
+  // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one
+  // before.
+  plan.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
   const auto answer = request({{"op", "floor"}, {"plan", plan}}, "launch floor");
   if (answer.end != answer_end::ok) give_up("launch floor", answer);
   results.floor = answer.content.at("timing").get<timing_record>();
@@ -192,6 +200,11 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   }
 }
 
+std::string session::place_of(const stage_description& stage) const {
+  const row_counts done = count_rows(results);
+  return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + 1, all_rows_, stage.path);
+}
+
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
   if (!stage.runnable) {
     return add_row(skipped_row(stage), group);
@@ -203,7 +216,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                {"parameters", job.parameters},
                                {"seed", options_.seed},
                                {"plan", plan}},
-                              stage.path);
+                              place_of(stage));
   return add_row(row_from(stage, answer, true), group);
 }
 
@@ -213,7 +226,7 @@ result_row& session::verify(const stage_description& stage, result_group& group)
   }
   const auto answer = request(
       {{"op", "verify"}, {"stage", stage.path}, {"seed", options_.seed}, {"thorough", options_.thorough}},
-      stage.path);
+      place_of(stage));
   return add_row(row_from(stage, answer, false), group);
 }
 

@@ -74,12 +74,15 @@ class session {
 
  private:
   answer_record request(const nlohmann::json& message, const std::string& status);
+  // "[3/17] reduction/02_tree"
+  [[nodiscard]] std::string place_of(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
 
   run_options options_;
   status_line status_;  // before the connection, whose last words it prints
   connection connection_;
   std::vector<track_selection> selections_;
+  std::size_t all_rows_ = 0;  // of the whole run
 };
 
 // What an answer that is not ok says, memory counted in units that people read.

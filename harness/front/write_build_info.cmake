@@ -1,7 +1,11 @@
 # Run at build time, since a commit id read at configure time is soon that of another commit. The file is rewritten only
 # when something changed.
 #   cmake -DSOURCE_DIRECTORY=... -DTEMPLATE=... -DOUTPUT=... -DLAB_VERSION=... -DLAB_COMPILER=... -DLAB_FLAGS=... -P this
+# A source tree without its repository (an archive, a copy) may be told its commit by the environment.
 set(LAB_COMMIT "unknown")
+if(NOT "$ENV{LAB_COMMIT}" STREQUAL "")
+  set(LAB_COMMIT "$ENV{LAB_COMMIT}")
+endif()
 set(LAB_DIRTY "false")
 find_program(GIT_PROGRAM git)
 if(GIT_PROGRAM)

@@ -9,8 +9,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.push_back({{.n = 3 * tile + 17}, pattern::random});
   list.push_back({{.n = 20'011}, pattern::nonfinite});
   if (!thorough) return list;
-  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31}, std::int64_t{32},
-                               std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1}) {
+  for (const std::int64_t n :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31},
+        std::int64_t{32}, std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1}) {
     if (n >= 0) list.push_back({{.n = n}, pattern::random});
   }
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp}) {

@@ -1,5 +1,5 @@
-// The moving average of n float64 values over a window: output i is the mean of inputs i - window + 1 .. i, and the
-// first window - 1 outputs, whose windows are incomplete, are `incomplete`.
+// The moving average of n float64 values over a window: output i is the mean of inputs i - window + 1 .. i,
+// and the first window - 1 outputs, whose windows are incomplete, are `incomplete`.
 #pragma once
 
 #include <algorithm>
@@ -86,23 +86,25 @@ struct problem {
     return {.value = sum / count, .scale = magnitude / count};
   }
 
-  // A sum of w terms in any order errs by at most (w - 1) u of the sum of magnitudes (Higham, "Accuracy and Stability
-  // of Numerical Algorithms", 2002, section 4.2), and the division by one u more. Beyond window 2000 that worst case
-  // is looser than the 1e-12 that this track promises, so the promise bounds it; a few u are left for window 1 to 8.
+  // A sum of w terms in any order errs by at most (w - 1) u of the sum of magnitudes (Higham, "Accuracy and
+  // Stability of Numerical Algorithms", 2002, section 4.2), and the division by one u more. Beyond window
+  // 2000 that worst case is looser than the 1e-12 that this track promises, so the promise bounds it; a few u
+  // are left for window 1 to 8.
   static double relative_error(const parameters& p) {
     constexpr double u = 0x1p-53;
     return std::min(4 * u * static_cast<double>(p.window + 1), 1e-12);
   }
 
-  // Of the largest magnitude among the inputs: what the stages that update a running sum promise on random data.
+  // Of the largest magnitude among the inputs: what the stages that update a running sum promise on random
+  // data.
   static constexpr double drift_error = 1e-12;
 
   // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
 };
 
-// Why a stage that keeps `tile` outputs' inputs and their halo of window - 1 inputs in shared memory, at `bytes_each`,
-// cannot run these parameters on the current device; empty when it can.
+// Why a stage that keeps `tile` outputs' inputs and their halo of window - 1 inputs in shared memory, at
+// `bytes_each`, cannot run these parameters on the current device; empty when it can.
 inline std::string halo_too_long(const problem::parameters& p, std::int64_t tile, std::size_t bytes_each) {
   int device = 0;
   int most_bytes = 0;

@@ -6,19 +6,20 @@ namespace lab::moving_average {
 
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
   std::vector<verification_case<parameters>> list;
-  // A few quick ones that every run repeats: several blocks and a ragged end, a window longer than a warp, and what
-  // running sums get wrong.
+  // A few quick ones that every run repeats: several blocks and a ragged end, a window longer than a warp,
+  // and what running sums get wrong.
   list.push_back({{.n = 3 * tile + 17, .window = 37}, pattern::random});
   list.push_back({{.n = 20'011, .window = 300}, pattern::signed_random});
   list.push_back({{.n = 20'011, .window = 1000}, pattern::spikes});
   list.push_back({{.n = 20'011, .window = 5}, pattern::nonfinite});
   if (!thorough) return list;
 
-  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
-                               std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
+  for (const std::int64_t n :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
+        std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
     if (n < 0) continue;
-    for (const std::int64_t window : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{32}, tile - 1, tile, tile + 1,
-                                      n - 1, n, n + 1, std::int64_t{1} << 40}) {
+    for (const std::int64_t window : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{32},
+                                      tile - 1, tile, tile + 1, n - 1, n, n + 1, std::int64_t{1} << 40}) {
       if (window >= 1) list.push_back({{.n = n, .window = window}, pattern::random});
     }
   }
@@ -28,14 +29,17 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   for (const std::int64_t window : {3000, 4096, 8191, 16383, 16384}) {
     list.push_back({{.n = window + 2 * tile + 777, .window = window}, pattern::random});
   }
-  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal, pattern::ramp}) {
-    for (const std::int64_t window : {1, 2, 17, 128, 300}) list.push_back({{.n = 20'011, .window = window}, kind});
+  for (const pattern kind :
+       {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal, pattern::ramp}) {
+    for (const std::int64_t window : {1, 2, 17, 128, 300})
+      list.push_back({{.n = 20'011, .window = window}, kind});
     list.push_back({{.n = 3000 + tile + 777, .window = 3000}, kind});
   }
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 12; ++k) {
     const auto n = static_cast<std::int64_t>(1 + random_bits(7, k) % 100'000);
-    const auto window = static_cast<std::int64_t>(1 + random_bits(8, k) % static_cast<std::uint64_t>(std::min<std::int64_t>(n, 4000)));
+    const auto window = static_cast<std::int64_t>(
+        1 + random_bits(8, k) % static_cast<std::uint64_t>(std::min<std::int64_t>(n, 4000)));
     list.push_back({{.n = n, .window = window}, pattern::random});
   }
   if constexpr (!emulated) {

@@ -59,7 +59,9 @@ TEST_CASE("every portable stage passes the quick trials in the other two ways to
 
 #else
 
-TEST_CASE("every stage keeps its contract") { verify_all(true); }
+TEST_CASE("every stage keeps its contract") {
+  verify_all(true);
+}
 
 #endif
 
@@ -85,6 +87,7 @@ TEST_CASE("parameters are checked before anything runs") {
   const lab::track& track = lab::find_track("moving_average");
   CHECK_THROWS_WITH(track.complete({{"window", 0}}), "window must be at least 1, not 0");
   CHECK_THROWS_WITH(track.complete({{"n", -5}}), "n must be at least 0, not -5");
-  CHECK_THROWS_WITH(track.complete({{"n", std::int64_t{1} << 60}}), Catch::Matchers::Contains("n must be at most"));
+  CHECK_THROWS_WITH(track.complete({{"n", std::int64_t{1} << 60}}),
+                    "n must be at most 281474976710656, not 1152921504606846976");
   CHECK_THROWS_WITH(track.complete({{"with", 3}}), "no parameter is called with");
 }

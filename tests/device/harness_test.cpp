@@ -1,5 +1,5 @@
-// The harness itself: the gate rejects each wrong kernel for the right reason, host and device draw the same inputs,
-// owners own, and the sampler's arithmetic is right.
+// The harness itself: the gate rejects each wrong kernel for the right reason, host and device draw the same
+// inputs, owners own, and the sampler's arithmetic is right.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -43,22 +43,44 @@ void require_failure(const std::string& name, failure_kind kind, const std::stri
 TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
   SECTION("right but for one output") {
     require_failure("wrong_at_one_index", failure_kind::wrong, "wrong at index 12345: expected ");
-    CHECK(verify("moving_average/wrong_at_one_index").failure->block == "96");    // 12345 / 128
+    CHECK(verify("moving_average/wrong_at_one_index").failure->block == "96");   // 12345 / 128
     CHECK(verify("moving_average/wrong_at_one_index").failure->thread == "57");  // 12345 % 128
   }
-  SECTION("window off by one") { require_failure("off_by_one", failure_kind::wrong, "wrong at index 37"); }
-  SECTION("NaN everywhere") { require_failure("all_nan", failure_kind::wrong, "found nan"); }
-  SECTION("single precision") { require_failure("float_sum", failure_kind::wrong, "wrong at index"); }
-  SECTION("tail never written") { require_failure("leaves_tail", failure_kind::unwritten, "was never written"); }
-  SECTION("changes its input") { require_failure("changes_input", failure_kind::input_changed, "changed its input at index"); }
-  SECTION("keeps the first answer") { require_failure("returns_previous", failure_kind::wrong, "wrong at index"); }
-  SECTION("traits that do not hold") { require_failure("false_trait", failure_kind::wrong, "a stage that declares "); }
-  SECTION("drift without the trait") { require_failure("undeclared_drift", failure_kind::wrong, "spikes of 1e16"); }
-  SECTION("launch refused") { require_failure("launch_refused", failure_kind::launch, "cudaError"); }
+  SECTION("window off by one") {
+    require_failure("off_by_one", failure_kind::wrong, "wrong at index 37");
+  }
+  SECTION("NaN everywhere") {
+    require_failure("all_nan", failure_kind::wrong, "found nan");
+  }
+  SECTION("single precision") {
+    require_failure("float_sum", failure_kind::wrong, "wrong at index");
+  }
+  SECTION("tail never written") {
+    require_failure("leaves_tail", failure_kind::unwritten, "was never written");
+  }
+  SECTION("changes its input") {
+    require_failure("changes_input", failure_kind::input_changed, "changed its input at index");
+  }
+  SECTION("keeps the first answer") {
+    require_failure("returns_previous", failure_kind::wrong, "wrong at index");
+  }
+  SECTION("traits that do not hold") {
+    require_failure("false_trait", failure_kind::wrong, "a stage that declares ");
+  }
+  SECTION("drift without the trait") {
+    require_failure("undeclared_drift", failure_kind::wrong, "spikes of 1e16");
+  }
+  SECTION("launch refused") {
+    require_failure("launch_refused", failure_kind::launch, "cudaError");
+  }
 #if !LAB_EMULATED
   // The emulator has red zones of its own and reports these before the harness can.
-  SECTION("writes behind its output") { require_failure("writes_beyond", failure_kind::out_of_bounds, "a write to the output"); }
-  SECTION("writes in front of its output") { require_failure("writes_before", failure_kind::out_of_bounds, "index -1"); }
+  SECTION("writes behind its output") {
+    require_failure("writes_beyond", failure_kind::out_of_bounds, "a write to the output");
+  }
+  SECTION("writes in front of its output") {
+    require_failure("writes_before", failure_kind::out_of_bounds, "index -1");
+  }
 #endif
 }
 
@@ -66,13 +88,14 @@ TEST_CASE("host and device draw the same inputs, and a change to one value is fo
   lab::skip_without_device();
   const lab::stream stream;
   const std::int64_t n = 10'007;
-  const auto kind = GENERATE(lab::pattern::random, lab::pattern::signed_random, lab::pattern::spikes, lab::pattern::nonfinite,
-                             lab::pattern::denormal, lab::pattern::ramp);
+  const auto kind = GENERATE(lab::pattern::random, lab::pattern::signed_random, lab::pattern::spikes,
+                             lab::pattern::nonfinite, lab::pattern::denormal, lab::pattern::ramp);
   const lab::device_buffer<double> values(static_cast<std::size_t>(n), stream.get());
   const lab::device_buffer<std::int64_t> first(1, stream.get());
   lab::generate(values.data(), n, kind, 5, stream.get());
   std::vector<double> host(static_cast<std::size_t>(n));
-  CUDA_CHECK(cudaMemcpyAsync(host.data(), values.data(), values.bytes(), cudaMemcpyDeviceToHost, stream.get()));
+  CUDA_CHECK(
+      cudaMemcpyAsync(host.data(), values.data(), values.bytes(), cudaMemcpyDeviceToHost, stream.get()));
   stream.synchronize();
   std::int64_t different = 0;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -162,11 +185,13 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
   const lab::stream stream;
   const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 5000}, {"window", 9}};
-  const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, 7, plan, stream.get());
+  const auto right =
+      lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, 7, plan, stream.get());
   CHECK(right.verification.passed);
   CHECK(right.verification.seeds == std::vector<std::uint64_t>{7, 8});
   REQUIRE(right.timing);
-  const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/off_by_one"), parameters, 7, plan, stream.get());
+  const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/off_by_one"), parameters, 7,
+                                             plan, stream.get());
   CHECK_FALSE(wrong.verification.passed);
   CHECK_FALSE(wrong.timing);
 }
@@ -176,22 +201,28 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
   lab::worker worker(0);
   const auto ask = [&](const char* text) { return worker.answer(nlohmann::json::parse(text)); };
   CHECK(ask(R"({"op": "describe"})").end == lab::answer_end::ok);
-  CHECK(ask(R"({"op": "verify", "stage": "elementwise/01_naive", "thorough": false})").end == lab::answer_end::ok);
-  CHECK(ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 100}})").end == lab::answer_end::ok);
+  CHECK(ask(R"({"op": "verify", "stage": "elementwise/01_naive", "thorough": false})").end ==
+        lab::answer_end::ok);
+  CHECK(ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 100}})").end ==
+        lab::answer_end::ok);
   CHECK(ask(R"({"op": "verify", "stage": "moving_average/off_by_one"})").end == lab::answer_end::failed);
-  for (const char* bad : {R"({"op": "dance"})", R"({"op": "verify"})", R"({"op": "verify", "stage": "no/where"})", R"([1])",
-                          R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": -1}})",
-                          R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"window": 1}})"}) {
+  for (const char* bad :
+       {R"({"op": "dance"})", R"({"op": "verify"})", R"({"op": "verify", "stage": "no/where"})", R"([1])",
+        R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": -1}})",
+        R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"window": 1}})"}) {
     INFO(bad);
     const lab::answer_record answer = ask(bad);
     CHECK(answer.end == lab::answer_end::error);
     CHECK(answer.error == lab::error_kind::usage);
   }
-  const lab::answer_record large = ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 281474976710656}})");
+  const lab::answer_record large =
+      ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 281474976710656}})");
   CHECK(large.error == lab::error_kind::memory);
   CHECK(large.needed_bytes.value_or(0) > 2 * 281474976710656 * 8);
   CHECK(large.free_bytes.value_or(0) > 0);
   CHECK(worker.answer(nlohmann::json::parse(R"({"op": "describe"})")).end == lab::answer_end::ok);
   lab::worker elsewhere(99);
-  CHECK(elsewhere.answer(nlohmann::json::parse(R"({"op": "verify", "stage": "elementwise/01_naive"})")).error == lab::error_kind::environment);
+  CHECK(
+      elsewhere.answer(nlohmann::json::parse(R"({"op": "verify", "stage": "elementwise/01_naive"})")).error ==
+      lab::error_kind::environment);
 }

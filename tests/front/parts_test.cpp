@@ -276,7 +276,7 @@ TEST_CASE("Nsight Compute's table is read") {
       "==PROF== Connected\n"
       "\"ID\",\"Process ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"sectors.max\",\"sectors.sum\"\n"
       "\"\",\"\",\"\",\"Mbyte\",\"sector\",\"sector\"\n"
-      "\"0\",\"17\",\"sum<float, \"\"x\"\">(const float *, long)\",\"1,234.5\",\"7\",\"8\"\n"
+      "\"0\",\"17\",\"sum<float, \"\"x\"\">(const float *, long)\",\"1,234.500000\",\"7\",\"8\"\n"
       "\"1\",\"17\",\"finish\",\"2\",\"9\",\"10\"\n";
   const auto counters = lab::parse_counters(csv, {"dram__bytes_read.sum", "sectors"});
   REQUIRE(counters.size() == 6);

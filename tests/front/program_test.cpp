@@ -84,6 +84,37 @@ const json& row_of(const json& results, const std::string& stage) {
   throw std::runtime_error("no row of " + stage);
 }
 
+// Where `value` is not what `schema` describes: "" when it is. Knows the part of JSON Schema that says which
+// fields there are; types and ranges are for a real validator.
+std::string undescribed(const json& value, const json& schema, const json& root,
+                        const std::string& place = "") {
+  if (schema.contains("$ref")) {
+    const std::string name = schema.at("$ref").get<std::string>().substr(std::string("#/$defs/").size());
+    return undescribed(value, root.at("$defs").at(name), root, place);
+  }
+  if (schema.contains("anyOf")) {
+    return value.is_null() || value.is_string() ? "" : undescribed(value, schema.at("anyOf")[0], root, place);
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string bad =
+          undescribed(value[i], schema.at("items"), root, place + "/" + std::to_string(i));
+      if (!bad.empty()) return bad;
+    }
+  }
+  if (!value.is_object() || !schema.contains("properties")) return "";
+  for (const auto& [name, member] : value.items()) {
+    if (!schema.at("properties").contains(name)) return place + "/" + name + " is not described";
+    const std::string bad = undescribed(member, schema.at("properties").at(name), root, place + "/" + name);
+    if (!bad.empty()) return bad;
+  }
+  for (const auto& name : schema.at("required")) {
+    if (!value.contains(name.get<std::string>()))
+      return place + "/" + name.get<std::string>() + " is missing";
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_CASE("bad usage ends with 2 and says what is wrong") {
@@ -233,6 +264,19 @@ TEST_CASE("a stage that fails costs its own row alone") {
   CHECK(row_of(results, "faults/09_good").at("status") == "ok");
 }
 
+TEST_CASE("every field of the results file is described") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  const json schema = document(LAB_RESULTS_SCHEMA);
+  for (const strings& arguments : {strings{"run", "faults", "ladder", "--l2", "both"},
+                                   strings{"verify", "ladder", "faults"}, strings{"bench", "ladder"}}) {
+    strings all = arguments;
+    all.insert(all.end(), {"--json", path});
+    lab_with(all);
+    CHECK(undescribed(document(path), schema, schema) == "");
+  }
+}
+
 TEST_CASE("a stage that hangs is stopped, and the next one runs") {
   const temporary_directory directory;
   const std::string path = (directory / "results.json").string();
@@ -312,6 +356,47 @@ TEST_CASE("apply hands files to one stage") {
 
 TEST_CASE("profiling needs a GPU and Nsight Compute") {
   expect(run(command_without_gpu({"profile", "ladder/01"})), 2, {"needs a CUDA device and Nsight Compute"});
+}
+
+TEST_CASE("a profile keeps the report and shows the counters") {
+  const temporary_directory directory;
+  // Writes a report where it is told to, and prints a table of it; FAKE_NCU is what goes wrong instead.
+  lab::test::put(directory / "ncu", R"script(#!/bin/sh
+case "$*" in
+*--import*)
+  printf '"ID","Kernel Name","gpu__time_duration.sum"\n"","","ns"\n"0","average(float *, long)","2,848.000000"\n'
+  exit 0 ;;
+esac
+case "$FAKE_NCU" in
+permission) echo "==ERROR== ERR_NVGPUCTRPERM - no permission"; exit 1 ;;
+metric) echo "==ERROR== Failed to find metric"; exit 9 ;;
+nothing) echo "==WARNING== No kernels were profiled."; exit 0 ;;
+failed) echo '{"end": "failed", "message": "wrong at index 3"}'; exit 1 ;;
+esac
+while [ $# -gt 0 ]; do
+  if [ "$1" = --export ]; then echo report > "$2"; fi
+  shift
+done
+echo '{"end": "ok"}'
+)script");
+  std::filesystem::permissions(directory / "ncu", std::filesystem::perms::owner_all);
+  const std::string report = (directory / "one.ncu-rep").string();
+  const std::string path = (directory / "profile.json").string();
+  const auto profile = [&](const std::string& trouble, const std::string& worker_mode = "") {
+    strings all = command({"profile", "ladder/01", "--output", report, "--json", path}, worker_mode);
+    all.insert(all.begin() + 1,
+               {"PATH=" + directory.path().string() + ":/usr/bin:/bin", "FAKE_NCU=" + trouble});
+    return run(all);
+  };
+  expect(profile("permission"), 2,
+         {"NVreg_RestrictProfilingToAdminUsers=0", "developer.nvidia.com/ERR_NVGPUCTRPERM"});
+  expect(profile("metric"), 2, {"exit code 9", "Failed to find metric"});
+  expect(profile("nothing"), 2, {"no kernel in the stage's range"});
+  expect(profile("failed"), 1, {"FAIL: wrong at index 3"});
+  CHECK(!std::filesystem::exists(report));
+  expect(profile(""), 0, {"average(float *, long)", "gpu__time_duration.sum  2848  ns", report});
+  CHECK(std::filesystem::exists(report));
+  CHECK(document(path).at("counters")[0].at("value") == "2848");
 }
 
 TEST_CASE("the doctor examines any machine") {

@@ -34,7 +34,9 @@ outcome lab_program(const strings& arguments, const strings& environment = {}) {
   return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // A bounded random walk, as prices are.
 std::vector<double> prices(std::int64_t n) {
@@ -53,8 +55,8 @@ TEST_CASE("a run rejects each wrong kernel in the right words, and the stages be
   lab::skip_without_device();
   const temporary_directory directory;
   const auto file = directory / "results.json";
-  const outcome found = lab_program({"run", "moving_average/*", "--n", "30000", "--window", "30", "--timeout", "20",
-                                     "--time-limit", "0.05", "--json", file.string()},
+  const outcome found = lab_program({"run", "moving_average/*", "--n", "30000", "--window", "30", "--timeout",
+                                     "20", "--time-limit", "0.05", "--json", file.string()},
                                     {LAB_WORKER_VARIABLE "=" LAB_WRONG_WORKER});
   INFO(found.text);
   CHECK(found.code == 1);
@@ -72,20 +74,20 @@ TEST_CASE("a run rejects each wrong kernel in the right words, and the stages be
     strings kinds;  // the emulator finds some faults itself, where a GPU leaves them to the harness
     const char* words;
   };
-  for (const rejection& expected : std::initializer_list<rejection>{
-           {"crashes", {"crash"}, ""},
-           {"hangs", {"hang"}, "no answer within 20 s"},
-           {"writes_beyond", {"out_of_bounds"}, "a write to the output"},
-           {"writes_before", {"out_of_bounds"}, "a write to the output"},
-           {"leaves_tail", {"unwritten"}, "was never written"},
-           {"changes_input", {"input_changed"}, "changed its input"},
-           {"returns_previous", {"wrong"}, "expected"},
-           {"wrong_at_one_index", {"wrong"}, "wrong at index 12345"},
-           {"off_by_one", {"wrong"}, "wrong at index 37"},
-           {"all_nan", {"wrong"}, "found nan"},
-           {"float_sum", {"wrong"}, "expected"},
-           {"launch_refused", {"launch"}, "the launch was refused"},
-           {"undeclared_drift", {"wrong"}, "spikes of 1e16"}}) {
+  for (const rejection& expected :
+       std::initializer_list<rejection>{{"crashes", {"crash"}, ""},
+                                        {"hangs", {"hang"}, "no answer within 20 s"},
+                                        {"writes_beyond", {"out_of_bounds"}, "a write to the output"},
+                                        {"writes_before", {"out_of_bounds"}, "a write to the output"},
+                                        {"leaves_tail", {"unwritten"}, "was never written"},
+                                        {"changes_input", {"input_changed"}, "changed its input"},
+                                        {"returns_previous", {"wrong"}, "expected"},
+                                        {"wrong_at_one_index", {"wrong"}, "wrong at index 12345"},
+                                        {"off_by_one", {"wrong"}, "wrong at index 37"},
+                                        {"all_nan", {"wrong"}, "found nan"},
+                                        {"float_sum", {"wrong"}, "expected"},
+                                        {"launch_refused", {"launch"}, "the launch was refused"},
+                                        {"undeclared_drift", {"wrong"}, "spikes of 1e16"}}) {
     INFO(expected.stage);
     const json& one = row(expected.stage);
     CHECK(one.at("status") == "failed");
@@ -106,8 +108,8 @@ TEST_CASE("a barrier that part of a block misses is named with its file, line, b
       lab_program({"verify", "moving_average/partial_barrier"}, {LAB_WORKER_VARIABLE "=" LAB_WRONG_WORKER});
   INFO(found.text);
   CHECK(found.code == 1);
-  for (const char* words : {"tests/wrong/moving_average/partial_barrier/stage.cu:", "block (3,0,0)", "17 of 128 threads",
-                            "thread (17,0,0) has left the kernel"}) {
+  for (const char* words : {"tests/wrong/moving_average/partial_barrier/stage.cu:", "block (3,0,0)",
+                            "17 of 128 threads", "thread (17,0,0) has left the kernel"}) {
     CHECK(contains(found.text, words));
   }
 }
@@ -120,7 +122,8 @@ TEST_CASE("a stage runs on the user's own data") {
   const auto input = (directory / "prices.npy").string();
   const auto output = (directory / "averages.npy").string();
   lab::write_npy<double>(input, values, std::vector<std::int64_t>{10'000});
-  const outcome found = lab_program({"apply", "moving_average/01_naive", "--input", input, "--window", "30", "--output", output});
+  const outcome found = lab_program(
+      {"apply", "moving_average/01_naive", "--input", input, "--window", "30", "--output", output});
   INFO(found.text);
   REQUIRE(found.code == 0);
   const auto averages = lab::read_npy<double>(output);
@@ -160,16 +163,17 @@ TEST_CASE("files and parameters that make no sense are refused, and nothing is w
     strings arguments;
     const char* words;
   };
-  for (const refusal& one : {refusal{{"--input", good, "--output", output, "--window", "0"}, "window"},
-                             refusal{{"--input", good, "--output", output, "--window", "-3"}, "window"},
-                             refusal{{"--input", good, "--output", output, "--window", "99999999999999999999"}, "window"},
-                             refusal{{"--input", good, "--output", output, "--n", "3"}, "n"},
-                             refusal{{"--input", single, "--output", output}, "<f8"},
-                             refusal{{"--input", square, "--output", output}, "one-dimensional"},
-                             refusal{{"--input", truncated, "--output", output}, "truncated.npy"},
-                             refusal{{"--input", (directory / "missing.npy").string(), "--output", output}, "missing.npy"},
-                             refusal{{"--input", good, "--output", directory.path().string()}, "directory"},
-                             refusal{{"--input", good, "--output", "/nonexistent/out.npy"}, "/nonexistent"}}) {
+  for (const refusal& one :
+       {refusal{{"--input", good, "--output", output, "--window", "0"}, "window"},
+        refusal{{"--input", good, "--output", output, "--window", "-3"}, "window"},
+        refusal{{"--input", good, "--output", output, "--window", "99999999999999999999"}, "window"},
+        refusal{{"--input", good, "--output", output, "--n", "3"}, "n"},
+        refusal{{"--input", single, "--output", output}, "<f8"},
+        refusal{{"--input", square, "--output", output}, "one-dimensional"},
+        refusal{{"--input", truncated, "--output", output}, "truncated.npy"},
+        refusal{{"--input", (directory / "missing.npy").string(), "--output", output}, "missing.npy"},
+        refusal{{"--input", good, "--output", directory.path().string()}, "directory"},
+        refusal{{"--input", good, "--output", "/nonexistent/out.npy"}, "/nonexistent"}}) {
     const outcome found = apply(one.arguments);
     INFO(found.text);
     CHECK(found.code == 2);
@@ -187,7 +191,8 @@ TEST_CASE("sizes beyond memory are skipped with both figures, and the rest goes 
   lab::skip_without_device();
   const temporary_directory directory;
   const auto file = directory / "results.json";
-  const outcome found = lab_program({"run", "elementwise", "--n", "1000,100000000000000", "--time-limit", "0.05", "--json", file.string()});
+  const outcome found = lab_program(
+      {"run", "elementwise", "--n", "1000,100000000000000", "--time-limit", "0.05", "--json", file.string()});
   INFO(found.text);
   CHECK(found.code == 0);
   CHECK(contains(found.text, "needs"));

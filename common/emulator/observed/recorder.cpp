@@ -260,7 +260,7 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
       const site_counters& counters = record->sites.counters()[number];
       const source_line& line = line_of(offsets[number]);
       total += counters;
-      lines[{line.file, line.line, line.function}] += counters;
+      if (!line.outside_of_kernel) lines[{line.file, line.line, line.function}] += counters;
     }
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);

@@ -37,8 +37,9 @@ source_line find_line(std::uintptr_t address) {
   // Called for each inlined frame, innermost first, until it returns other than 0.
   const auto take = [](void* result, std::uintptr_t, const char* file, int line, const char* function) {
     if (file == nullptr) return 0;
-    *static_cast<source_line*>(result) = {relative(file), line, function != nullptr ? plain_name(function) : ""};
-    return is_shim(static_cast<source_line*>(result)->file) ? 0 : 1;
+    const std::string name = relative(file);
+    *static_cast<source_line*>(result) = {name, line, function != nullptr ? plain_name(function) : "", is_shim(name)};
+    return is_shim(name) ? 0 : 1;
   };
   backtrace_pcinfo(state, address, take, [](void*, const char*, int) {}, &found);
   return found;

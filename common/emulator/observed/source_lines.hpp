@@ -11,6 +11,7 @@ struct source_line {
   std::string file;  // as the compiler knew it; from the repository's root for the repository's own files
   int line = 0;      // 0: unknown
   std::string function;
+  bool outside_of_kernel = true;  // nothing but the emulator's own code, or the system's
 };
 
 // Of the executable, as it was loaded.

@@ -1,5 +1,5 @@
-// One thread doubles one element. Neighbouring threads touch neighbouring elements, so a warp's 32 accesses of 8 bytes
-// are 8 full sectors of 32 bytes: nothing is moved in vain. The grid is as large as the array.
+// One thread doubles one element. Neighbouring threads touch neighbouring elements, so a warp's 32 accesses
+// of 8 bytes are 8 full sectors of 32 bytes: nothing is moved in vain. The grid is as large as the array.
 #include "stages/elementwise/problem.hpp"
 
 namespace lab::elementwise::naive {
@@ -18,14 +18,15 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "one thread per element",
-     .launch = launch,
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "one thread per element",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>,
+                                        .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                                    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}};
 
 }  // namespace
 }  // namespace lab::elementwise::naive

@@ -1,5 +1,5 @@
-// A grid that just fills the device walks the array in strides of its own size. Any n works with any grid, and the
-// work of starting a block is paid a few thousand times instead of millions of times.
+// A grid that just fills the device walks the array in strides of its own size. Any n works with any grid,
+// and the work of starting a block is paid a few thousand times instead of millions of times.
 #include <algorithm>
 
 #include "stages/elementwise/problem.hpp"
@@ -14,7 +14,8 @@ constexpr int blocks_per_multiprocessor = 8;
 __global__ void __launch_bounds__(block_threads)
     double_kernel(const double* __restrict__ values, double* __restrict__ doubled, std::int64_t n) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block_threads;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; i < n; i += stride) {
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; i < n;
+       i += stride) {
     doubled[i] = 2 * values[i];
   }
 }
@@ -26,8 +27,8 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const std::int64_t enough = (in.n + block_threads - 1) / block_threads;
   const std::int64_t full = static_cast<std::int64_t>(multiprocessors) * blocks_per_multiprocessor;
-  lab::launch(double_kernel, dim3(static_cast<unsigned>(std::min(enough, full))), dim3(block_threads), 0, stream,
-              in.values, out.doubled, in.n);
+  lab::launch(double_kernel, dim3(static_cast<unsigned>(std::min(enough, full))), dim3(block_threads), 0,
+              stream, in.values, out.doubled, in.n);
 }
 
 const registration<problem> registered{
@@ -35,8 +36,9 @@ const registration<problem> registered{
     {.idea = "a grid that fills the device once, in strides of its own size",
      .launch = launch,
      .tile = block_threads,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "smsp__inst_executed.sum", "launch__grid_size"}}};
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
+                 "launch__grid_size"}}};
 
 }  // namespace
 }  // namespace lab::elementwise::grid_stride

@@ -1,5 +1,5 @@
-// One thread computes one output: it reads its whole window from global memory and adds it up. Every input is read
-// `window` times, by as many threads; only the caches stand between that and the memory.
+// One thread computes one output: it reads its whole window from global memory and adds it up. Every input is
+// read `window` times, by as many threads; only the caches stand between that and the memory.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::naive {
@@ -23,17 +23,18 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.averages, in.n, in.window);
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.averages,
+              in.n, in.window);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "one thread per output, the whole window from global memory",
-     .launch = launch,
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sector_hit_rate.pct", "dram__bytes_read.sum"}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "one thread per output, the whole window from global memory",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>,
+                                        .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                                    "l1tex__t_sector_hit_rate.pct", "dram__bytes_read.sum"}}};
 
 }  // namespace
 }  // namespace lab::moving_average::naive

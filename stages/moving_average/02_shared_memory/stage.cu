@@ -1,5 +1,6 @@
-// The block first copies its tile and the halo of window - 1 inputs before it into shared memory, each once; then every
-// thread adds up its window from there. Global memory is read (block_threads + window - 1) / block_threads times.
+// The block first copies its tile and the halo of window - 1 inputs before it into shared memory, each once;
+// then every thread adds up its window from there. Global memory is read (block_threads + window - 1) /
+// block_threads times.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::shared_memory {
@@ -37,18 +38,20 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream, in.values,
-              out.averages, in.n, in.window);
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream,
+              in.values, out.averages, in.n, in.window);
 }
 
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "the block's tile and its halo are read once, into shared memory",
      .launch = launch,
-     .unsupported = [](const problem::parameters& p) { return halo_too_long(p, block_threads, sizeof(double)); },
+     .unsupported =
+         [](const problem::parameters& p) { return halo_too_long(p, block_threads, sizeof(double)); },
      .tile = block_threads,
      .owner_of = consecutive_owner<block_threads, 1>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
                  "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "smsp__inst_executed.sum"}}};
 
 }  // namespace

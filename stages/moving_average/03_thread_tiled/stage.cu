@@ -1,5 +1,6 @@
-// Each thread computes 48 consecutive outputs: the first window is added up, and each further one is the one before
-// plus the value that enters minus the value that leaves. 47 of 48 sums cost two additions instead of `window`.
+// Each thread computes 48 consecutive outputs: the first window is added up, and each further one is the one
+// before plus the value that enters minus the value that leaves. 47 of 48 sums cost two additions instead of
+// `window`.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::thread_tiled {
@@ -49,21 +50,23 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((in.n + tile_outputs - 1) / tile_outputs);
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream, in.values,
-              out.averages, in.n, in.window);
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream,
+              in.values, out.averages, in.n, in.window);
 }
 
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "48 consecutive outputs per thread: one whole sum, 47 updates",
      .launch = launch,
-     .unsupported = [](const problem::parameters& p) { return halo_too_long(p, tile_outputs, sizeof(double)); },
+     .unsupported =
+         [](const problem::parameters& p) { return halo_too_long(p, tile_outputs, sizeof(double)); },
      .tile = tile_outputs,
      .owner_of = consecutive_owner<tile_outputs, thread_outputs>,
      .traits = {.drifts = true, .leaks_nonfinite = true},
      .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}}};
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}}};
 
 }  // namespace
 }  // namespace lab::moving_average::thread_tiled

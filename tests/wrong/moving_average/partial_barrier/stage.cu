@@ -4,7 +4,8 @@
 namespace lab::moving_average::wrong {
 namespace {
 
-__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n, std::int64_t window) {
+__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n,
+                                      std::int64_t window) {
   const std::int64_t i = output_index();
   if (i >= n) return;
   __syncthreads();

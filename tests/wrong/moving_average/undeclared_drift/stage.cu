@@ -4,7 +4,8 @@
 namespace lab::moving_average::wrong {
 namespace {
 
-__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n, std::int64_t window) {
+__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n,
+                                      std::int64_t window) {
   const std::int64_t i = output_index();
   constexpr int thread_outputs = 32;
   double sum = 0;
@@ -14,7 +15,8 @@ __global__ void moving_average_kernel(const double* values, double* averages, st
       continue;
     }
     const bool first = k == i * thread_outputs || k == window - 1;
-    sum = first ? average(values, k, window) * static_cast<double>(window) : sum + values[k] - values[k - window];
+    sum = first ? average(values, k, window) * static_cast<double>(window)
+                : sum + values[k] - values[k - window];
     averages[k] = sum / static_cast<double>(window);
   }
 }

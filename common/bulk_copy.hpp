@@ -1,0 +1,115 @@
+// Bulk asynchronous copies between global and shared memory, and the barriers that they complete on (compute
+// capability 9.0). PTX ISA, sections "cp.async.bulk" and "mbarrier". Addresses and sizes are multiples of 16
+// bytes. For kernels with the trait gpu_only; on lower architectures the functions trap.
+#pragma once
+
+#include <cstdint>
+
+#include "common/cuda.hpp"
+
+#if defined(__CUDACC__) && !LAB_EMULATED
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define LAB_SM90(...) asm volatile(__VA_ARGS__)
+#else
+#define LAB_SM90(...) __trap()
+#endif
+
+namespace lab {
+
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// A barrier in shared memory. It counts phases from 0; a phase ends when `arrivals` threads have arrived and
+// every byte expected in it has landed.
+struct copy_barrier {
+  std::uint64_t state;
+
+  __device__ __forceinline__ void initialise(int arrivals) {
+    LAB_SM90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&state)), "r"(arrivals)
+             : "memory");
+  }
+
+  __device__ __forceinline__ void arrive() {
+    LAB_SM90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&state)) : "memory");
+  }
+
+  // Blocks until phase `phase` has ended. Only the current phase and the one before can be asked for.
+  __device__ __forceinline__ void wait(unsigned phase) {
+    LAB_SM90(
+        "{\n.reg .pred done;\nretry%=: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra retry%=;\n}" ::"r"(shared_address(&state)),
+        "r"(phase & 1)
+        : "memory");
+  }
+};
+
+// After `initialise`, before the first copy: the copy engine sees the barriers.
+__device__ __forceinline__ void publish_barriers() {
+  LAB_SM90("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// What this thread has read and written in shared memory is ordered before bulk copies that others issue
+// after it.
+__device__ __forceinline__ void release_to_copies() {
+  LAB_SM90("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// Global to shared memory; arrives at `barrier` once itself, and completes its phase with the bytes.
+template <class T>
+__device__ __forceinline__ void copy_in(T* shared, const T* global, int count, copy_barrier& barrier) {
+  const int bytes = count * static_cast<int>(sizeof(T));
+  LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier.state)),
+           "r"(bytes)
+           : "memory");
+  LAB_SM90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+               shared_address(shared)),
+           "l"(global), "r"(bytes), "r"(shared_address(&barrier.state))
+           : "memory");
+}
+
+// The same, and asks the L2 cache to keep the values, because another block will read them soon.
+template <class T>
+__device__ __forceinline__ void copy_in_and_keep(T* shared, const T* global, int count,
+                                                 copy_barrier& barrier) {
+  const int bytes = count * static_cast<int>(sizeof(T));
+  std::uint64_t policy = 0;
+  LAB_SM90("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier.state)),
+           "r"(bytes)
+           : "memory");
+  LAB_SM90(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+      "[%3], %4;" ::"r"(shared_address(shared)),
+      "l"(global), "r"(bytes), "r"(shared_address(&barrier.state)), "l"(policy)
+      : "memory");
+}
+
+// Shared to global memory, into the thread's current group.
+template <class T>
+__device__ __forceinline__ void copy_out(T* global, const T* shared, int count) {
+  LAB_SM90("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+           "r"(shared_address(shared)), "r"(count * static_cast<int>(sizeof(T)))
+           : "memory");
+}
+
+__device__ __forceinline__ void close_group() {
+  LAB_SM90("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Blocks until all but the last `pending` groups of this thread have left shared memory, which may then be
+// reused.
+template <int pending>
+__device__ __forceinline__ void wait_groups_left() {
+  LAB_SM90("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+
+// __syncthreads() of the `threads` threads of the block that name the same barrier, 1 to 15.
+__device__ __forceinline__ void named_barrier(int name, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(name), "r"(threads) : "memory");
+}
+
+}  // namespace lab
+
+#endif
