@@ -26,8 +26,8 @@ class observer {
   virtual void begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) = 0;
   virtual void end_launch() = 0;
   virtual void begin_block(uint3 block) = 0;
-  // What was wrong with the block, which then fails the launch.
-  virtual std::optional<std::string> end_block() = 0;
+  // What was wrong with the block, which then fails the launch. `completed`: it has not been stopped before its end.
+  virtual std::optional<std::string> end_block(bool completed) = 0;
   // current_thread runs now, for the first time or again.
   virtual void enter_thread() = 0;
   // Every thread of the block has reached a barrier and may pass it: what was done before is ordered before

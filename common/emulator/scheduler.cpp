@@ -199,7 +199,7 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
   } while (!stopping_ && exited_ != size && (wake_yielded() || pass_barrier()));
   if (stopping_) abandon_threads();
   if (active_observer) {
-    auto complaint = active_observer->end_block();
+    auto complaint = active_observer->end_block(!stopping_);
     if (complaint && !failure_) failure_ = std::move(complaint);
   }
   current_runner = nullptr;

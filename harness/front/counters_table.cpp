@@ -46,13 +46,13 @@ struct line_column {
 };
 
 const std::vector<line_column> line_columns{
-    {"global ld: requests/sectors",
+    {"global ld",
      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}},
-    {"global st: requests/sectors",
+    {"global st",
      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}},
-    {"shared ld: wavefronts/conflicts",
+    {"shared ld",
      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}},
-    {"shared st: wavefronts/conflicts",
+    {"shared st",
      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}},
     {"lanes", {"smsp__thread_inst_executed_per_inst_executed.ratio"}}};
 
@@ -75,18 +75,23 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
     const bool used = std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return !cell(line.second, column).empty(); });
     if (used) shown.push_back(&column);
   }
-  text += fmt::format("\n{}{}\n", file, modelled ? ": every figure is modelled" : "");
-  std::string heading;
-  for (const auto* column : shown) heading += std::string(column->heading) + "  ";
-  text += heading + "\n";
+  text += fmt::format("\n{}: global memory: requests/sectors; shared memory: wavefronts/conflicts; lanes: active, on average{}\n",
+                      file, modelled ? "; all modelled" : "");
+  std::vector<std::size_t> widths;
+  for (const auto* column : shown) {
+    widths.push_back(std::string(column->heading).size());
+    for (const auto& [number, metrics] : lines) widths.back() = std::max(widths.back(), cell(metrics, *column).size());
+    text += padded_left(column->heading, widths.back()) + "  ";
+  }
+  text += "line\n";
   std::istringstream stream(source);
   std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     const auto found = lines.find(++number);
     std::string counters;
-    for (const auto* column : shown) {
-      const std::string value = found == lines.end() ? "" : cell(found->second, *column);
-      counters += padded_left(value, std::string(column->heading).size()) + "  ";
+    for (std::size_t column = 0; column < shown.size(); ++column) {
+      const std::string value = found == lines.end() ? "" : cell(found->second, *shown[column]);
+      counters += padded_left(value, widths[column]) + "  ";
     }
     text += fmt::format("{}{:>4}  {}\n", counters, number, line);
   }

@@ -355,7 +355,9 @@ TEST_CASE("apply hands files to one stage") {
 }
 
 TEST_CASE("profiling needs a GPU and Nsight Compute") {
-  expect(run(command_without_gpu({"profile", "ladder/01"})), 2, {"needs a CUDA device and Nsight Compute"});
+  auto profile = command_without_gpu({"profile", "ladder/01"});
+  profile.insert(profile.begin() + 1, "LAB_WORKER_OBSERVED=/nonexistent/worker");
+  expect(run(profile), 2, {"/nonexistent/worker"});
 }
 
 TEST_CASE("a profile keeps the report and shows the counters") {

@@ -143,6 +143,8 @@ void global_shadow::add(cell& at, unsigned mask, const global_access& access) {
     }
     return;
   }
+  // An atomic does not make good what the block has written plainly before.
+  if (access.strong && at.writer == block_ && !at.strong && (at.write_bytes & mask) == mask) return;
   at.write_bytes = (at.writer == block_ ? at.write_bytes | mask : mask) & 0xf;
   at.writer = block_;
   at.write_place = access.place;

@@ -110,17 +110,22 @@ void observation::recorder::begin_block(uint3 block) {
   block_ = block;
   block_number_ = (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
   block_failure_.reset();
+  unwritten_reads_.clear();
   trace_.begin_block();
   shared_.begin_block();
   global_.begin_block(block_number_);
 }
 
-std::optional<std::string> observation::recorder::end_block() { return std::exchange(block_failure_, std::nullopt); }
+std::optional<std::string> observation::recorder::end_block(bool completed) {
+  if (completed) report_unwritten_reads();
+  return std::exchange(block_failure_, std::nullopt);
+}
 
 void observation::recorder::enter_thread() { the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes); }
 
 void observation::recorder::barrier_passed() {
   ++record_->barriers;
+  report_unwritten_reads();
   shared_.barrier_passed();
 }
 
@@ -208,11 +213,13 @@ std::string observation::recorder::prefix(std::uint32_t place, unsigned thread) 
 
 void observation::recorder::report(fault kind, const std::string& text) {
   constexpr std::size_t most_faults = 20;
-  if (faults_.size() < most_faults) {
-    faults_.push_back({kind, text});
-    if (block_failure_) add_diagnostic(text);
-  }
+  if (faults_.size() < most_faults) faults_.push_back({kind, text});
   if (!block_failure_) block_failure_ = text;
+}
+
+void observation::recorder::report_unwritten_reads() {
+  for (const auto& [place, text] : unwritten_reads_) report(fault::uninitialised, text);
+  unwritten_reads_.clear();
 }
 
 void observation::recorder::report_race(const global_conflict& conflict, const global_access& access) {
@@ -229,9 +236,10 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
   const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
   if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
   if (!conflict.earlier) {
-    report(fault::uninitialised, prefix(access.place, access.thread) + "reads shared memory that its block has not written");
+    unwritten_reads_.emplace(access.place, prefix(access.place, access.thread) + "reads shared memory that its block has not written");
     return;
   }
+  unwritten_reads_.erase(other_place);
   const bool same_warp = conflict.earlier->thread / warp_lanes == access.thread / warp_lanes;
   report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) + " shared memory that " +
                           text_of_thread(conflict.earlier->thread) + (conflict.earlier->wrote ? " writes at " : " reads at ") +

@@ -22,7 +22,7 @@ class observation::recorder final : public observer {
   void begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) override;
   void end_launch() override;
   void begin_block(uint3 block) override;
-  std::optional<std::string> end_block() override;
+  std::optional<std::string> end_block(bool completed) override;
   void enter_thread() override;
   void barrier_passed() override;
   void barrier_without_all(const std::string& warning) override;
@@ -55,6 +55,7 @@ class observation::recorder final : public observer {
   std::string prefix(std::uint32_t place, unsigned thread) const;
   std::string text_of_thread(unsigned thread) const;
   void report(fault kind, const std::string& text);
+  void report_unwritten_reads();
   void report_race(const global_conflict& conflict, const global_access& access);
   void report_shared(const shared_conflict& conflict, const shared_access& access);
 
@@ -72,6 +73,8 @@ class observation::recorder final : public observer {
   std::vector<std::string> warnings_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reported_;  // pairs of places, in this launch
   std::optional<std::string> block_failure_;
+  // By place. Said at the next barrier, unless another thread has written there until then: that is a race.
+  std::map<std::uint32_t, std::string> unwritten_reads_;
 };
 
 // What the callbacks need at every access. Not thread_local: an observed launch uses one OS thread.
