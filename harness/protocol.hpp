@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/claim.hpp"
+
 namespace lab {
 
 // A worker answers `describe` with this number; the front refuses a worker built from other words.
@@ -455,6 +457,26 @@ inline void from_json(const nlohmann::json& json, parameter_description& paramet
   parameter.bench_defaults = one_or_more(json.at("defaults").at("bench"));
 }
 
+inline void to_json(nlohmann::json& json, const claim& claim) {
+  json = {{"metric", claim.metric},
+          {"per", text_or_null(claim.per)},
+          {"over_previous", claim.over_previous},
+          {"holds", relation_names[static_cast<int>(claim.holds)]},
+          {"value", finite(claim.value, "value of a claim")},
+          {"at", claim.at},
+          {"device", text_or_null(claim.device)}};
+}
+
+inline void from_json(const nlohmann::json& json, claim& claim) {
+  claim.metric = json.at("metric").get<std::string>();
+  claim.per = member_or<std::string>(json, "per", "");
+  claim.over_previous = member_or(json, "over_previous", false);
+  claim.holds = enumerator_from<relation>(json.at("holds"), relation_names);
+  claim.value = json.at("value").get<double>();
+  claim.at = member_or<parameter_values>(json, "at", {});
+  claim.device = member_or<std::string>(json, "device", "");
+}
+
 struct stage_description {
   std::string name;  // "02_tree"
   std::string path;  // "reduction/02_tree"
@@ -464,6 +486,7 @@ struct stage_description {
   bool library = false;  // somebody else's kernel, there to be compared with
   std::vector<std::string>
       metrics;           // Nsight Compute's names, of the counters that the stage's page speaks of
+  std::vector<claim> claims;
   bool runnable = true;  // on the worker's device
   std::string why_not;
 };
@@ -471,7 +494,8 @@ struct stage_description {
 inline void to_json(nlohmann::json& json, const stage_description& stage) {
   json = {{"name", stage.name},       {"path", stage.path},         {"idea", stage.idea},
           {"traits", stage.traits},   {"needs", stage.needs},       {"library", stage.library},
-          {"metrics", stage.metrics}, {"runnable", stage.runnable}, {"why_not", stage.why_not}};
+          {"metrics", stage.metrics}, {"claims", stage.claims},     {"runnable", stage.runnable},
+          {"why_not", stage.why_not}};
 }
 
 inline void from_json(const nlohmann::json& json, stage_description& stage) {
@@ -482,6 +506,7 @@ inline void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.needs = member_or<std::string>(json, "needs", "");
   stage.library = member_or(json, "library", false);
   stage.metrics = member_or<std::vector<std::string>>(json, "metrics", {});
+  stage.claims = member_or<std::vector<claim>>(json, "claims", {});
   stage.runnable = member_or(json, "runnable", true);
   stage.why_not = member_or<std::string>(json, "why_not", "");
 }

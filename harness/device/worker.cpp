@@ -103,6 +103,7 @@ stage_description describe_stage(const stage_entry& stage, bool have_device) {
           .needs = needs_text(t),
           .library = t.library,
           .metrics = stage.metrics,
+          .claims = stage.claims,
           .runnable = why_not.empty(),
           .why_not = why_not};
 }

@@ -43,6 +43,7 @@ struct raw_options {
   bool quick = false;
   bool thorough = false;
   bool source = false;
+  bool check = false;
   std::vector<parameter_argument> parameters;
   std::vector<std::string> option_names;
 };
@@ -215,6 +216,7 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
                    "Nsight Compute's names (default: those that the stages' pages speak of and those that the emulator models)")
       ->type_name("NAME[,NAME]");
   profile->add_flag("--source", raw.source, "show the source, with the counters of each line (emulator)");
+  profile->add_flag("--check", raw.check, "test what the stages' pages claim of their counters");
   profile->add_option("--output", raw.outputs, "the report that is kept on a GPU (default: the stage's name here)")
       ->type_name("FILE.ncu-rep");
   profile->add_option("--seed", raw.seed, "of the inputs (default: 1)")->type_name("SEED");
@@ -223,7 +225,7 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
         std::vector<std::string> metrics;
         if (!options.metrics.empty()) metrics = split_at_commas(options.metrics, "--metrics");
         return profile_stages({options.patterns, options.device, options.parameters, options.option_names, metrics,
-                               options.outputs, options.source, parse_seed(options.seed),
+                               options.outputs, options.source, options.check, parse_seed(options.seed),
                                parse_timeout(options.timeout), options.json_path});
       }};
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "harness/front/child_process.hpp"
+#include "harness/front/claims.hpp"
 #include "harness/front/counters_table.hpp"
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
@@ -196,19 +197,29 @@ int profile_stages(const profile_options& options) {
     throw usage_error("--output names one report, and several stages were asked for");
   }
 
+  const auto count = [&](const stage_description& stage, const parameter_values& parameters) {
+    if (!stage.runnable) return stage_profile{.stage = stage.path, .skipped = stage.why_not};
+    status_line status;
+    status.show(fmt::format("{}: counting", stage.path));
+    return modelled ? model_counters(options, observed, stage, parameters)
+                    : measure_counters(options, connected.process.arguments(), stage, parameters);
+  };
+  if (options.check) {
+    bool all_hold = true;
+    for (const auto& selection : selections) {
+      const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
+      all_hold = check_counter_claims(selection, parameters, count) && all_hold;
+    }
+    return all_hold ? exit_ok : exit_stage_failed;
+  }
+
   bool failed = false;
   nlohmann::json stages = nlohmann::json::array();
   for (const auto& selection : selections) {
     const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
     std::vector<stage_profile> profiles;
     for (const stage_description* stage : selection.stages) {
-      stage_profile found{.stage = stage->path, .skipped = stage->why_not};
-      if (stage->runnable) {
-        status_line status;
-        status.show(fmt::format("{}: counting", stage->path));
-        found = modelled ? model_counters(options, observed, *stage, parameters)
-                         : measure_counters(options, connected.process.arguments(), *stage, parameters);
-      }
+      stage_profile found = count(*stage, parameters);
       failed = failed || !found.failure.empty();
       stages.push_back(found);
       stages.back()["parameters"] = parameters;

@@ -43,6 +43,7 @@ struct profile_options {
   std::vector<std::string> metrics;  // empty: those that the stage's page speaks of
   std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
   bool source = false;               // show the source with the counters of each line
+  bool check = false;                // test the stages' claims about counters instead of showing the counters
   std::uint64_t seed = 1;
   std::optional<double> timeout_seconds;
   std::string json_path;

@@ -25,6 +25,7 @@ void count_all(bool reverse) {
         const lab::counted found = lab::count_kernels(*work, 7, stream.get());
         INFO((found.check.failure ? lab::failure_message(*found.check.failure) : std::string("no failure")));
         CHECK(!found.check.failure);
+        lab::emulator::reset();
         CHECK(found.profile.diagnostics.empty());
         CHECK(!found.profile.kernels.empty());
         CHECK(!found.profile.sources.empty());

@@ -26,7 +26,10 @@ const registration<problem> registered{LAB_PATH,
                                         .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
                                                     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
                                                     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}};
+                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+     .claims = {// 32 neighbours of 8 bytes are 8 sectors.
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", .per = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", .value = 8, .at = {{"n", 1 << 20}}},
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", .per = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", .value = 8, .at = {{"n", 1 << 20}}}}}};
 
 }  // namespace
 }  // namespace lab::elementwise::naive
