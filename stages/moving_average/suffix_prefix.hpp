@@ -165,8 +165,7 @@ struct suffix_prefix {
 #pragma unroll
     for (int k = 0; k < 2 * per_thread - 1; ++k) {
       const int place = base + first + k - (per_thread - 1);
-      // What lies farther back than the window need not be there.
-      reached[k] = k >= per_thread - window ? ring[place >= 0 ? place : place + ring_values] : 0;
+      reached[k] = ring[place >= 0 ? place : place + ring_values];
     }
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
