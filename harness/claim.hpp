@@ -14,9 +14,9 @@ inline constexpr const char* relation_names[] = {"equal", "at_most", "at_least"}
 inline constexpr const char* speed_up_metric = "speedup";
 
 struct claim {
-  std::string metric;           // a counter by Nsight Compute's name, or speed_up_metric
-  std::string per;              // when not empty, the claim is about metric / per
-  bool over_previous = false;   // the claim is about this stage's figure over the previous stage's
+  std::string metric;          // a counter by Nsight Compute's name, or speed_up_metric
+  std::string per;             // when not empty, the claim is about metric / per
+  bool over_previous = false;  // the claim is about this stage's figure over the previous stage's
   relation holds = relation::equal;
   double value = 0;
   std::map<std::string, std::int64_t> at;  // parameters for which it holds; the defaults of the others

@@ -109,9 +109,9 @@ enum class failure_kind {
   uninitialised   // shared memory was read that nobody had written
 };
 
-inline constexpr const char* failure_kind_names[] = {"wrong", "unwritten", "out_of_bounds", "input_changed",
-                                                     "crash", "launch",    "unsupported",   "hang",
-                                                     "race",  "uninitialised"};
+inline constexpr const char* failure_kind_names[] = {
+    "wrong",  "unwritten",   "out_of_bounds", "input_changed", "crash",
+    "launch", "unsupported", "hang",          "race",          "uninitialised"};
 
 inline std::string to_string(failure_kind kind) {
   return failure_kind_names[static_cast<int>(kind)];
@@ -306,7 +306,8 @@ inline void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
 // By Nsight Compute's names; names that begin with lab__ are the lab's own.
 using metric_values = std::map<std::string, double>;
 
-// The counters of one line of the source. A line of an inlined or generic function may appear once per function.
+// The counters of one line of the source. A line of an inlined or generic function may appear once per
+// function.
 struct line_record {
   std::string file;  // from the repository's root
   std::int64_t line = 0;
@@ -333,7 +334,10 @@ struct kernel_record {
 };
 
 inline void to_json(nlohmann::json& json, const kernel_record& kernel) {
-  json = {{"name", kernel.name}, {"launches", kernel.launches}, {"metrics", kernel.metrics}, {"lines", kernel.lines}};
+  json = {{"name", kernel.name},
+          {"launches", kernel.launches},
+          {"metrics", kernel.metrics},
+          {"lines", kernel.lines}};
 }
 
 inline void from_json(const nlohmann::json& json, kernel_record& kernel) {
@@ -347,8 +351,9 @@ inline void from_json(const nlohmann::json& json, kernel_record& kernel) {
 struct profile_record {
   bool modelled = true;  // by the emulator; false: measured by a GPU's counters
   std::vector<kernel_record> kernels;
-  std::vector<std::string> diagnostics;        // what was wrong, and what need not work on a GPU
-  std::map<std::string, std::string> sources;  // the text of each file that `lines` name, where it could be read
+  std::vector<std::string> diagnostics;  // what was wrong, and what need not work on a GPU
+  std::map<std::string, std::string>
+      sources;  // the text of each file that `lines` name, where it could be read
 };
 
 inline void to_json(nlohmann::json& json, const profile_record& profile) {
@@ -485,16 +490,16 @@ struct stage_description {
   std::string needs;     // "GPU, compute capability 9.0"; empty when nothing special
   bool library = false;  // somebody else's kernel, there to be compared with
   std::vector<std::string>
-      metrics;           // Nsight Compute's names, of the counters that the stage's page speaks of
+      metrics;  // Nsight Compute's names, of the counters that the stage's page speaks of
   std::vector<claim> claims;
   bool runnable = true;  // on the worker's device
   std::string why_not;
 };
 
 inline void to_json(nlohmann::json& json, const stage_description& stage) {
-  json = {{"name", stage.name},       {"path", stage.path},         {"idea", stage.idea},
-          {"traits", stage.traits},   {"needs", stage.needs},       {"library", stage.library},
-          {"metrics", stage.metrics}, {"claims", stage.claims},     {"runnable", stage.runnable},
+  json = {{"name", stage.name},       {"path", stage.path},     {"idea", stage.idea},
+          {"traits", stage.traits},   {"needs", stage.needs},   {"library", stage.library},
+          {"metrics", stage.metrics}, {"claims", stage.claims}, {"runnable", stage.runnable},
           {"why_not", stage.why_not}};
 }
 

@@ -40,8 +40,8 @@ void stop_if_launch_failed();
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
 
-// For observers, about the running thread: stops it until the observer has made room, or ends the launch with this
-// diagnostic.
+// For observers, about the running thread: stops it until the observer has made room, or ends the launch with
+// this diagnostic.
 void pause_thread();
 [[noreturn]] void fail_launch(const std::string& diagnostic);
 

@@ -48,11 +48,17 @@ class guarded_buffer {
     return static_cast<std::size_t>(size) * sizeof(T) + static_cast<std::size_t>(2 * guard_bytes);
   }
 
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes_.data() + guard_bytes); }
-  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] T* data() const {
+    return reinterpret_cast<T*>(bytes_.data() + guard_bytes);
+  }
+  [[nodiscard]] std::int64_t size() const {
+    return size_;
+  }
 
   // Marks the guards, and the values too.
-  void poison_all() const { CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_)); }
+  void poison_all() const {
+    CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
+  }
 
   // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
   // any. `found` is a device scratch word.

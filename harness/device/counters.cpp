@@ -12,10 +12,14 @@ namespace {
 
 failure_kind kind_of(emulator::fault fault) {
   switch (fault) {
-    case emulator::fault::race: return failure_kind::race;
-    case emulator::fault::uninitialised: return failure_kind::uninitialised;
-    case emulator::fault::out_of_bounds: return failure_kind::out_of_bounds;
-    case emulator::fault::host_access: break;
+    case emulator::fault::race:
+      return failure_kind::race;
+    case emulator::fault::uninitialised:
+      return failure_kind::uninitialised;
+    case emulator::fault::out_of_bounds:
+      return failure_kind::out_of_bounds;
+    case emulator::fault::host_access:
+      break;
   }
   return failure_kind::crash;
 }
@@ -52,7 +56,9 @@ class observed_workload final : public workload {
  private:
   void take(const emulator::observation& observation) {
     for (const emulator::observed_kernel& kernel : observation.kernels()) {
-      kernel_record record{.name = kernel.name, .launches = static_cast<std::int64_t>(kernel.launches), .metrics = kernel.metrics};
+      kernel_record record{.name = kernel.name,
+                           .launches = static_cast<std::int64_t>(kernel.launches),
+                           .metrics = kernel.metrics};
       for (const emulator::observed_line& line : kernel.lines) {
         record.lines.push_back({line.file, line.line, line.function, line.metrics});
         if (profile.sources.contains(line.file)) continue;
@@ -60,8 +66,10 @@ class observed_workload final : public workload {
       }
       profile.kernels.push_back(std::move(record));
     }
-    for (const emulator::observed_fault& fault : observation.faults()) profile.diagnostics.push_back(fault.text);
-    for (const std::string& warning : observation.warnings()) profile.diagnostics.push_back("warning: " + warning);
+    for (const emulator::observed_fault& fault : observation.faults())
+      profile.diagnostics.push_back(fault.text);
+    for (const std::string& warning : observation.warnings())
+      profile.diagnostics.push_back("warning: " + warning);
     if (!observation.faults().empty()) first_fault = observation.faults().front();
   }
 
@@ -72,7 +80,8 @@ counted count_observed_kernels(workload& work, std::uint64_t seed, cudaStream_t 
   observed_workload observed(work);
   check_result result = run_and_check(observed, pattern::random, seed, stream);
   if (observed.first_fault) {
-    result.failure = failure_record{.kind = kind_of(observed.first_fault->kind), .found = observed.first_fault->text};
+    result.failure =
+        failure_record{.kind = kind_of(observed.first_fault->kind), .found = observed.first_fault->text};
   }
   return {std::move(result), std::move(observed.profile)};
 }

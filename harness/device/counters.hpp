@@ -13,8 +13,8 @@ struct counted {
   profile_record profile;
 };
 
-// Runs the workload once on random inputs, checks it, and tells what its kernels did. A fault that only an observed
-// kernel shows fails the check. Null in workers whose kernels are not observed.
+// Runs the workload once on random inputs, checks it, and tells what its kernels did. A fault that only an
+// observed kernel shows fails the check. Null in workers whose kernels are not observed.
 extern counted (*count_kernels)(workload& work, std::uint64_t seed, cudaStream_t stream);
 
 }  // namespace lab

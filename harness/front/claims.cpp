@@ -17,7 +17,8 @@ std::string claim_text(const claim& claim) {
   if (claim.over_previous) text += ", over the previous stage's,";
   text += fmt::format(" {} {}", signs[static_cast<int>(claim.holds)], claim.value);
   std::string where;
-  for (const auto& [name, value] : claim.at) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", name, value);
+  for (const auto& [name, value] : claim.at)
+    where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", name, value);
   if (!claim.device.empty()) where += (where.empty() ? "" : ", ") + claim.device;
   return where.empty() ? text : text + " (" + where + ")";
 }
@@ -34,7 +35,8 @@ bool holds(const claim& claim, double found) {
   return false;
 }
 
-std::optional<double> claimed_figure(const claim& claim, const profile_record& profile, const profile_record& previous) {
+std::optional<double> claimed_figure(const claim& claim, const profile_record& profile,
+                                     const profile_record& previous) {
   const auto figure_of = [&claim](const profile_record& from) -> std::optional<double> {
     const auto metric = metric_of(from, claim.metric);
     if (!metric || claim.per.empty()) return metric;
@@ -58,10 +60,12 @@ const stage_description* previous_stage(const track_description& track, const st
   return nullptr;
 }
 
-bool check_counter_claims(const track_selection& selection, const parameter_values& parameters, const counting& count) {
+bool check_counter_claims(const track_selection& selection, const parameter_values& parameters,
+                          const counting& count) {
   bool all_hold = true;
   std::map<std::pair<std::string, parameter_values>, stage_profile> known;
-  const auto profile_of_stage = [&](const stage_description& stage, const parameter_values& values) -> const stage_profile& {
+  const auto profile_of_stage = [&](const stage_description& stage,
+                                    const parameter_values& values) -> const stage_profile& {
     const auto found = known.find({stage.path, values});
     if (found != known.end()) return found->second;
     return known.emplace(std::pair(stage.path, values), count(stage, values)).first->second;
@@ -72,8 +76,10 @@ bool check_counter_claims(const track_selection& selection, const parameter_valu
       parameter_values values = parameters;
       for (const auto& [name, value] : claim.at) values[name] = value;
       const stage_profile& own = profile_of_stage(*stage, values);
-      const stage_description* const before = claim.over_previous ? previous_stage(*selection.track, *stage) : nullptr;
-      const profile_record previous = before != nullptr ? profile_of_stage(*before, values).profile : profile_record{};
+      const stage_description* const before =
+          claim.over_previous ? previous_stage(*selection.track, *stage) : nullptr;
+      const profile_record previous =
+          before != nullptr ? profile_of_stage(*before, values).profile : profile_record{};
       const auto figure = claimed_figure(claim, own.profile, previous);
       std::string verdict = "not tested here: ";
       if (!own.skipped.empty()) {
@@ -85,7 +91,8 @@ bool check_counter_claims(const track_selection& selection, const parameter_valu
         verdict += "there is no such figure";
       } else {
         const bool kept = holds(claim, *figure);
-        verdict = fmt::format("{}: {}{}", kept ? "holds" : "BROKEN", *figure, own.profile.modelled ? " modelled" : "");
+        verdict = fmt::format("{}: {}{}", kept ? "holds" : "BROKEN", *figure,
+                              own.profile.modelled ? " modelled" : "");
         all_hold = all_hold && kept;
       }
       std::printf("%s: %s: %s\n", stage->path.c_str(), claim_text(claim).c_str(), verdict.c_str());

@@ -15,17 +15,33 @@ namespace {
 
 bool is_sum(const std::string& metric) {
   const std::string suffix = ".sum";
-  return metric.size() > suffix.size() && metric.compare(metric.size() - suffix.size(), suffix.size(), suffix) == 0;
+  return metric.size() > suffix.size() &&
+         metric.compare(metric.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 // Whole numbers whole; others with three digits after the point.
 std::string figure(double value) {
-  return value == std::round(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.3f}", value);
+  return value == std::round(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.3f}", value);
 }
 
-std::string marked(const std::string& text, bool modelled) { return modelled ? text + " modelled" : text; }
+std::string marked(const std::string& text, bool modelled) {
+  return modelled ? text + " modelled" : text;
+}
 
-std::string stage_name(const std::string& path) { return path.substr(path.find('/') + 1); }
+// A metric's name with its unit, where Nsight Compute has told one.
+std::string with_unit(const std::string& metric, const std::vector<stage_profile>& stages) {
+  for (const auto& stage : stages) {
+    for (const auto& one : stage.counters) {
+      if (one.metric == metric && !one.unit.empty()) return fmt::format("{} ({})", metric, one.unit);
+    }
+  }
+  return metric;
+}
+
+std::string stage_name(const std::string& path) {
+  return path.substr(path.find('/') + 1);
+}
 
 std::vector<std::string> metrics_of(const std::vector<stage_profile>& stages) {
   std::set<std::string> names;
@@ -51,9 +67,11 @@ const std::vector<line_column> line_columns{
     {"global st",
      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}},
     {"shared ld",
-     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}},
+     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+      "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}},
     {"shared st",
-     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}},
+     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+      "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}},
     {"lanes", {"smsp__thread_inst_executed_per_inst_executed.ratio"}}};
 
 std::string cell(const metric_values& metrics, const line_column& column) {
@@ -72,15 +90,19 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
               const std::map<std::int64_t, metric_values>& lines, bool modelled) {
   std::vector<const line_column*> shown;
   for (const auto& column : line_columns) {
-    const bool used = std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return !cell(line.second, column).empty(); });
+    const bool used = std::any_of(lines.begin(), lines.end(),
+                                  [&](const auto& line) { return !cell(line.second, column).empty(); });
     if (used) shown.push_back(&column);
   }
-  text += fmt::format("\n{}: global memory: requests/sectors; shared memory: wavefronts/conflicts; lanes: active, on average{}\n",
-                      file, modelled ? "; all modelled" : "");
+  text += fmt::format(
+      "\n{}: global memory: requests/sectors; shared memory: wavefronts/conflicts; lanes: active, on "
+      "average{}\n",
+      file, modelled ? "; all modelled" : "");
   std::vector<std::size_t> widths;
   for (const auto* column : shown) {
     widths.push_back(std::string(column->heading).size());
-    for (const auto& [number, metrics] : lines) widths.back() = std::max(widths.back(), cell(metrics, *column).size());
+    for (const auto& [number, metrics] : lines)
+      widths.back() = std::max(widths.back(), cell(metrics, *column).size());
     text += padded_left(column->heading, widths.back()) + "  ";
   }
   text += "line\n";
@@ -104,7 +126,8 @@ void to_json(nlohmann::json& json, const stage_profile& stage) {
           {"skipped", text_or_null(stage.skipped)},
           {"failure", text_or_null(stage.failure)},
           {"profile", stage.profile},
-          {"report", text_or_null(stage.report)}};
+          {"report", text_or_null(stage.report)},
+          {"counters", stage.counters}};
 }
 
 profile_record profile_of(const std::vector<counter>& counters) {
@@ -118,7 +141,8 @@ profile_record profile_of(const std::vector<counter>& counters) {
     } catch (const std::exception&) {  // "n/a"
     }
     if (used == 0 || used != one.value.size()) continue;
-    auto kernel = std::find_if(profile.kernels.begin(), profile.kernels.end(), [&](const auto& known) { return known.name == one.kernel; });
+    auto kernel = std::find_if(profile.kernels.begin(), profile.kernels.end(),
+                               [&](const auto& known) { return known.name == one.kernel; });
     if (kernel == profile.kernels.end()) kernel = profile.kernels.insert(kernel, {.name = one.kernel});
     launches[one.kernel].insert(one.launch);
     kernel->launches = static_cast<std::int64_t>(launches[one.kernel].size());
@@ -145,11 +169,12 @@ std::optional<double> metric_of(const profile_record& profile, const std::string
   return is_sum(metric) ? sum : sum / kernels;
 }
 
-std::string counters_table(const std::vector<stage_profile>& stages, const std::vector<std::string>& metrics) {
+std::string counters_table(const std::vector<stage_profile>& stages,
+                           const std::vector<std::string>& metrics) {
   const std::vector<std::string> rows = metrics.empty() ? metrics_of(stages) : metrics;
   std::vector<std::vector<std::string>> table(1 + rows.size());
   table[0].push_back("");
-  for (std::size_t row = 0; row < rows.size(); ++row) table[row + 1].push_back(rows[row]);
+  for (std::size_t row = 0; row < rows.size(); ++row) table[row + 1].push_back(with_unit(rows[row], stages));
   for (const auto& stage : stages) {
     if (!stage.skipped.empty()) continue;
     table[0].push_back(stage_name(stage.stage));
@@ -160,18 +185,25 @@ std::string counters_table(const std::vector<stage_profile>& stages, const std::
   }
   std::vector<std::size_t> widths(table[0].size(), 0);
   for (const auto& row : table) {
-    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], display_width(row[column]));
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], display_width(row[column]));
   }
   std::string text;
   for (const auto& row : table) {
     text += padded_right(row[0], widths[0]);
-    for (std::size_t column = 1; column < row.size(); ++column) text += "  " + padded_left(row[column], widths[column]);
+    for (std::size_t column = 1; column < row.size(); ++column)
+      text += "  " + padded_left(row[column], widths[column]);
     text += "\n";
   }
   for (const auto& stage : stages) {
+    for (const auto& kernel : stage.profile.kernels) {
+      text += fmt::format("{}: {}, launched {}\n", stage_name(stage.stage), kernel.name,
+                          kernel.launches == 1 ? "once" : fmt::format("{} times", kernel.launches));
+    }
     if (!stage.skipped.empty()) text += fmt::format("{}: skipped: {}\n", stage.stage, stage.skipped);
     if (!stage.failure.empty()) text += fmt::format("{}: FAIL: {}\n", stage.stage, stage.failure);
-    for (const auto& diagnostic : stage.profile.diagnostics) text += fmt::format("{}: {}\n", stage.stage, diagnostic);
+    for (const auto& diagnostic : stage.profile.diagnostics)
+      text += fmt::format("{}: {}\n", stage.stage, diagnostic);
   }
   return text;
 }

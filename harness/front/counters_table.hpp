@@ -17,18 +17,21 @@ struct stage_profile {
   std::string skipped;  // why it was not run; else empty
   std::string failure;  // what was wrong with it; else empty
   profile_record profile;
-  std::string report;  // Nsight Compute's file, where there is one
+  std::string report;             // Nsight Compute's file, where there is one
+  std::vector<counter> counters;  // its table, a line for each metric of each launch
 };
 void to_json(nlohmann::json& json, const stage_profile& stage);
 
 // The launches of Nsight Compute's table, each kernel's added up (a ratio: its mean).
 [[nodiscard]] profile_record profile_of(const std::vector<counter>& counters);
 
-// A metric of all kernels of the stage together: a sum, or of ratios the mean. Nothing where no kernel has it.
+// A metric of all kernels of the stage together: a sum, or of ratios the mean. Nothing where no kernel has
+// it.
 [[nodiscard]] std::optional<double> metric_of(const profile_record& profile, const std::string& metric);
 
 // `metrics` as rows; when empty, all that are not 0 everywhere.
-[[nodiscard]] std::string counters_table(const std::vector<stage_profile>& stages, const std::vector<std::string>& metrics);
+[[nodiscard]] std::string counters_table(const std::vector<stage_profile>& stages,
+                                         const std::vector<std::string>& metrics);
 
 // Each stage's source, with the counters of each line that has any in front of it.
 [[nodiscard]] std::string annotated_sources(const std::vector<stage_profile>& stages);

@@ -60,8 +60,9 @@ std::string worker_binary(device_kind kind) {
 std::string observed_worker_binary() {
   std::string binary = binary_at("LAB_WORKER_OBSERVED", "lab-worker-observed");
   if (binary.empty()) {
-    throw environment_error("lab-worker-observed is not built: counting needs libbacktrace, which comes with GCC, and a "
-                            "build without sanitizers");
+    throw environment_error(
+        "lab-worker-observed is not built: counting needs libbacktrace, which comes with GCC, and a "
+        "build without sanitizers");
   }
   return binary;
 }

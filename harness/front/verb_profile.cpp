@@ -26,21 +26,20 @@ namespace fs = std::filesystem;
 // Each metric may take several replays of the kernel.
 constexpr double generous_seconds = 600;
 
-// Every stage's, beside those that its page speaks of: what the emulator models too, so that the two devices can be
-// compared.
-const std::vector<std::string> common_metrics{
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "smsp__thread_inst_executed_per_inst_executed.ratio"};
+// Every stage's, beside those that its page speaks of: what the emulator models too, so that the two devices
+// can be compared.
+const std::vector<std::string> common_metrics{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                                              "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                              "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+                                              "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                                              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                                              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+                                              "smsp__thread_inst_executed_per_inst_executed.ratio"};
 
-// The values that were given, and the first of the emulator's defaults for every other parameter: the same sizes on
-// either device, so that their counters can be compared.
+// The values that were given, and the first of the emulator's defaults for every other parameter: the same
+// sizes on either device, so that their counters can be compared.
 parameter_values profile_parameters(const track_description& track,
                                     const std::vector<parameter_argument>& arguments) {
   parameter_values values = given_parameters(track, arguments);
@@ -104,7 +103,8 @@ std::vector<track_selection> select_profiled(const std::vector<track_description
   }
 }
 
-// Runs Nsight Compute over one run of the stage. Every launch is a line of its table; a kernel's launches are added up.
+// Runs Nsight Compute over one run of the stage. Every launch is a line of its table; a kernel's launches are
+// added up.
 stage_profile measure_counters(const profile_options& options, const std::vector<std::string>& worker,
                                const stage_description& stage, const parameter_values& parameters) {
   stage_profile result{.stage = stage.path};
@@ -153,7 +153,8 @@ stage_profile measure_counters(const profile_options& options, const std::vector
     throw environment_error(
         fmt::format("Nsight Compute {}:\n{}", imported.ending.description(), imported.output));
   }
-  result.profile = profile_of(parse_counters(imported.output, request.metrics));
+  result.counters = parse_counters(imported.output, request.metrics);
+  result.profile = profile_of(result.counters);
   fs::rename(unfinished.path(), report);
   result.report = report;
   return result;
@@ -175,7 +176,8 @@ stage_profile model_counters(const profile_options& options, worker& observed, c
     return result;
   }
   if (answer.end == answer_end::failed) result.failure = answer_text(answer);
-  if (const auto profile = optional_member<profile_record>(answer.content, "profile")) result.profile = *profile;
+  if (const auto profile = optional_member<profile_record>(answer.content, "profile"))
+    result.profile = *profile;
   return result;
 }
 
@@ -193,7 +195,8 @@ int profile_stages(const profile_options& options) {
   connected.process.stop();
   worker observed;
   if (modelled) observed = make_worker(observed_worker_binary(), 0);
-  if (!modelled && !options.output.empty() && (selections.size() > 1 || selections.front().stages.size() > 1)) {
+  if (!modelled && !options.output.empty() &&
+      (selections.size() > 1 || selections.front().stages.size() > 1)) {
     throw usage_error("--output names one report, and several stages were asked for");
   }
 

@@ -38,8 +38,12 @@ void count_all(bool reverse) {
 
 }  // namespace
 
-TEST_CASE("every portable stage is observed in silence") { count_all(false); }
-TEST_CASE("every portable stage is observed in silence, last thread first") { count_all(true); }
+TEST_CASE("every portable stage is observed in silence") {
+  count_all(false);
+}
+TEST_CASE("every portable stage is observed in silence, last thread first") {
+  count_all(true);
+}
 
 TEST_CASE("counters do not depend on the order of the threads") {
   const lab::stream stream;

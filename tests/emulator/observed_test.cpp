@@ -18,7 +18,8 @@ struct outcome {
 };
 
 template <class... Parameters, class... Arguments>
-outcome observe(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes, Arguments... arguments) {
+outcome observe(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                Arguments... arguments) {
   lab::emulator::reset();
   const observation watching;
   const cudaError_t error = try_launch(kernel, grid, block, shared_bytes, arguments...);
@@ -74,14 +75,14 @@ __global__ void double_buffer(int* out, int rounds) {
   }
 }
 
-// Two threads read, and only the first of them is in the way of the writer: remembering the last reader would not do.
+// Two threads read, and only the first of them is in the way of the writer: remembering the last reader would
+// not do.
 constexpr int reads_first = __LINE__ + 6, writes_after = __LINE__ + 7;
 __global__ void read_by_two(int* out) {
   __shared__ int word;
   if (threadIdx.x == 0) word = 1;
   __syncthreads();
-  if (threadIdx.x < 64)
-    out[threadIdx.x] = word;
+  if (threadIdx.x < 64) out[threadIdx.x] = word;
   if (threadIdx.x == 63) word = 2;
 }
 
@@ -225,8 +226,7 @@ __global__ void last_block_without_fence(int* partial, unsigned* tickets, int* s
     partial[blockIdx.x] = 1;
     if (atomicAdd(tickets, 1u) == gridDim.x - 1) {
       int total = 0;
-      for (unsigned block = 0; block < gridDim.x; ++block)
-        total += partial[block];
+      for (unsigned block = 0; block < gridDim.x; ++block) total += partial[block];
       *sum = total;
     }
   }
@@ -266,7 +266,9 @@ __global__ void call_with_lane(const float* in, float* out) {
   out[threadIdx.x] = sum;
 }
 
-std::string in_file(int line) { return "tests/emulator/observed_test.cpp:" + std::to_string(line); }
+std::string in_file(int line) {
+  return "tests/emulator/observed_test.cpp:" + std::to_string(line);
+}
 
 }  // namespace
 
@@ -274,11 +276,13 @@ TEST_CASE("observed: a race in shared memory names both lines and threads, in ei
   device_array<int> out(64);
   lab::emulator::configure({.threads = 2});
   check_fault(observe(shift, 1, 64, 0, out.get(), false), fault::race,
-              in_file(shift_write) + ": block (0,0,0): thread (32,0,0) writes shared memory that thread (0,0,0) reads at " +
+              in_file(shift_write) +
+                  ": block (0,0,0): thread (32,0,0) writes shared memory that thread (0,0,0) reads at " +
                   in_file(shift_read) + ", with no __syncthreads() between");
   lab::emulator::configure({.threads = 2, .reverse = true});
   check_fault(observe(shift, 1, 64, 0, out.get(), false), fault::race,
-              in_file(shift_write) + ": block (0,0,0): thread (31,0,0) writes shared memory that thread (63,0,0) reads at " +
+              in_file(shift_write) +
+                  ": block (0,0,0): thread (31,0,0) writes shared memory that thread (63,0,0) reads at " +
                   in_file(shift_read) + ", with no __syncthreads() between");
   check_silent(observe(shift, 1, 64, 0, out.get(), true));
   lab::emulator::configure({.threads = 2});
@@ -287,7 +291,8 @@ TEST_CASE("observed: a race in shared memory names both lines and threads, in ei
 TEST_CASE("observed: a tile that is overwritten while it is read, and one of two that is not") {
   device_array<int> out(64);
   check_fault(observe(single_buffer, 1, 64, 0, out.get(), 2), fault::race,
-              in_file(single_read) + ": block (0,0,0): thread (32,0,0) reads shared memory that thread (31,0,0) writes at " +
+              in_file(single_read) +
+                  ": block (0,0,0): thread (32,0,0) reads shared memory that thread (31,0,0) writes at " +
                   in_file(single_write) + ", with no __syncthreads() between");
   check_silent(observe(single_buffer, 1, 64, 0, out.get(), 1));
   check_silent(observe(double_buffer, 1, 64, 0, out.get(), 5));
@@ -296,7 +301,8 @@ TEST_CASE("observed: a tile that is overwritten while it is read, and one of two
 TEST_CASE("observed: a writer is compared with all readers, not with the last one") {
   device_array<int> out(64);
   check_fault(observe(read_by_two, 1, 64, 0, out.get()), fault::race,
-              in_file(writes_after) + ": block (0,0,0): thread (63,0,0) writes shared memory that thread (31,0,0) reads at " +
+              in_file(writes_after) +
+                  ": block (0,0,0): thread (63,0,0) writes shared memory that thread (31,0,0) reads at " +
                   in_file(reads_first) + ", with no __syncthreads() between");
 }
 
@@ -315,9 +321,11 @@ TEST_CASE("observed: within a warp __syncwarp() orders, and nothing else does") 
 TEST_CASE("observed: atomics do not race with each other, and do with what is plain") {
   device_array<int> out(64);
   check_silent(observe(count_in_shared, 1, 64, 0, out.get()));
-  check_fault(observe(count_and_look, 1, 64, 0, out.get()), fault::race,
-              in_file(atomic_line) + ": block (0,0,0): thread (1,0,0) atomically changes shared memory that thread (0,0,0) reads at " +
-                  in_file(plain_line) + ", with no __syncwarp() or __syncthreads() between");
+  check_fault(
+      observe(count_and_look, 1, 64, 0, out.get()), fault::race,
+      in_file(atomic_line) +
+          ": block (0,0,0): thread (1,0,0) atomically changes shared memory that thread (0,0,0) reads at " +
+          in_file(plain_line) + ", with no __syncwarp() or __syncthreads() between");
 }
 
 TEST_CASE("observed: bytes of one word are no race") {
@@ -329,21 +337,25 @@ TEST_CASE("observed: shared memory that nobody wrote, though the block before di
   device_array<int> out(128);
   check_silent(observe(shift, 2, 64, 0, out.get(), true));
   check_fault(observe(leave_a_hole, 1, 64, 0, out.get()), fault::uninitialised,
-              in_file(hole_line) + ": block (0,0,0): thread (7,0,0) reads shared memory that its block has not written");
+              in_file(hole_line) +
+                  ": block (0,0,0): thread (7,0,0) reads shared memory that its block has not written");
 }
 
 TEST_CASE("observed: accesses outside of an allocation stop the kernel before they are made") {
   device_array<int> out(100);
-  check_fault(observe(write_one_too_many, 2, 64, 0, out.get(), 100), fault::out_of_bounds,
-              in_file(beyond_line) +
-                  ": block (1,0,0): thread (36,0,0) writes 4 bytes at offset 400 of an allocation of 400 bytes");
+  check_fault(
+      observe(write_one_too_many, 2, 64, 0, out.get(), 100), fault::out_of_bounds,
+      in_file(beyond_line) +
+          ": block (1,0,0): thread (36,0,0) writes 4 bytes at offset 400 of an allocation of 400 bytes");
   check_silent(observe(write_one_too_many, 2, 64, 0, out.get(), 99));
   const outcome far = observe(read_far_away, 1, 32, 0, static_cast<const int*>(out.get()), out.get());
   check_fault(far, fault::out_of_bounds,
-              in_file(far_line) + ": block (0,0,0): thread (0,0,0) reads 4 bytes at an address that lies in no allocation");
+              in_file(far_line) +
+                  ": block (0,0,0): thread (0,0,0) reads 4 bytes at an address that lies in no allocation");
   check_fault(observe(beyond_dynamic, 1, 64, 32 * sizeof(int), out.get()), fault::out_of_bounds,
               in_file(dynamic_line) +
-                  ": block (0,0,0): thread (32,0,0) writes 4 bytes at offset 128 of 128 bytes of dynamic shared memory");
+                  ": block (0,0,0): thread (32,0,0) writes 4 bytes at offset 128 of 128 bytes of dynamic "
+                  "shared memory");
   check_silent(observe(beyond_dynamic, 1, 64, 64 * sizeof(int), out.get()));
 }
 
@@ -351,22 +363,28 @@ TEST_CASE("observed: a guard zone that its owner has declared") {
   device_array<int> out(100);
   lab::emulator::narrow_allocation(out.get() + 10, 50 * sizeof(int));
   check_silent(observe(write_one_too_many, 1, 64, 0, out.get() + 10, 49));
-  check_fault(observe(write_one_too_many, 1, 64, 0, out.get() + 10, 50), fault::out_of_bounds,
-              in_file(beyond_line) +
-                  ": block (0,0,0): thread (50,0,0) writes 4 bytes at offset 200 of an allocation of 200 bytes");
+  check_fault(
+      observe(write_one_too_many, 1, 64, 0, out.get() + 10, 50), fault::out_of_bounds,
+      in_file(beyond_line) +
+          ": block (0,0,0): thread (50,0,0) writes 4 bytes at offset 200 of an allocation of 200 bytes");
 }
 
 TEST_CASE("observed: blocks that race for device memory") {
   device_array<int> values(256);
   check_fault(observe(shift_in_place, 4, 64, 0, values.get(), 256), fault::race,
-              in_file(global_write) + ": block (1,0,0): thread (0,0,0) writes device memory that thread (63,0,0) of block (0,0,0) reads at " +
+              in_file(global_write) +
+                  ": block (1,0,0): thread (0,0,0) writes device memory that thread (63,0,0) of block "
+                  "(0,0,0) reads at " +
                   in_file(global_read) + ", and nothing orders the two blocks");
   check_silent(observe(shift_in_place, 1, 256, 0, values.get(), 256));
   device_array<int> count(1);
   const outcome found = observe(reset_and_count, 2, 32, 0, count.get());
-  check_fault(found, fault::race,
-              in_file(reset_line + 2) + ": block (1,0,0): thread (0,0,0) atomically changes device memory that thread (0,0,0) of block "
-                                        "(0,0,0) writes at " + in_file(reset_line) + ", and nothing orders the two blocks");
+  check_fault(
+      found, fault::race,
+      in_file(reset_line + 2) +
+          ": block (1,0,0): thread (0,0,0) atomically changes device memory that thread (0,0,0) of block "
+          "(0,0,0) writes at " +
+          in_file(reset_line) + ", and nothing orders the two blocks");
 }
 
 TEST_CASE("observed: blocks that hand over data by the rules") {
@@ -376,8 +394,11 @@ TEST_CASE("observed: blocks that hand over data by the rules") {
   check_silent(observe(last_block_sums, 16, 32, 0, values.get(), tickets.get(), sum.get()));
   device_array<int> ready(16);
   check_silent(observe(chain, 16, 32, 0, ready.get(), values.get()));
-  check_fault(observe(last_block_without_fence, 4, 32, 0, values.get(), tickets.get(), sum.get()), fault::race,
-              in_file(unfenced_read) + ": block (3,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of block (0,0,0) writes at " +
+  check_fault(observe(last_block_without_fence, 4, 32, 0, values.get(), tickets.get(), sum.get()),
+              fault::race,
+              in_file(unfenced_read) +
+                  ": block (3,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of block (0,0,0) "
+                  "writes at " +
                   in_file(unfenced_write) + ", and nothing orders the two blocks");
 }
 
@@ -398,17 +419,21 @@ TEST_CASE("observed: an early exit before a barrier is a warning") {
   const outcome found = observe(leave_early, 1, 64, 0, out.get(), 40u);
   CHECK(found.error == cudaSuccess);
   CHECK(found.faults.empty());
-  CHECK(found.warnings == std::vector<std::string>{
-                              in_file(early_line) + ": block (0,0,0): 40 of 64 threads, thread (0,0,0) first, wait at this barrier, "
-                                                    "but thread (40,0,0) has left the kernel"});
+  CHECK(found.warnings ==
+        std::vector<std::string>{
+            in_file(early_line) +
+            ": block (0,0,0): 40 of 64 threads, thread (0,0,0) first, wait at this barrier, "
+            "but thread (40,0,0) has left the kernel"});
   check_silent(observe(leave_early, 1, 64, 0, out.get(), 64u));
 }
 
 TEST_CASE("observed: a loop longer than what is kept of a lane, and calls that are not inlined") {
   device_array<float> in(1024), out(32);
   const observation watching;
-  REQUIRE(try_launch(long_loop, 1, 32, 0, static_cast<const float*>(in.get()), out.get(), 100'000) == cudaSuccess);
-  REQUIRE(try_launch(call_with_lane, 1, 32, 0, static_cast<const float*>(in.get()), out.get()) == cudaSuccess);
+  REQUIRE(try_launch(long_loop, 1, 32, 0, static_cast<const float*>(in.get()), out.get(), 100'000) ==
+          cudaSuccess);
+  REQUIRE(try_launch(call_with_lane, 1, 32, 0, static_cast<const float*>(in.get()), out.get()) ==
+          cudaSuccess);
   const auto kernels = watching.kernels();
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].name.find("long_loop") != std::string::npos);

@@ -9,21 +9,25 @@ namespace {
 
 lab::profile_record profile(bool modelled, double requests, double sectors) {
   lab::profile_record record{.modelled = modelled};
-  record.kernels.push_back({.name = "kernel", .launches = 1, .metrics = {{"requests.sum", requests}, {"sectors.sum", sectors}}});
+  record.kernels.push_back(
+      {.name = "kernel", .launches = 1, .metrics = {{"requests.sum", requests}, {"sectors.sum", sectors}}});
   return record;
 }
 
 }  // namespace
 
 TEST_CASE("stages are columns, metrics are rows, and what is modelled says so") {
-  const std::string text = lab::counters_table({{.stage = "track/01_first", .profile = profile(true, 32, 128)},
-                                                {.stage = "track/02_second", .profile = profile(true, 16, 128)},
-                                                {.stage = "track/03_third", .skipped = "needs a GPU"}},
-                                               {});
+  const std::string text =
+      lab::counters_table({{.stage = "track/01_first", .profile = profile(true, 32, 128)},
+                           {.stage = "track/02_second", .profile = profile(true, 16, 128)},
+                           {.stage = "track/03_third", .skipped = "needs a GPU"}},
+                          {});
   CHECK(text ==
         "                  01_first     02_second\n"
         "requests.sum   32 modelled   16 modelled\n"
         "sectors.sum   128 modelled  128 modelled\n"
+        "01_first: kernel, launched once\n"
+        "02_second: kernel, launched once\n"
         "track/03_third: skipped: needs a GPU\n");
 }
 
@@ -45,7 +49,8 @@ TEST_CASE("claims compare a counter, a ratio of two, or the stage with the one b
   const lab::claim exact{.metric = "requests.sum", .value = 16};
   CHECK(lab::holds(exact, *lab::claimed_figure(exact, now, {})));
   CHECK_FALSE(lab::holds(exact, 17));
-  const lab::claim ratio{.metric = "sectors.sum", .per = "requests.sum", .holds = lab::relation::at_most, .value = 8};
+  const lab::claim ratio{
+      .metric = "sectors.sum", .per = "requests.sum", .holds = lab::relation::at_most, .value = 8};
   CHECK(*lab::claimed_figure(ratio, now, {}) == 8);
   const lab::claim half{.metric = "requests.sum", .over_previous = true, .value = 0.5};
   CHECK(*lab::claimed_figure(half, now, before) == 0.5);

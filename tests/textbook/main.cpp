@@ -1,5 +1,5 @@
-// Runs every example once. On a GPU, for Nsight Compute, the names of the examples in the order of the launches; on
-// the emulator, with what it models. One JSON object a line.
+// Runs every example once. On a GPU, for Nsight Compute, the names of the examples in the order of the
+// launches; on the emulator, with what it models. One JSON object a line.
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>

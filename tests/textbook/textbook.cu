@@ -33,8 +33,8 @@ __global__ void copy_kernel(const T* __restrict__ from, T* __restrict__ to, int 
 template <class T, int stride, int offset, int n>
 void copy() {
   const zeros<T> from(static_cast<std::size_t>(n) * stride + offset), to(n);
-  launch(copy_kernel<T>, dim3((n + threads - 1) / threads), dim3(threads), 0, nullptr, from.get(), to.get(), n, stride,
-         offset);
+  launch(copy_kernel<T>, dim3((n + threads - 1) / threads), dim3(threads), 0, nullptr, from.get(), to.get(),
+         n, stride, offset);
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
@@ -52,10 +52,12 @@ void broadcast() {
 template <int padding>
 __global__ void transpose_kernel(const float* __restrict__ from, float* __restrict__ to, int n) {
   __shared__ float tile[32][32 + padding];
-  const int x = static_cast<int>(blockIdx.x * 32 + threadIdx.x), y = static_cast<int>(blockIdx.y * 32 + threadIdx.y);
+  const int x = static_cast<int>(blockIdx.x * 32 + threadIdx.x),
+            y = static_cast<int>(blockIdx.y * 32 + threadIdx.y);
   for (int row = 0; row < 32; row += 8) tile[threadIdx.y + row][threadIdx.x] = from[(y + row) * n + x];
   __syncthreads();
-  const int across = static_cast<int>(blockIdx.y * 32 + threadIdx.x), down = static_cast<int>(blockIdx.x * 32 + threadIdx.y);
+  const int across = static_cast<int>(blockIdx.y * 32 + threadIdx.x),
+            down = static_cast<int>(blockIdx.x * 32 + threadIdx.y);
   for (int row = 0; row < 32; row += 8) to[(down + row) * n + across] = tile[threadIdx.x][threadIdx.y + row];
 }
 
@@ -104,7 +106,8 @@ void shared_broadcast() {
 
 __global__ void shuffle_kernel(const float* __restrict__ from, float* __restrict__ to) {
   float sum = from[blockIdx.x * blockDim.x + threadIdx.x];
-  for (unsigned distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(0xffffffffu, sum, distance);
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    sum += __shfl_down_sync(0xffffffffu, sum, distance);
   if (threadIdx.x % 32 == 0) to[(blockIdx.x * blockDim.x + threadIdx.x) / 32] = sum;
 }
 
@@ -168,36 +171,35 @@ void branch() {
 }  // namespace
 
 const std::vector<example>& examples() {
-  static const std::vector<example> all{
-      {"copy, 4 bytes, stride 1", copy<float, 1, 0, 1024>},
-      {"copy, 4 bytes, stride 2", copy<float, 2, 0, 1024>},
-      {"copy, 4 bytes, stride 32", copy<float, 32, 0, 1024>},
-      {"copy, 8 bytes, stride 1", copy<double, 1, 0, 1024>},
-      {"copy, 8 bytes, stride 2", copy<double, 2, 0, 1024>},
-      {"copy, 8 bytes, stride 32", copy<double, 32, 0, 1024>},
-      {"copy, 16 bytes, stride 1", copy<float4, 1, 0, 1024>},
-      {"copy, 16 bytes, stride 2", copy<float4, 2, 0, 1024>},
-      {"copy, 16 bytes, stride 32", copy<float4, 32, 0, 1024>},
-      {"copy, 4 bytes, base misaligned by 4", copy<float, 1, 1, 1024>},
-      {"copy, 8 bytes, base misaligned by 8", copy<double, 1, 1, 1024>},
-      {"copy, 4 bytes, the last warp partial", copy<float, 1, 0, 1000>},
-      {"broadcast from global memory", broadcast},
-      {"transpose, unpadded tile", transpose<0>},
-      {"transpose, padded tile", transpose<1>},
-      {"shared memory, 4 bytes, stride 1", shared<float, 1>},
-      {"shared memory, 4 bytes, stride 2", shared<float, 2>},
-      {"shared memory, 4 bytes, stride 32", shared<float, 32>},
-      {"shared memory, 8 bytes, stride 1", shared<double, 1>},
-      {"shared memory, 8 bytes, stride 2", shared<double, 2>},
-      {"shared memory, 16 bytes, stride 1", shared<float4, 1>},
-      {"shared memory, 16 bytes, stride 2", shared<float4, 2>},
-      {"shared memory, 4 bytes, broadcast", shared_broadcast<float>},
-      {"shared memory, 8 bytes, broadcast", shared_broadcast<double>},
-      {"shared memory, 16 bytes, broadcast", shared_broadcast<float4>},
-      {"sum by shuffles", shuffle},
-      {"loop, lane l goes round l + 1 times", triangle},
-      {"nested loops, odd and even lanes differ", nest},
-      {"branch, odd and even lanes part", branch}};
+  static const std::vector<example> all{{"copy, 4 bytes, stride 1", copy<float, 1, 0, 1024>},
+                                        {"copy, 4 bytes, stride 2", copy<float, 2, 0, 1024>},
+                                        {"copy, 4 bytes, stride 32", copy<float, 32, 0, 1024>},
+                                        {"copy, 8 bytes, stride 1", copy<double, 1, 0, 1024>},
+                                        {"copy, 8 bytes, stride 2", copy<double, 2, 0, 1024>},
+                                        {"copy, 8 bytes, stride 32", copy<double, 32, 0, 1024>},
+                                        {"copy, 16 bytes, stride 1", copy<float4, 1, 0, 1024>},
+                                        {"copy, 16 bytes, stride 2", copy<float4, 2, 0, 1024>},
+                                        {"copy, 16 bytes, stride 32", copy<float4, 32, 0, 1024>},
+                                        {"copy, 4 bytes, base misaligned by 4", copy<float, 1, 1, 1024>},
+                                        {"copy, 8 bytes, base misaligned by 8", copy<double, 1, 1, 1024>},
+                                        {"copy, 4 bytes, the last warp partial", copy<float, 1, 0, 1000>},
+                                        {"broadcast from global memory", broadcast},
+                                        {"transpose, unpadded tile", transpose<0>},
+                                        {"transpose, padded tile", transpose<1>},
+                                        {"shared memory, 4 bytes, stride 1", shared<float, 1>},
+                                        {"shared memory, 4 bytes, stride 2", shared<float, 2>},
+                                        {"shared memory, 4 bytes, stride 32", shared<float, 32>},
+                                        {"shared memory, 8 bytes, stride 1", shared<double, 1>},
+                                        {"shared memory, 8 bytes, stride 2", shared<double, 2>},
+                                        {"shared memory, 16 bytes, stride 1", shared<float4, 1>},
+                                        {"shared memory, 16 bytes, stride 2", shared<float4, 2>},
+                                        {"shared memory, 4 bytes, broadcast", shared_broadcast<float>},
+                                        {"shared memory, 8 bytes, broadcast", shared_broadcast<double>},
+                                        {"shared memory, 16 bytes, broadcast", shared_broadcast<float4>},
+                                        {"sum by shuffles", shuffle},
+                                        {"loop, lane l goes round l + 1 times", triangle},
+                                        {"nested loops, odd and even lanes differ", nest},
+                                        {"branch, odd and even lanes part", branch}};
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Kernels whose counters every textbook explains, one launch each: what the emulator models is compared with what
-// Nsight Compute counts (docs/counters.md).
+// Kernels whose counters every textbook explains, one launch each: what the emulator models is compared with
+// what Nsight Compute counts (docs/counters.md).
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@
 
 namespace {
 
-// Requests and sectors of global loads, and of stores; wavefronts and bank conflicts of shared loads, and of stores.
+// Requests and sectors of global loads, and of stores; wavefronts and bank conflicts of shared loads, and of
+// stores.
 struct figures {
   double load_requests, load_sectors, store_requests, store_sectors;
   double load_wavefronts, load_conflicts, store_wavefronts, store_conflicts;

@@ -11,7 +11,8 @@ access_cost global_cost(unsigned lanes, const std::uintptr_t* address, unsigned 
   bool ascending = true;
   for (unsigned left = lanes; left != 0; left &= left - 1) {
     const std::uintptr_t begin = address[std::countr_zero(left)];
-    for (std::uintptr_t sector = begin / sector_bytes; sector <= (begin + bytes - 1) / sector_bytes; ++sector) {
+    for (std::uintptr_t sector = begin / sector_bytes; sector <= (begin + bytes - 1) / sector_bytes;
+         ++sector) {
       if (count != 0 && sectors[count - 1] == sector) continue;
       ascending = ascending && (count == 0 || sectors[count - 1] < sector);
       sectors[count++] = sector;

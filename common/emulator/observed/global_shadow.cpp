@@ -12,7 +12,9 @@
 namespace lab::emulator {
 namespace {
 
-std::size_t cells_of(std::size_t bytes) { return bytes / 4 + 1; }
+std::size_t cells_of(std::size_t bytes) {
+  return bytes / 4 + 1;
+}
 
 // Zeros that take memory only where they are written.
 global_shadow::cell* map_cells(std::size_t count) {
@@ -22,7 +24,9 @@ global_shadow::cell* map_cells(std::size_t count) {
   return static_cast<global_shadow::cell*>(memory);
 }
 
-void unmap(const global_shadow::range& one) { munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell)); }
+void unmap(const global_shadow::range& one) {
+  munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell));
+}
 
 }  // namespace
 
@@ -55,19 +59,24 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
   histories_.assign(blocks_ + 1, {});
 }
 
-void global_shadow::end_launch() { last_ = last_but_one_ = &nothing_; }
+void global_shadow::end_launch() {
+  last_ = last_but_one_ = &nothing_;
+}
 
 void global_shadow::begin_block(std::uint64_t block) {
   block_ = launch_began_ + 1 + static_cast<std::uint32_t>(block);
 }
 
-void global_shadow::fence_passed() { ++histories_[block_ - launch_began_ - 1].fences; }
+void global_shadow::fence_passed() {
+  ++histories_[block_ - launch_began_ - 1].fences;
+}
 
 global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsigned bytes) {
   std::swap(last_, last_but_one_);
   if (address - last_->begin <= last_->bytes - bytes && last_->bytes >= bytes) return last_;
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                      [](std::uintptr_t value, const range& one) { return value < one.begin; });
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                       [](std::uintptr_t value, const range& one) { return value < one.begin; });
   if (after == ranges_.begin()) return nullptr;
   range& found = *std::prev(after);
   if (found.bytes < bytes || address - found.begin > found.bytes - bytes) return nullptr;
@@ -78,8 +87,9 @@ global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsi
 std::string global_shadow::describe_outside(std::uintptr_t address) const {
   // Farther away an access is not taken for a step beside an allocation.
   constexpr std::uintptr_t near = 1 << 20;
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                      [](std::uintptr_t value, const range& one) { return value < one.begin; });
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                       [](std::uintptr_t value, const range& one) { return value < one.begin; });
   std::uintptr_t behind = near, before = near;
   if (after != ranges_.begin()) {
     const std::uintptr_t end = std::prev(after)->begin + std::prev(after)->bytes;
@@ -87,7 +97,8 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
   }
   if (after != ranges_.end()) before = after->begin - address;
   if (behind < near && behind <= before) {
-    return format("offset %zu of an allocation of %zu bytes", address - std::prev(after)->begin, std::prev(after)->bytes);
+    return format("offset %zu of an allocation of %zu bytes", address - std::prev(after)->begin,
+                  std::prev(after)->bytes);
   }
   if (before < near) return format("offset -%zu of an allocation of %zu bytes", before, after->bytes);
   return "an address that lies in no allocation";
@@ -116,11 +127,14 @@ std::optional<global_conflict> global_shadow::note_cells(cell* cells, unsigned f
   return found;
 }
 
-std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsigned mask, const global_access& access) const {
+std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsigned mask,
+                                                          const global_access& access) const {
   const bool other_wrote = at.writer > launch_began_ && at.writer != block_ && (at.write_bytes & mask) != 0;
   if (other_wrote && !(access.strong && at.strong)) {
-    const bool handed_over = at.strong ? histories_[block_ - launch_began_ - 1].acquired : in_order(at.writer, at.fenced);
-    if (!handed_over) return global_conflict{at.writer - launch_began_ - 1, at.write_thread, at.write_place, true};
+    const bool handed_over =
+        at.strong ? histories_[block_ - launch_began_ - 1].acquired : in_order(at.writer, at.fenced);
+    if (!handed_over)
+      return global_conflict{at.writer - launch_began_ - 1, at.write_thread, at.write_place, true};
   }
   if (access.operation == memory_operation::load) return std::nullopt;
   const bool other_read = at.reader > launch_began_ && at.reader != block_ && (at.read_bytes & mask) != 0;

@@ -1,9 +1,10 @@
-// Which block has touched which device memory during a launch: finds accesses outside of allocations, and blocks that
-// race. Internal.
+// Which block has touched which device memory during a launch: finds accesses outside of allocations, and
+// blocks that race. Internal.
 //
-// Blocks run one after the other here, on a GPU in any order. Two accesses of one location by two blocks, one of them
-// a write, are a race unless both are atomic (volatile counts as such), or the first block called __threadfence()
-// after its access and the second had made an atomic access before its own: that is how blocks hand over data.
+// Blocks run one after the other here, on a GPU in any order. Two accesses of one location by two blocks, one
+// of them a write, are a race unless both are atomic (volatile counts as such), or the first block called
+// __threadfence() after its access and the second had made an atomic access before its own: that is how
+// blocks hand over data.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +63,8 @@ class global_shadow {
   void begin_block(std::uint64_t block);
   void fence_passed();
 
-  // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The last two
-  // are found fast: most kernels read from one array and write to another.
+  // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
+  // last two are found fast: most kernels read from one array and write to another.
   range* find(std::uintptr_t address, unsigned bytes) {
     if (address - last_->begin <= last_->bytes - bytes && last_->bytes >= bytes) return last_;
     return find_elsewhere(address, bytes);
@@ -71,11 +72,12 @@ class global_shadow {
   // In words, of an access that find() did not find: "offset 12 of an allocation of 8 bytes".
   std::string describe_outside(std::uintptr_t address) const;
 
-  std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes, const global_access& access) {
+  std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
+                                      const global_access& access) {
     cell* const cells = in.cells + (address - in.begin) / 4;
     // What this block has read before is in no new conflict when it reads it again.
-    const bool read_before = access.operation == memory_operation::load && !access.strong && bytes >= 4 && cells[0].reader == block_ &&
-                             cells[(bytes - 1) / 4].reader == block_;
+    const bool read_before = access.operation == memory_operation::load && !access.strong && bytes >= 4 &&
+                             cells[0].reader == block_ && cells[(bytes - 1) / 4].reader == block_;
     if (read_before) return std::nullopt;
     return note_cells(cells, address % 4, bytes, access);
   }
@@ -87,9 +89,11 @@ class global_shadow {
   };
 
   range* find_elsewhere(std::uintptr_t address, unsigned bytes);
-  std::optional<global_conflict> note_cells(cell* cells, unsigned first_byte, unsigned bytes, const global_access& access);
+  std::optional<global_conflict> note_cells(cell* cells, unsigned first_byte, unsigned bytes,
+                                            const global_access& access);
   bool in_order(std::uint32_t earlier, bool fenced) const;
-  std::optional<global_conflict> conflict_of(const cell& at, unsigned mask, const global_access& access) const;
+  std::optional<global_conflict> conflict_of(const cell& at, unsigned mask,
+                                             const global_access& access) const;
   void add(cell& at, unsigned mask, const global_access& access);
 
   std::vector<range> ranges_;  // by address

@@ -1,7 +1,8 @@
 // Observes kernels: counts what they do as Nsight Compute would, and finds races and accesses that are wrong.
 //
-// Sees those kernels whose source was compiled with the instrumentation of lab_observed (CMakeLists.txt); others run
-// and leave nothing behind. Everything counted is modelled (docs/emulator.md): there are no times and no caches.
+// Sees those kernels whose source was compiled with the instrumentation of lab_observed (CMakeLists.txt);
+// others run and leave nothing behind. Everything counted is modelled (docs/emulator.md): there are no times
+// and no caches.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ device_memory::range thread_local_memory() {
       [](dl_phdr_info* module, std::size_t, void* result) {
         for (int number = 0; number < module->dlpi_phnum; ++number) {
           if (module->dlpi_phdr[number].p_type != PT_TLS) continue;
-          *static_cast<device_memory::range*>(result) = {reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
-                                                         module->dlpi_phdr[number].p_memsz};
+          *static_cast<device_memory::range*>(result) = {
+              reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data), module->dlpi_phdr[number].p_memsz};
         }
         return 1;  // the first module is the executable
       },
@@ -35,21 +35,30 @@ device_memory::range thread_local_memory() {
 }
 
 const char* verb_of(memory_operation operation) {
-  return operation == memory_operation::load ? "reads" : operation == memory_operation::store ? "writes" : "atomically changes";
+  return operation == memory_operation::load    ? "reads"
+         : operation == memory_operation::store ? "writes"
+                                                : "atomically changes";
 }
 
 }  // namespace
 
 observation::observation() : recorder_(std::make_unique<recorder>()) {}
 observation::~observation() = default;
-std::vector<observed_kernel> observation::kernels() const { return recorder_->kernels(); }
-const std::vector<observed_fault>& observation::faults() const { return recorder_->faults(); }
-const std::vector<std::string>& observation::warnings() const { return recorder_->warnings(); }
+std::vector<observed_kernel> observation::kernels() const {
+  return recorder_->kernels();
+}
+const std::vector<observed_fault>& observation::faults() const {
+  return recorder_->faults();
+}
+const std::vector<std::string>& observation::warnings() const {
+  return recorder_->warnings();
+}
 
 observation::recorder::recorder() {
   if (active_observer != nullptr) throw std::logic_error("kernels are being observed already");
   const device_memory::range device = device_memory::instance().addresses();
-  if (the_program().bytes >= site_table::offset_limit) throw std::logic_error("the program is too large to be observed");
+  if (the_program().bytes >= site_table::offset_limit)
+    throw std::logic_error("the program is too large to be observed");
   the_callbacks = {.device_begin = device.begin,
                    .device_bytes = device.bytes,
                    .program_begin = the_program().begin,
@@ -64,8 +73,10 @@ observation::recorder::~recorder() {
 
 // ---- the launch
 
-void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
-  const auto found = std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one->kernel == kernel; });
+void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 block,
+                                         std::size_t dynamic_shared_bytes) {
+  const auto found =
+      std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one->kernel == kernel; });
   if (found == records_.end()) {
     records_.push_back(std::make_unique<kernel_record>(kernel_record{
         .kernel = kernel, .name = kernel_name(kernel), .sites = site_table(the_program().bytes)}));
@@ -121,7 +132,9 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
   return std::exchange(block_failure_, std::nullopt);
 }
 
-void observation::recorder::enter_thread() { the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes); }
+void observation::recorder::enter_thread() {
+  the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes);
+}
 
 void observation::recorder::barrier_passed() {
   ++record_->barriers;
@@ -143,11 +156,17 @@ void observation::recorder::collective_passed(unsigned warp, unsigned lanes, boo
   if (orders_memory) shared_.warp_synchronized(warp, lanes);
 }
 
-void observation::recorder::make_room(unsigned warp) { trace_.replay(warp, trace_.full_streams(), record_->sites); }
+void observation::recorder::make_room(unsigned warp) {
+  trace_.replay(warp, trace_.full_streams(), record_->sites);
+}
 
-void observation::recorder::leave_warp(unsigned warp) { trace_.replay(warp, 0, record_->sites); }
+void observation::recorder::leave_warp(unsigned warp) {
+  trace_.replay(warp, 0, record_->sites);
+}
 
-void observation::recorder::fence_passed() { global_.fence_passed(); }
+void observation::recorder::fence_passed() {
+  global_.fence_passed();
+}
 
 // ---- accesses
 
@@ -157,8 +176,8 @@ void observation::recorder::push(std::uint32_t code, packed_access access) {
   while (stream.full()) pause_thread();
 }
 
-void observation::recorder::access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, bool strong,
-                                          std::uint32_t place) {
+void observation::recorder::access_global(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                          bool strong, std::uint32_t place) {
   const unsigned thread = current_thread.number;
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) {
@@ -169,7 +188,8 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
   }
   const global_access access{thread, place, operation, strong};
   if (const auto conflict = global_.note(*in, address, bytes, access)) report_race(*conflict, access);
-  push(static_cast<std::uint32_t>(event::access) | place, pack(address, memory_space::global, operation, bytes));
+  push(static_cast<std::uint32_t>(event::access) | place,
+       pack(address, memory_space::global, operation, bytes));
 }
 
 void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
@@ -180,19 +200,22 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
   const std::size_t in_dynamic = address - dynamic_begin_;
   if (in_dynamic < sizeof lab_dynamic_shared && in_dynamic + bytes > dynamic_bytes_) {
     const std::string text = prefix(place, thread) + verb_of(operation) +
-                             format(" %u bytes at offset %zu of %zu bytes of dynamic shared memory", bytes, in_dynamic, dynamic_bytes_);
+                             format(" %u bytes at offset %zu of %zu bytes of dynamic shared memory", bytes,
+                                    in_dynamic, dynamic_bytes_);
     faults_.push_back({fault::out_of_bounds, text});
     fail_launch(text);
   }
   const shared_access access{thread, place, operation};
   if (const auto conflict = shared_.note(offset, bytes, access)) report_shared(*conflict, access);
-  push(static_cast<std::uint32_t>(event::access) | place, pack(address, memory_space::shared, operation, bytes));
+  push(static_cast<std::uint32_t>(event::access) | place,
+       pack(address, memory_space::shared, operation, bytes));
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
   if (the_callbacks.stream == nullptr) return;
   const auto value = reinterpret_cast<std::uintptr_t>(address);
-  const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) - the_callbacks.program_begin);
+  const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                                the_callbacks.program_begin);
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
     access_global(value, bytes, memory_operation::atomic, true, place);
   } else if (value - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
@@ -224,27 +247,31 @@ void observation::recorder::report_unwritten_reads() {
 
 void observation::recorder::report_race(const global_conflict& conflict, const global_access& access) {
   if (!reported_.emplace(std::pair(access.place, conflict.place), true).second) return;
-  const uint3 other{static_cast<unsigned>(conflict.block % grid_.x), static_cast<unsigned>(conflict.block / grid_.x % grid_.y),
+  const uint3 other{static_cast<unsigned>(conflict.block % grid_.x),
+                    static_cast<unsigned>(conflict.block / grid_.x % grid_.y),
                     static_cast<unsigned>(conflict.block / grid_.x / grid_.y)};
-  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) + " device memory that " +
-                          text_of_thread(conflict.thread) + " of block " + text_of(other) +
-                          (conflict.wrote ? " writes at " : " reads at ") + text_of_line(conflict.place) +
-                          ", and nothing orders the two blocks");
+  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) +
+                          " device memory that " + text_of_thread(conflict.thread) + " of block " +
+                          text_of(other) + (conflict.wrote ? " writes at " : " reads at ") +
+                          text_of_line(conflict.place) + ", and nothing orders the two blocks");
 }
 
 void observation::recorder::report_shared(const shared_conflict& conflict, const shared_access& access) {
   const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
   if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
   if (!conflict.earlier) {
-    unwritten_reads_.emplace(access.place, prefix(access.place, access.thread) + "reads shared memory that its block has not written");
+    unwritten_reads_.emplace(access.place, prefix(access.place, access.thread) +
+                                               "reads shared memory that its block has not written");
     return;
   }
   unwritten_reads_.erase(other_place);
   const bool same_warp = conflict.earlier->thread / warp_lanes == access.thread / warp_lanes;
-  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) + " shared memory that " +
-                          text_of_thread(conflict.earlier->thread) + (conflict.earlier->wrote ? " writes at " : " reads at ") +
+  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) +
+                          " shared memory that " + text_of_thread(conflict.earlier->thread) +
+                          (conflict.earlier->wrote ? " writes at " : " reads at ") +
                           text_of_line(other_place) +
-                          (same_warp ? ", with no __syncwarp() or __syncthreads() between" : ", with no __syncthreads() between"));
+                          (same_warp ? ", with no __syncwarp() or __syncthreads() between"
+                                     : ", with no __syncthreads() between"));
 }
 
 void observation::recorder::host_access(std::uint32_t place) {

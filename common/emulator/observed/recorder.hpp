@@ -33,7 +33,8 @@ class observation::recorder final : public observer {
   void fence_passed() override;
 
   // Accesses of the running thread. Those outside of any allocation do not return.
-  void access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, bool strong, std::uint32_t place);
+  void access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, bool strong,
+                     std::uint32_t place);
   void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
 

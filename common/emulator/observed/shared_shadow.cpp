@@ -6,8 +6,12 @@
 namespace lab::emulator {
 namespace {
 
-unsigned lane_of(unsigned thread) { return thread % warp_lanes; }
-unsigned warp_of(unsigned thread) { return thread / warp_lanes; }
+unsigned lane_of(unsigned thread) {
+  return thread % warp_lanes;
+}
+unsigned warp_of(unsigned thread) {
+  return thread / warp_lanes;
+}
 
 shared_conflict with(unsigned thread, std::uint32_t place, bool wrote) {
   return {shared_conflict::access{thread, place, wrote}};
@@ -25,7 +29,9 @@ void shared_shadow::ignore(std::size_t offset, std::size_t bytes) {
   for (std::size_t byte = offset; byte < offset + bytes; ++byte) ignored_[byte / 4] = 1;
 }
 
-void shared_shadow::begin_block() { block_began_ = ++epoch_; }
+void shared_shadow::begin_block() {
+  block_began_ = ++epoch_;
+}
 
 void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
   const std::uint32_t turn = ++turn_[warp];
@@ -37,10 +43,13 @@ void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
   std::array<std::uint32_t, warp_lanes> together{};
   for (unsigned left = lanes; left != 0; left &= left - 1) {
     const auto& one = seen_[warp][static_cast<unsigned>(std::countr_zero(left))];
-    for (unsigned other = 0; other < warp_lanes; ++other) together[other] = std::max(together[other], one[other]);
+    for (unsigned other = 0; other < warp_lanes; ++other)
+      together[other] = std::max(together[other], one[other]);
   }
-  for (unsigned left = lanes; left != 0; left &= left - 1) together[static_cast<unsigned>(std::countr_zero(left))] = turn;
-  for (unsigned left = lanes; left != 0; left &= left - 1) seen_[warp][static_cast<unsigned>(std::countr_zero(left))] = together;
+  for (unsigned left = lanes; left != 0; left &= left - 1)
+    together[static_cast<unsigned>(std::countr_zero(left))] = turn;
+  for (unsigned left = lanes; left != 0; left &= left - 1)
+    seen_[warp][static_cast<unsigned>(std::countr_zero(left))] = together;
 }
 
 // Whether what thread `earlier` did in that turn of its warp happened before what `now` does.
@@ -51,7 +60,8 @@ bool shared_shadow::ordered(unsigned earlier, std::uint32_t turn, unsigned now) 
   return turn < seen_by_all_[warp] || turn < seen_[warp][lane_of(now)][lane_of(earlier)];
 }
 
-std::optional<shared_conflict> shared_shadow::note(std::size_t offset, unsigned bytes, const shared_access& access) {
+std::optional<shared_conflict> shared_shadow::note(std::size_t offset, unsigned bytes,
+                                                   const shared_access& access) {
   std::optional<shared_conflict> found;
   const auto keep_first = [&found](std::optional<shared_conflict> conflict) {
     if (conflict && !found) found = conflict;
@@ -91,7 +101,8 @@ std::optional<shared_conflict> shared_shadow::note(cell& at, const shared_access
   return conflict;
 }
 
-std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& at, const shared_access& access) const {
+std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& at,
+                                                                    const shared_access& access) const {
   if (at.written_in != epoch_) return std::nullopt;
   if (at.atomic && access.operation == memory_operation::atomic) return std::nullopt;
   if (!ordered(at.writer, at.write_turn, access.thread)) return with(at.writer, at.write_place, true);
@@ -101,7 +112,8 @@ std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& 
   return std::nullopt;
 }
 
-std::optional<shared_conflict> shared_shadow::conflict_with_readers(const cell& at, const shared_access& access) const {
+std::optional<shared_conflict> shared_shadow::conflict_with_readers(const cell& at,
+                                                                    const shared_access& access) const {
   if (at.read_in != epoch_) return std::nullopt;
   if (at.read_warp != warp_of(access.thread)) return with(at.reader, at.read_place, false);
   if (!ordered(at.reader, at.read_turn, access.thread)) return with(at.reader, at.read_place, false);
@@ -129,8 +141,8 @@ void shared_shadow::add_reader(cell& at, const shared_access& access) {
     at.second_place = access.place;
     return;
   }
-  // Readers before a __syncwarp() of all lanes need not be remembered: what comes is ordered behind them. Behind
-  // one of some lanes the older turn stays, which may miss a race, and never invents one.
+  // Readers before a __syncwarp() of all lanes need not be remembered: what comes is ordered behind them.
+  // Behind one of some lanes the older turn stays, which may miss a race, and never invents one.
   if (at.read_turn < seen_by_all_[warp]) {
     at.read_turn = turn_[warp];
     at.read_lanes = 0;

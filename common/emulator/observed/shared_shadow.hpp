@@ -1,8 +1,9 @@
-// Who has touched which shared memory since the last block barrier: finds races and reads of what nobody wrote.
-// Internal.
+// Who has touched which shared memory since the last block barrier: finds races and reads of what nobody
+// wrote. Internal.
 //
-// Two accesses of one location by two threads, one of them a write, are a race unless a block barrier lies between
-// them, or a __syncwarp() that both took part in, or both are atomic. It does not matter which came first here.
+// Two accesses of one location by two threads, one of them a write, are a race unless a block barrier lies
+// between them, or a __syncwarp() that both took part in, or both are atomic. It does not matter which came
+// first here.
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@ struct shared_access {
   memory_operation operation;
 };
 
-// What a new access is in conflict with; without `earlier`, with nothing: it reads what its block never wrote.
+// What a new access is in conflict with; without `earlier`, with nothing: it reads what its block never
+// wrote.
 struct shared_conflict {
   struct access {
     unsigned thread;
@@ -48,8 +50,8 @@ class shared_shadow {
  private:
   static constexpr unsigned nobody = ~0u;
 
-  // Of a word of 4 bytes, or of one byte where single bytes have been accessed. Two threads are remembered for each
-  // side: a third is in conflict with one of the two, unless it is both.
+  // Of a word of 4 bytes, or of one byte where single bytes have been accessed. Two threads are remembered
+  // for each side: a third is in conflict with one of the two, unless it is both.
   struct cell {
     std::uint32_t written_in = 0;  // epoch of the last write
     std::uint32_t write_turn = 0;  // of the writer's warp
@@ -82,8 +84,8 @@ class shared_shadow {
   std::vector<std::uint8_t> ignored_;  // by word
   std::uint32_t epoch_ = 1;            // grows with every barrier and every block
   std::uint32_t block_began_ = 1;
-  // A warp's turn grows with each of its __syncwarp(). seen_[warp][l][m]: what lane m did before this turn has
-  // happened before what lane l does now.
+  // A warp's turn grows with each of its __syncwarp(). seen_[warp][l][m]: what lane m did before this turn
+  // has happened before what lane l does now.
   std::array<std::uint32_t, warp_lanes> turn_{};
   std::array<std::uint32_t, warp_lanes> seen_by_all_{};
   std::vector<std::array<std::array<std::uint32_t, warp_lanes>, warp_lanes>> seen_{warp_lanes};

@@ -16,7 +16,8 @@ namespace {
 
 std::string plain_name(const char* symbol) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                     std::free);
   return plain ? plain.get() : symbol;
 }
 
@@ -31,17 +32,20 @@ bool is_shim(const std::string& file) {
 }
 
 source_line find_line(std::uintptr_t address) {
-  static backtrace_state* const state = backtrace_create_state(nullptr, 0, [](void*, const char*, int) {}, nullptr);
+  static backtrace_state* const state = backtrace_create_state(
+      nullptr, 0, [](void*, const char*, int) {}, nullptr);
   source_line found;
   if (state == nullptr) return found;
   // Called for each inlined frame, innermost first, until it returns other than 0.
   const auto take = [](void* result, std::uintptr_t, const char* file, int line, const char* function) {
     if (file == nullptr) return 0;
     const std::string name = relative(file);
-    *static_cast<source_line*>(result) = {name, line, function != nullptr ? plain_name(function) : "", is_shim(name)};
+    *static_cast<source_line*>(result) = {name, line, function != nullptr ? plain_name(function) : "",
+                                          is_shim(name)};
     return is_shim(name) ? 0 : 1;
   };
-  backtrace_pcinfo(state, address, take, [](void*, const char*, int) {}, &found);
+  backtrace_pcinfo(
+      state, address, take, [](void*, const char*, int) {}, &found);
   return found;
 }
 
@@ -55,7 +59,8 @@ const program_image& the_program() {
           std::size_t end = 0;
           for (int number = 0; number < module->dlpi_phnum; ++number) {
             const auto& segment = module->dlpi_phdr[number];
-            if (segment.p_type == PT_LOAD) end = std::max<std::size_t>(end, segment.p_vaddr + segment.p_memsz);
+            if (segment.p_type == PT_LOAD)
+              end = std::max<std::size_t>(end, segment.p_vaddr + segment.p_memsz);
           }
           *static_cast<program_image*>(result) = {module->dlpi_addr, end};
           return 1;  // the first module is the executable

@@ -22,7 +22,8 @@ struct program_image {
 const program_image& the_program();
 
 // The line of a call that returns to `offset` bytes behind the program's beginning. Of inlined functions the
-// outermost line that is not the emulator's own: a kernel's author has written __ldg(), not what it stands for.
+// outermost line that is not the emulator's own: a kernel's author has written __ldg(), not what it stands
+// for.
 const source_line& line_of(std::uint32_t offset);
 
 // "stages/reduction/02_tree/stage.cu:31"

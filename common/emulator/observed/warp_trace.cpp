@@ -9,18 +9,32 @@ namespace {
 
 constexpr std::uint64_t no_order = ~std::uint64_t{0};
 
-unsigned bit(unsigned lane) { return 1u << lane; }
-unsigned lowest(unsigned lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); }
-std::uint32_t count_of(unsigned lanes) { return static_cast<std::uint32_t>(std::popcount(lanes)); }
+unsigned bit(unsigned lane) {
+  return 1u << lane;
+}
+unsigned lowest(unsigned lanes) {
+  return static_cast<unsigned>(std::countr_zero(lanes));
+}
+std::uint32_t count_of(unsigned lanes) {
+  return static_cast<std::uint32_t>(std::popcount(lanes));
+}
 
-std::uintptr_t address_of(packed_access access) { return access & ((std::uint64_t{1} << address_bits) - 1); }
-unsigned bytes_of(packed_access access) { return access >> address_bits & 0x1f; }
-memory_space space_of(packed_access access) { return static_cast<memory_space>(access >> (address_bits + 6) & 3); }
+std::uintptr_t address_of(packed_access access) {
+  return access & ((std::uint64_t{1} << address_bits) - 1);
+}
+unsigned bytes_of(packed_access access) {
+  return access >> address_bits & 0x1f;
+}
+memory_space space_of(packed_access access) {
+  return static_cast<memory_space>(access >> (address_bits + 6) & 3);
+}
 memory_operation operation_of(packed_access access) {
   return static_cast<memory_operation>(access >> (address_bits + 8) & 3);
 }
 // All but the address.
-packed_access manner_of(packed_access access) { return access >> address_bits; }
+packed_access manner_of(packed_access access) {
+  return access >> address_bits;
+}
 
 access_cost cost_of(unsigned lanes, const std::uintptr_t* address, packed_access manner) {
   const packed_access first = manner << address_bits;
@@ -76,7 +90,8 @@ std::uint32_t site_table::add(std::uint32_t offset) {
 }
 
 void warp_trace::meet(unsigned lanes) {
-  const std::uint32_t code = static_cast<std::uint32_t>(event::meeting) | static_cast<std::uint32_t>(meetings_.size());
+  const std::uint32_t code =
+      static_cast<std::uint32_t>(event::meeting) | static_cast<std::uint32_t>(meetings_.size());
   meetings_.push_back(lanes);
   for (unsigned left = lanes; left != 0; left &= left - 1) streams_[lowest(left)].push(code);
 }
@@ -100,7 +115,8 @@ unsigned warp_trace::full_streams() const {
 
 void warp_trace::replay(unsigned warp, unsigned to_come, site_table& sites) {
   depth_ = depths_.data() + warp * warp_lanes;
-  // What a lane that goes on does next is not known once its stream is empty, and it could be what comes first.
+  // What a lane that goes on does next is not known once its stream is empty, and it could be what comes
+  // first.
   for (unsigned active = unfinished(); active != 0 && (to_come & ~active) == 0; active = unfinished()) {
     if (pass_meetings(active)) continue;
     std::uint64_t bound = no_order;
@@ -238,7 +254,8 @@ void warp_trace::perform(unsigned group, std::uint32_t length, site_table& sites
   }
 }
 
-// All 32 lanes, side by side: most accesses are affine in the lane, and their cost is known from the first two.
+// All 32 lanes, side by side: most accesses are affine in the lane, and their cost is known from the first
+// two.
 void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites) {
   constexpr std::uint32_t piece = 64;
   const std::uint32_t end = begin + length;
@@ -267,7 +284,8 @@ void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, sit
           add(sites[place_of(code)], first, warp_lanes, cost_of_step(first, step[k]));
         } else {
           packed_access accesses[warp_lanes];
-          for (unsigned lane = 0; lane < warp_lanes; ++lane) accesses[lane] = streams_[lane].accesses[begin + k];
+          for (unsigned lane = 0; lane < warp_lanes; ++lane)
+            accesses[lane] = streams_[lane].accesses[begin + k];
           count_access(all_lanes, accesses, code, sites);
         }
       } else if (kind_of(code) == event::call) {
@@ -280,9 +298,11 @@ void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, sit
 }
 
 // Lanes of one instruction may touch different spaces through generic pointers: each is a request of its own.
-void warp_trace::count_access(unsigned group, const packed_access* access, std::uint32_t code, site_table& sites) {
+void warp_trace::count_access(unsigned group, const packed_access* access, std::uint32_t code,
+                              site_table& sites) {
   std::uintptr_t address[warp_lanes];
-  for (unsigned left = group; left != 0; left &= left - 1) address[lowest(left)] = address_of(access[lowest(left)]);
+  for (unsigned left = group; left != 0; left &= left - 1)
+    address[lowest(left)] = address_of(access[lowest(left)]);
   while (group != 0) {
     const packed_access first = access[lowest(group)];
     unsigned same = 0;

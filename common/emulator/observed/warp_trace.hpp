@@ -1,10 +1,11 @@
 // What the lanes of one warp did, and how a GPU would have grouped it. Internal.
 //
-// Lanes run one after the other, so each leaves a stream of events: it entered a basic block, accessed memory,
-// called, returned, met other lanes. Grouping replays the streams as a GPU runs a diverged warp: of the lanes' next
-// events, those of the deepest call and, in it, of the lowest address in the program go first, all lanes that stand
-// there together. In code laid out in the order of the source, that lets lanes that left a loop early wait behind it
-// for the others. A warp that does not diverge has 32 equal streams and is replayed column by column.
+// Lanes run one after the other, so each leaves a stream of events: it entered a basic block, accessed
+// memory, called, returned, met other lanes. Grouping replays the streams as a GPU runs a diverged warp: of
+// the lanes' next events, those of the deepest call and, in it, of the lowest address in the program go
+// first, all lanes that stand there together. In code laid out in the order of the source, that lets lanes
+// that left a loop early wait behind it for the others. A warp that does not diverge has 32 equal streams and
+// is replayed column by column.
 #pragma once
 
 #include <array>
@@ -75,23 +76,36 @@ class site_table {
 };
 
 // An event is a kind and the offset of its place in the code (a marker: its number).
-enum class event : std::uint32_t { block = 0, access = 1u << 29, call = 2u << 29, leave = 3u << 29, meeting = 4u << 29 };
+enum class event : std::uint32_t {
+  block = 0,
+  access = 1u << 29,
+  call = 2u << 29,
+  leave = 3u << 29,
+  meeting = 4u << 29
+};
 inline constexpr std::uint32_t event_kinds = 7u << 29;
 
-inline event kind_of(std::uint32_t code) { return static_cast<event>(code & event_kinds); }
-inline std::uint32_t place_of(std::uint32_t code) { return code & ~event_kinds; }
+inline event kind_of(std::uint32_t code) {
+  return static_cast<event>(code & event_kinds);
+}
+inline std::uint32_t place_of(std::uint32_t code) {
+  return code & ~event_kinds;
+}
 
-// Address, space, operation and bytes of an access in one word, such that lanes' words differ by their addresses.
+// Address, space, operation and bytes of an access in one word, such that lanes' words differ by their
+// addresses.
 using packed_access = std::uint64_t;
 inline constexpr unsigned address_bits = 48;
-inline packed_access pack(std::uintptr_t address, memory_space space, memory_operation operation, unsigned bytes) {
+inline packed_access pack(std::uintptr_t address, memory_space space, memory_operation operation,
+                          unsigned bytes) {
   return address | static_cast<std::uint64_t>(bytes) << address_bits |
          static_cast<std::uint64_t>(space) << (address_bits + 6) |
          static_cast<std::uint64_t>(operation) << (address_bits + 8);
 }
 
 struct lane_stream {
-  // Events that a lane may be ahead of the replay: a few hundred KiB for the warp, so that it stays in a cache.
+  // Events that a lane may be ahead of the replay: a few hundred KiB for the warp, so that it stays in a
+  // cache.
   static constexpr std::uint32_t capacity = 1024;
   static constexpr std::uint32_t slack = 64;  // for meetings, which cannot wait for room
 
@@ -116,8 +130,8 @@ class warp_trace {
   void meet(unsigned lanes);
   // Lanes whose streams have no room.
   unsigned full_streams() const;
-  // Replays what the lanes have done into `sites`: to the end, or until the stream of one of the lanes `to_come`,
-  // which have more to do, is empty.
+  // Replays what the lanes have done into `sites`: to the end, or until the stream of one of the lanes
+  // `to_come`, which have more to do, is empty.
   void replay(unsigned warp, unsigned to_come, site_table& sites);
 
  private:
