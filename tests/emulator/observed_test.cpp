@@ -77,7 +77,7 @@ __global__ void double_buffer(int* out, int rounds) {
 
 // Two threads read, and only the first of them is in the way of the writer: remembering the last reader would
 // not do.
-constexpr int reads_first = __LINE__ + 6, writes_after = __LINE__ + 7;
+constexpr int reads_first = __LINE__ + 5, writes_after = __LINE__ + 6;
 __global__ void read_by_two(int* out) {
   __shared__ int word;
   if (threadIdx.x == 0) word = 1;
@@ -220,7 +220,7 @@ __global__ void chain(volatile int* ready, int* values) {
   ready[blockIdx.x] = 1;
 }
 
-constexpr int unfenced_write = __LINE__ + 3, unfenced_read = __LINE__ + 7;
+constexpr int unfenced_write = __LINE__ + 3, unfenced_read = __LINE__ + 6;
 __global__ void last_block_without_fence(int* partial, unsigned* tickets, int* sum) {
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = 1;
