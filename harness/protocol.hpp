@@ -150,17 +150,26 @@ inline void from_json(const nlohmann::json& json, failure_record& failure) {
 
 struct verification_record {
   bool passed = false;
-  std::int64_t cases = 0;            // inputs that were tried
-  std::int64_t compared = 0;         // outputs compared with the reference
-  double largest_error = 0;          // as a fraction of its bound: at most 1 when passed; may be NaN when not
+  std::int64_t cases = 0;     // inputs that were tried
+  std::int64_t compared = 0;  // outputs compared with the reference
+  double largest_error = 0;   // as a fraction of its bound: at most 1 when passed; may be NaN when not
+  double relative_error = 0;  // at the measured size: the largest, as a fraction of the output's own scale
+  double relative_bound = 0;  // what of that scale is allowed at the measured size; 0 asks for equality
+  bool reproducible = true;   // the same bits in every run; false: declared, and checked, not to be
   std::vector<std::uint64_t> seeds;  // of the inputs
   std::optional<failure_record> failure;
 };
 
 inline void to_json(nlohmann::json& json, const verification_record& verification) {
-  json = {{"passed", verification.passed},     {"cases", verification.cases},
-          {"compared", verification.compared}, {"largest_error", number_or_name(verification.largest_error)},
-          {"seeds", verification.seeds},       {"failure", value_or_null(verification.failure)}};
+  json = {{"passed", verification.passed},
+          {"cases", verification.cases},
+          {"compared", verification.compared},
+          {"largest_error", number_or_name(verification.largest_error)},
+          {"relative_error", number_or_name(verification.relative_error)},
+          {"relative_bound", number_or_name(verification.relative_bound)},
+          {"reproducible", verification.reproducible},
+          {"seeds", verification.seeds},
+          {"failure", value_or_null(verification.failure)}};
 }
 
 inline void from_json(const nlohmann::json& json, verification_record& verification) {
@@ -168,6 +177,9 @@ inline void from_json(const nlohmann::json& json, verification_record& verificat
   verification.cases = json.at("cases").get<std::int64_t>();
   verification.compared = json.at("compared").get<std::int64_t>();
   verification.largest_error = number_from(json.at("largest_error"));
+  verification.reproducible = member_or(json, "reproducible", true);
+  if (json.contains("relative_error")) verification.relative_error = number_from(json.at("relative_error"));
+  if (json.contains("relative_bound")) verification.relative_bound = number_from(json.at("relative_bound"));
   verification.seeds = json.at("seeds").get<std::vector<std::uint64_t>>();
   verification.failure = optional_member<failure_record>(json, "failure");
 }
@@ -237,7 +249,7 @@ struct timing_record {
   std::int64_t launches_per_sample = 1;
   std::string method = "events";  // or "graph", "host clock"
   cache_state l2 = cache_state::cold;
-  std::string stopped_by = "spread";  // or "time limit"
+  std::string stopped_by = "spread";  // or "time limit", "sample limit"
   std::optional<clock_record> sm_clock_mhz;
   bool unstable = false;     // throttled, or the spread target was missed by far
   std::int64_t retried = 0;  // samples thrown away because the clock fell
@@ -436,7 +448,8 @@ struct parameter_description {
   std::string name;
   std::string meaning;
   std::int64_t minimum = 0;
-  std::vector<std::int64_t> choices;  // empty: any value from the minimum up
+  std::vector<std::int64_t> choices;      // empty: any value from the minimum up
+  std::vector<std::string> choice_names;  // a word for each choice, or empty
   std::vector<std::int64_t> verify_defaults;
   std::vector<std::int64_t> bench_defaults;
 };
@@ -446,6 +459,7 @@ inline void to_json(nlohmann::json& json, const parameter_description& parameter
           {"meaning", parameter.meaning},
           {"minimum", parameter.minimum},
           {"choices", parameter.choices},
+          {"choice_names", parameter.choice_names},
           {"defaults", {{"verify", parameter.verify_defaults}, {"bench", parameter.bench_defaults}}}};
 }
 
@@ -458,6 +472,7 @@ inline void from_json(const nlohmann::json& json, parameter_description& paramet
   parameter.meaning = json.at("meaning").get<std::string>();
   parameter.minimum = json.at("minimum").get<std::int64_t>();
   parameter.choices = member_or<std::vector<std::int64_t>>(json, "choices", {});
+  parameter.choice_names = member_or<std::vector<std::string>>(json, "choice_names", {});
   parameter.verify_defaults = one_or_more(json.at("defaults").at("verify"));
   parameter.bench_defaults = one_or_more(json.at("defaults").at("bench"));
 }

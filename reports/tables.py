@@ -7,6 +7,8 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /ladder -->
     <!-- measured: moving_average/01_naive --> one stage, a row for each parameter set
     <!-- /measured -->
+    <!-- accuracy: reduction -->               the errors of a track's stages, and whether their bits repeat
+    <!-- /accuracy -->
 
 The records are the result files (docs/results-schema.md) in reports/h200/. A stage's time is compared with the
 copy of its own run. A stage that was recorded twice with the same parameters is taken from the later run.
@@ -22,7 +24,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 NOTHING = "_Not recorded._\n"
 
 
@@ -68,6 +70,7 @@ class Records:
                         "run": run,
                         "bytes": group["fewest_bytes"],
                         "ceiling": min(ceilings) if ceilings else None,
+                        "ceiling_kind": group["ceilings"][0]["kind"] if ceilings else None,
                     }
 
     def parameter_sets(self, track):
@@ -88,12 +91,13 @@ def provenance(rows, track):
     last = runs[max(runs)]
     device = last["device"]
     commits = sorted({run["program"]["commit"][:12] for run in runs.values()})
+    kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     copies = sorted({row["ceiling"] for row in rows if row["ceiling"]})
     rates = sorted(row["bytes"] / row["ceiling"] for row in rows if row["ceiling"])
     text = f"{device['name']}, driver {device['driver']}, toolkit {device['toolkit']}, {last['created'][:10]}, commit {', '.join(commits)}."
     if copies:
         middle = copies[len(copies) // 2]
-        text += f" Speed of light: a copy of the same bytes in the same run, {duration(middle)} ({rates[len(rates) // 2]:.0f} GB/s)."
+        text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rates[len(rates) // 2]:.0f} GB/s)."
     return text
 
 
@@ -157,8 +161,25 @@ def measured(records, stage):
     return "\n".join(lines) + (f"\n\n{provenance(used, track)}\n" if used else "\n")
 
 
+def accuracy(records, track):
+    lines = ["| stage | parameters | largest error | allowed | same bits in every run |", "| --- |" + " --- |" * 4]
+    used = []
+    for stage in sorted({stage for stages in records.rows.get(track, {}).values() for stage in stages}):
+        for parameters in records.parameter_sets(track):
+            row = records.rows[track][parameters].get(stage)
+            if row is None or row["status"] != "ok" or "relative_error" not in row["verification"]:
+                continue
+            used.append(row)
+            error, bound = (row["verification"][name] for name in ("relative_error", "relative_bound"))
+            same = "yes" if row["verification"]["reproducible"] else "no"
+            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {error:.2g} | {bound:.2g} | {same} |")
+    if not used:
+        return NOTHING
+    return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(used, track)}\n"
+
+
 def page(records, text):
-    makers = {"ladder": ladder, "measured": measured}
+    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy}
     return MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
 
 

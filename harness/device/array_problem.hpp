@@ -3,11 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/device/inputs.hpp"
 
 namespace lab {
+
+// A value that a parameter may take, and the word for it.
+struct choice {
+  std::int64_t value;
+  const char* name;
+};
 
 // One parameter of a track: an integer member of its parameters. Several defaults are a sweep.
 template <class Parameters>
@@ -20,6 +27,7 @@ struct parameter {
   std::int64_t minimum = 0;
   std::vector<std::int64_t> bench = {};           // defaults on a GPU
   std::vector<std::int64_t> emulator_bench = {};  // defaults on the emulator
+  std::vector<choice> choices;                    // empty: any value from the minimum up
 };
 
 // What the reference says of one output: its value, and the magnitude that its error is measured against (for
@@ -31,6 +39,27 @@ struct expectation {
 
 // The plain operation that moves the fewest bytes: half read and half written, or all read.
 enum class array_ceiling { copy, read };
+
+// Element j of a generated input. What it is made from can be read, so that a costly reference can be
+// remembered.
+template <class T>
+struct generated_values {
+  pattern kind;
+  std::uint64_t seed;
+
+  T operator()(std::int64_t j) const { return input_value<T>(kind, seed, j); }
+};
+
+// Calls visit.operator()<Input, Output>() with the element types that the parameters ask for: the problem's
+// input_element and output_element, unless it has a function of this name that chooses by the parameters.
+template <class Problem, class Visit>
+auto with_elements(const typename Problem::parameters& p, const Visit& visit) {
+  if constexpr (requires { Problem::with_elements(p, visit); }) {
+    return Problem::with_elements(p, visit);
+  } else {
+    return visit.template operator()<typename Problem::input_element, typename Problem::output_element>();
+  }
+}
 
 // One input that a stage must get right.
 template <class Parameters>

@@ -81,11 +81,11 @@ class guarded_buffer {
 };
 
 // Compares found outputs with the reference, on all cores.
-template <class Problem>
+template <class Problem, class Output>
 class comparison {
  public:
   using parameters = typename Problem::parameters;
-  using output_element = typename Problem::output_element;
+  using output_element = Output;
 
   // Errors are bounded by relative_error times the scale of the output or `least_scale`, whichever is larger.
   comparison(const parameters& p, double relative_error, double least_scale)
@@ -114,10 +114,11 @@ class comparison {
       for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(results[t]); });
       work(results[0]);
     }
-    check_result total;
+    check_result total{.relative_bound = relative_error_};
     for (check_result& part : results) {
       total.compared += part.compared;
       total.largest_error = std::max(total.largest_error, part.largest_error);
+      total.relative_error = std::max(total.relative_error, part.relative_error);
       const bool earlier = part.failure && (!total.failure || *part.failure->index < *total.failure->index);
       if (earlier) total.failure = std::move(part.failure);
     }
@@ -133,7 +134,7 @@ class comparison {
     const auto found_value = static_cast<long double>(found);
     if (std::isnan(expected.value)) {
       right = std::isnan(found_value);
-    } else if (std::isinf(expected.value) || expected.scale == 0) {
+    } else if (std::isinf(expected.value) || relative_error_ == 0) {
       right = found_value == expected.value;
     } else {
       const long double error = std::abs(found_value - expected.value);
@@ -143,7 +144,10 @@ class comparison {
               std::max(expected.scale, static_cast<long double>(least_scale_)) +
           2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
       right = !std::isnan(error) && error <= bound;
-      if (right) result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
+      if (right) {
+        result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
+        result.relative_error = std::max(result.relative_error, static_cast<double>(error / expected.scale));
+      }
     }
     if (right || (result.failure && *result.failure->index < index)) return;
     result.failure = failure_record{.kind = failure_kind::wrong,
@@ -163,12 +167,12 @@ class comparison {
   double least_scale_;
 };
 
-template <class Problem>
+template <class Problem, class Input, class Output>
 class array_workload final : public workload {
  public:
   using parameters = typename Problem::parameters;
-  using input_element = typename Problem::input_element;
-  using output_element = typename Problem::output_element;
+  using input_element = Input;
+  using output_element = Output;
 
   array_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
       : stage_(stage),
@@ -215,8 +219,7 @@ class array_workload final : public workload {
       return {.failure = failure_record{.kind = failure_kind::input_changed, .index = changed}};
     }
     if (auto failure = check_memory()) return {.failure = std::move(failure)};
-    const std::int64_t whole_cost = Problem::cost(parameters_) * output_.size();
-    check_result result = whole_cost <= most_whole_cost ? check_whole() : check_sample();
+    check_result result = whole_cost() <= most_whole_cost ? check_whole() : check_sample();
     if (result.failure) add_owner(*result.failure);
     return result;
   }
@@ -265,6 +268,8 @@ class array_workload final : public workload {
     scratch_.poison_all();
   }
 
+  [[nodiscard]] std::int64_t whole_cost() const { return Problem::cost(parameters_) * output_.size(); }
+
   std::int64_t read_found() {
     std::int64_t value = 0;
     CUDA_CHECK(cudaMemcpyAsync(&value, found_.data(), sizeof value, cudaMemcpyDeviceToHost, stream_));
@@ -305,7 +310,7 @@ class array_workload final : public workload {
 
   // A stage that drifts carries the rounding errors of everything that passed through its running sums, so
   // its bound is a fraction of `largest`, the largest magnitude among the inputs.
-  comparison<Problem> make_comparison(double largest) const {
+  comparison<Problem, Output> make_comparison(double largest) const {
     const double bound = stage_.relative_error != nullptr ? stage_.relative_error(parameters_)
                          : stage_.traits.drifts           ? Problem::drift_error
                                                           : Problem::relative_error(parameters_);
@@ -323,14 +328,15 @@ class array_workload final : public workload {
   }
 
   check_result check_whole() {
-    std::vector<input_element> values(static_cast<std::size_t>(input_.size()));
-    for (std::size_t j = 0; j < values.size(); ++j) {
-      values[j] = input_value<input_element>(pattern_, seed_, static_cast<std::int64_t>(j));
-    }
     std::vector<std::int64_t> all(static_cast<std::size_t>(output_.size()));
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
-    return make_comparison(largest_magnitude(pattern_, input_.size()))
-        .run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
+    const auto compare = make_comparison(largest_magnitude(pattern_, input_.size()));
+    const generated_values<input_element> generated{pattern_, seed_};
+    // What only one output needs is generated where it is needed; what many need, once.
+    if (whole_cost() <= input_.size()) return compare.run(generated, all, download());
+    std::vector<input_element> values(static_cast<std::size_t>(input_.size()));
+    for (std::size_t j = 0; j < values.size(); ++j) values[j] = generated(static_cast<std::int64_t>(j));
+    return compare.run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, download());
   }
 
   check_result check_sample() {
@@ -346,7 +352,7 @@ class array_workload final : public workload {
                                cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     return make_comparison(largest_magnitude(pattern_, input_.size()))
-        .run([&](std::int64_t j) { return input_value<input_element>(pattern_, seed_, j); }, indices, found);
+        .run(generated_values<input_element>{pattern_, seed_}, indices, found);
   }
 
   // Both ends, both sides of some tile borders, and random places: the same ones for the same seed.
@@ -389,22 +395,38 @@ class array_workload final : public workload {
   std::uint64_t seed_ = 0;
 };
 
+// The shape of a file that must have so many dimensions.
+template <std::size_t dimensions>
+std::array<std::int64_t, dimensions> extents(const npy_header& header, const std::string& path) {
+  if (header.shape.size() != dimensions) {
+    throw usage_error(path + ": an array of " + std::to_string(dimensions) +
+                      (dimensions == 1 ? " dimension" : " dimensions") + " is needed, not one of " +
+                      std::to_string(header.shape.size()));
+  }
+  std::array<std::int64_t, dimensions> shape{};
+  std::copy(header.shape.begin(), header.shape.end(), shape.begin());
+  return shape;
+}
+
 template <class Problem>
 class array_track final : public track {
  public:
   using parameters = typename Problem::parameters;
-  using input_element = typename Problem::input_element;
-  using output_element = typename Problem::output_element;
 
   [[nodiscard]] track_description describe() const override {
     track_description description{.title = Problem::title, .unit = Problem::unit};
     for (const auto& spec : Problem::describe()) {
       const auto& defaults = emulated ? spec.emulator_bench : spec.bench;
-      description.parameters.push_back({.name = spec.name,
-                                        .meaning = spec.meaning,
-                                        .minimum = spec.minimum,
-                                        .verify_defaults = spec.emulator_bench,
-                                        .bench_defaults = defaults});
+      parameter_description added{.name = spec.name,
+                                  .meaning = spec.meaning,
+                                  .minimum = spec.minimum,
+                                  .verify_defaults = spec.emulator_bench,
+                                  .bench_defaults = defaults};
+      for (const choice& one : spec.choices) {
+        added.choices.push_back(one.value);
+        added.choice_names.emplace_back(one.name);
+      }
+      description.parameters.push_back(std::move(added));
     }
     return description;
   }
@@ -423,10 +445,18 @@ class array_track final : public track {
         throw usage_error(std::string(spec.name) + " must be at most " + std::to_string(largest_value) +
                           ", not " + std::to_string(value));
       }
+      const auto is_value = [value](const choice& one) { return one.value == value; };
+      if (!spec.choices.empty() && std::none_of(spec.choices.begin(), spec.choices.end(), is_value)) {
+        throw usage_error(std::string(spec.name) + " cannot be " + std::to_string(value) + ": it is one of " +
+                          names_of(spec.choices));
+      }
       complete[spec.name] = value;
     }
     for (const auto& [name, unused] : given) {
       if (!complete.contains(name)) throw usage_error("no parameter is called " + name);
+    }
+    if constexpr (requires(const parameters& p) { Problem::why_invalid(p); }) {
+      if (const std::string why = Problem::why_invalid(typed(complete)); !why.empty()) throw usage_error(why);
     }
     return complete;
   }
@@ -454,7 +484,10 @@ class array_track final : public track {
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
                                                cudaStream_t stream) const override {
-    return make_typed(entry, typed(values), stream);
+    const parameters p = typed(values);
+    return with_elements<Problem>(p, [&]<class Input, class Output>() -> std::unique_ptr<workload> {
+      return make_typed<Input, Output>(entry, p, stream);
+    });
   }
 
   [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
@@ -465,25 +498,27 @@ class array_track final : public track {
       throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
     if (outputs.size() != 1)
       throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
-    if (given.contains("n")) throw usage_error("n is the length of the input file, not an option here");
     require_writable(outputs[0]);
-    const npy_array<input_element> file = read_npy<input_element>(inputs[0]);
-    if (file.shape.size() != 1) {
-      throw usage_error(inputs[0] + ": a one-dimensional array is needed, not one of " +
-                        std::to_string(file.shape.size()) + " dimensions");
-    }
+    const npy_header header = read_npy_header(inputs[0]);
     parameter_values values = given;
-    values["n"] = file.shape[0];
-    const parameters p = typed(complete(values));
+    for (const auto& [name, value] : parameters_of_file(header, inputs[0])) {
+      if (given.contains(name)) throw usage_error(name + " is what the input file says, not an option here");
+      values[name] = value;
+    }
+    values = complete(values);
+    const parameters p = typed(values);
     if (const std::string why = unsupported(entry, values); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
-    const auto work = make_typed(entry, p, stream);
-    work->prepare_from(file.values);
-    work->launch();
-    std::vector<output_element> results;
-    check_result result = work->check_against(file.values, results);
-    if (!result.failure) write_npy<output_element>(outputs[0], results, std::array{Problem::output_size(p)});
-    return result;
+    return with_elements<Problem>(p, [&]<class Input, class Output>() {
+      const npy_array<Input> file = read_npy<Input>(inputs[0]);
+      const auto work = make_typed<Input, Output>(entry, p, stream);
+      work->prepare_from(file.values);
+      work->launch();
+      std::vector<Output> results;
+      check_result result = work->check_against(file.values, results);
+      if (!result.failure) write_npy<Output>(outputs[0], results, std::array{Problem::output_size(p)});
+      return result;
+    });
   }
 
  private:
@@ -502,13 +537,32 @@ class array_track final : public track {
     return p;
   }
 
-  static std::unique_ptr<array_workload<Problem>> make_typed(const stage_entry& entry, const parameters& p,
-                                                             cudaStream_t stream) {
+  static std::string names_of(const std::vector<choice>& choices) {
+    std::string text;
+    for (const choice& one : choices)
+      text += (text.empty() ? "" : ", ") + std::to_string(one.value) + " (" + one.name + ")";
+    return text;
+  }
+
+  // The parameters that the file's shape and type settle: n, unless the problem has a function of this name.
+  static parameter_values parameters_of_file(const npy_header& header, const std::string& path) {
+    if constexpr (requires { Problem::parameters_of_file(header, path); }) {
+      return Problem::parameters_of_file(header, path);
+    } else {
+      return {{"n", extents<1>(header, path)[0]}};
+    }
+  }
+
+  template <class Input, class Output>
+  static std::unique_ptr<array_workload<Problem, Input, Output>> make_typed(const stage_entry& entry,
+                                                                            const parameters& p,
+                                                                            cudaStream_t stream) {
+    using made = array_workload<Problem, Input, Output>;
     const stage<Problem>& found = typed(entry);
-    const std::size_t needed = array_workload<Problem>::needed_bytes(found, p);
+    const std::size_t needed = made::needed_bytes(found, p);
     const std::size_t available = memory::available();
     if (needed > available) throw memory_error(needed, available);
-    return std::make_unique<array_workload<Problem>>(found, p, stream);
+    return std::make_unique<made>(found, p, stream);
   }
 };
 

@@ -15,6 +15,7 @@ enum class pattern {
   signed_random,  // uniform in [-1, 1): sums cancel
   spikes,         // random, and about every 1000th value 1e16: running sums that never forget it drift
   nonfinite,      // random, and about every 1000th value NaN, +Inf or -Inf: running sums carry it along
+  infinite,       // random, and about every 1000th value +Inf: sums are +Inf and not NaN
   denormal,       // multiples of the smallest positive number: lost when denormals are flushed to zero
   ramp            // index + 1: a wrong index shows
 };
@@ -29,6 +30,8 @@ inline const char* to_string(pattern kind) {
       return "spikes of 1e16";
     case pattern::nonfinite:
       return "NaN and Inf";
+    case pattern::infinite:
+      return "Inf";
     case pattern::denormal:
       return "denormal";
     case pattern::ramp:
@@ -63,6 +66,11 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
         if (rare) return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
       }
       break;
+    case pattern::infinite:
+      if constexpr (std::is_floating_point_v<T>) {
+        if (rare) return static_cast<T>(INFINITY);
+      }
+      break;
     case pattern::denormal:
       return smallest_positive<T>() * static_cast<T>(1 + bits % 1000);
     case pattern::ramp:
@@ -85,6 +93,7 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
     case pattern::signed_random:
     case pattern::spikes:
     case pattern::nonfinite:
+    case pattern::infinite:
       break;
   }
   return 1;

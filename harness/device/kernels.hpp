@@ -42,6 +42,9 @@ void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStrea
 // dirty line is left behind to be written back during the next kernel.
 void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream);
 
+// Reads `bytes` (a multiple of 16) as fast as the device can, and writes nothing.
+void read_all(const void* data, std::size_t bytes, cudaStream_t stream);
+
 // Does nothing: its time is the floor of every other.
 void empty(cudaStream_t stream);
 

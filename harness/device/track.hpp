@@ -26,10 +26,13 @@ class unsupported_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What a check found. `largest_error` is the largest error as a fraction of its bound.
+// What a check found. `largest_error` is the largest error as a fraction of its bound; `relative_error` the
+// largest as a fraction of its output's scale, of which `relative_bound` is allowed.
 struct check_result {
   std::int64_t compared = 0;
   double largest_error = 0;
+  double relative_error = 0;
+  double relative_bound = 0;
   std::optional<failure_record> failure;
 };
 

@@ -44,9 +44,36 @@ const parameter_description* find_parameter(const track_description& track, cons
   return found == track.parameters.end() ? nullptr : &*found;
 }
 
+// The choices as they may be typed: by name where they have one.
+std::vector<std::string> choice_texts(const parameter_description& parameter) {
+  if (parameter.choice_names.size() == parameter.choices.size()) return parameter.choice_names;
+  std::vector<std::string> texts;
+  for (const std::int64_t choice : parameter.choices) texts.push_back(std::to_string(choice));
+  return texts;
+}
+
+// Values with commas between them, each a whole number or the name of a choice.
+std::vector<std::int64_t> parse_values(const parameter_description& parameter, const std::string& text) {
+  std::string numbers;
+  for (std::size_t begin = 0, comma = 0; comma != std::string::npos; begin = comma + 1) {
+    comma = text.find(',', begin);
+    std::string one = text.substr(begin, comma - begin);
+    const auto& names = parameter.choice_names;
+    const auto name = std::find(names.begin(), names.end(), one);
+    if (name != names.end()) {
+      one = std::to_string(parameter.choices[static_cast<std::size_t>(name - names.begin())]);
+    } else if (!names.empty() && !one.empty() && std::isalpha(static_cast<unsigned char>(one[0])) != 0) {
+      throw usage_error(fmt::format("{} must be one of {}, not '{}'", option_name(parameter.name),
+                                    fmt::join(names, ", "), one));
+    }
+    numbers += (begin == 0 ? "" : ",") + one;
+  }
+  return parse_integers(numbers, option_name(parameter.name));
+}
+
 void check_values(const track_description& track, const parameter_description& parameter,
                   const std::string& text) {
-  for (const std::int64_t value : parse_integers(text, option_name(parameter.name))) {
+  for (const std::int64_t value : parse_values(parameter, text)) {
     if (value < parameter.minimum) {
       throw usage_error(fmt::format("--{} must be at least {} for {}, not {}", parameter.name,
                                     parameter.minimum, track.name, value));
@@ -54,7 +81,7 @@ void check_values(const track_description& track, const parameter_description& p
     const auto& choices = parameter.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
       throw usage_error(fmt::format("--{} must be one of {} for {}, not {}", parameter.name,
-                                    fmt::join(choices, ", "), track.name, value));
+                                    fmt::join(choice_texts(parameter), ", "), track.name, value));
     }
   }
 }
@@ -157,7 +184,7 @@ std::vector<parameter_values> parameter_sets(const track_description& track,
   for (const auto& parameter : track.parameters) {
     auto values = defaults == default_set::bench ? parameter.bench_defaults : parameter.verify_defaults;
     for (const auto& argument : arguments) {
-      if (argument.name == parameter.name) values = parse_integers(argument.text, option_name(argument.name));
+      if (argument.name == parameter.name) values = parse_values(parameter, argument.text);
     }
     std::vector<parameter_values> longer;
     for (const auto& set : sets) {
@@ -175,8 +202,9 @@ parameter_values given_parameters(const track_description& track,
                                   const std::vector<parameter_argument>& arguments) {
   parameter_values values;
   for (const auto& argument : arguments) {
-    if (find_parameter(track, argument.name) == nullptr) continue;
-    const auto given = parse_integers(argument.text, option_name(argument.name));
+    const parameter_description* parameter = find_parameter(track, argument.name);
+    if (parameter == nullptr) continue;
+    const auto given = parse_values(*parameter, argument.text);
     if (given.size() != 1) throw usage_error(fmt::format("--{} takes a single value here", argument.name));
     values[argument.name] = given.front();
   }

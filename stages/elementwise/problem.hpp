@@ -59,7 +59,7 @@ struct problem {
     return {.value = 2 * static_cast<long double>(value(i)), .scale = 0};
   }
 
-  // Doubling is exact, so outputs are compared for equality (a scale of 0) and there is nothing to bound.
+  // Doubling is exact: a bound of 0 asks for equality.
   static double relative_error(const parameters& /*p*/) { return 0; }
   static constexpr double drift_error = 0;
 

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "common/memory.hpp"
+#include "common/operations.hpp"
 #include "common/stream.hpp"
+#include "harness/device/fold.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
@@ -27,8 +29,9 @@ lab::verification_record verify(const std::string& path) {
   return lab::verify(lab::find_stage(path), 1, true, stream.get());
 }
 
-void require_failure(const std::string& name, failure_kind kind, const std::string& words) {
-  const lab::verification_record record = verify("moving_average/" + name);
+void require_failure(const std::string& name, failure_kind kind, const std::string& words,
+                     const std::string& track = "moving_average") {
+  const lab::verification_record record = verify(track + "/" + name);
   INFO(name);
   REQUIRE_FALSE(record.passed);
   REQUIRE(record.failure);
@@ -84,12 +87,83 @@ TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
 #endif
 }
 
+TEST_CASE("a wrong reduction is rejected, in words that say what is wrong") {
+  const auto require = [](const std::string& name, failure_kind kind, const std::string& words) {
+    require_failure(name, kind, words, "reduction");
+  };
+  SECTION("tail dropped") {
+    require("drops_tail", failure_kind::wrong, "n=401 ");
+  }  // 3 * 128 + 17 = 401
+  SECTION("grid assumed") {
+    // The host's NaN keeps its bits through an addition, and these are the poison's; a device's does not.
+    require("grid_assumed", lab::emulated ? failure_kind::unwritten : failure_kind::wrong, "n=401 ");
+  }
+  SECTION("partial results of the run before") {
+    require("never_reset", failure_kind::wrong, "other bits");
+  }
+  SECTION("NaN dropped") {
+    require("drops_nan", failure_kind::wrong, "expected nan");
+  }
+  SECTION("no result for no values") {
+    require("nothing_for_nothing", failure_kind::unwritten, "n=0 ");
+  }
+#if !LAB_EMULATED
+  // What only a device does: finish blocks in any order, and hold 2^31 values.
+  SECTION("order not declared") {
+    require("undeclared_order", failure_kind::wrong, "not declared nondeterministic");
+  }
+  SECTION("order declared, and none") {
+    require("false_nondeterminism", failure_kind::wrong, "a stage that declares nondeterministic");
+  }
+  SECTION("index of 32 bits") {
+    require("index_overflow", failure_kind::wrong, "n=2147495993 ");
+  }
+#endif
+  SECTION("padding summed up") {
+    require_failure("sums_padding", failure_kind::wrong, "result=1", "reduction_2d");
+  }
+  SECTION("a square assumed") {
+    require_failure("square_assumed", failure_kind::wrong, "rows=67", "reduction_2d");
+  }
+}
+
+TEST_CASE("a reduction's reference is exact, on one core and on all") {
+  // Uniform inputs are multiples of 2^-53: their sum is one of integers.
+  const std::int64_t n = 3'000'001;
+  const lab::generated_values<double> value{lab::pattern::random, 9};
+  __extension__ unsigned __int128 exact = 0;
+  for (std::int64_t i = 0; i < n; ++i) exact += static_cast<std::uint64_t>(value(i) * 0x1p53);
+  const auto expected = static_cast<long double>(exact) * 0x1p-53L;
+  const lab::expectation found = lab::fold<lab::sum>(value, n);
+  CHECK(std::abs(found.value - expected) <= 1e-17L * expected);
+  CHECK(found.scale == found.value);
+  CHECK(lab::fold<lab::sum>(value, n).value == found.value);
+  CHECK(lab::fold<lab::maximum>([](std::int64_t j) { return j == 4242 ? NAN : static_cast<float>(j); }, 5000)
+            .value !=
+        lab::fold<lab::maximum>([](std::int64_t j) { return static_cast<float>(j); }, 5000).value);
+  CHECK(lab::fold<lab::sum>(value, 0).value == 0);
+}
+
+TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::track& track = lab::find_track("reduction");
+  const lab::ceiling_need need = track.ceiling(track.complete({{"n", 1'000'003}}));
+  CHECK(need.kind == "read");
+  CHECK(need.bytes == 4 * 1'000'004);
+  const lab::ceiling_record ceiling =
+      lab::measure_ceiling(need, {.minimum_samples = 10, .time_limit_seconds = 0.05}, stream.get());
+  CHECK(ceiling.timing.median > 0);
+  CHECK(ceiling.bytes == need.bytes);
+}
+
 TEST_CASE("host and device draw the same inputs, and a change to one value is found") {
   lab::skip_without_device();
   const lab::stream stream;
   const std::int64_t n = 10'007;
-  const auto kind = GENERATE(lab::pattern::random, lab::pattern::signed_random, lab::pattern::spikes,
-                             lab::pattern::nonfinite, lab::pattern::denormal, lab::pattern::ramp);
+  const auto kind =
+      GENERATE(lab::pattern::random, lab::pattern::signed_random, lab::pattern::spikes,
+               lab::pattern::nonfinite, lab::pattern::infinite, lab::pattern::denormal, lab::pattern::ramp);
   const lab::device_buffer<double> values(static_cast<std::size_t>(n), stream.get());
   const lab::device_buffer<std::int64_t> first(1, stream.get());
   lab::generate(values.data(), n, kind, 5, stream.get());
@@ -226,3 +300,10 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
       elsewhere.answer(nlohmann::json::parse(R"({"op": "verify", "stage": "elementwise/01_naive"})")).error ==
       lab::error_kind::environment);
 }
+
+#if LAB_EMULATED
+// The last of all: the emulator is lost to this process afterwards, as a device would be.
+TEST_CASE("a barrier that part of the block waits at is found by the emulator") {
+  require_failure("barrier_in_branch", failure_kind::crash, "wait at this barrier", "reduction");
+}
+#endif

@@ -1,0 +1,82 @@
+// The reference of every reduction: values combined in long double, on all cores where they are many.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "harness/device/array_problem.hpp"
+
+namespace lab {
+
+// value(first) .. value(first + count - 1) combined one after another in pieces of at most 4096, and the
+// pieces in pairs: rounding (2^-64) passes through each value at most 4096 + log2(count / 4096) times, which
+// for 1e9 values is 2e-16 of the sum of magnitudes at the very worst.
+template <class Operation, class Value>
+long double fold_in_order(const Value& value, std::int64_t first, std::int64_t count) {
+  const Operation combine;
+  if (count > 4096) {
+    const std::int64_t half = count / 2;
+    return combine(fold_in_order<Operation>(value, first, half),
+                   fold_in_order<Operation>(value, first + half, count - half));
+  }
+  long double result = Operation::identity();
+  for (std::int64_t j = first; j < first + count; ++j) result = combine(result, value(j));
+  return result;
+}
+
+template <class Operation, class Value>
+long double fold_on_all_cores(const Value& value, std::int64_t count) {
+  const std::int64_t workers = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<long double> parts(static_cast<std::size_t>(workers));
+  const auto begin = [&](std::int64_t worker) { return count / workers * worker; };
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t worker = 0; worker < workers; ++worker) {
+      const std::int64_t end = worker + 1 < workers ? begin(worker + 1) : count;
+      threads.emplace_back([&, worker, end] {
+        parts[static_cast<std::size_t>(worker)] =
+            fold_in_order<Operation>(value, begin(worker), end - begin(worker));
+      });
+    }
+  }
+  return fold_in_order<Operation>(
+      [&](std::int64_t worker) { return parts[static_cast<std::size_t>(worker)]; }, 0, workers);
+}
+
+// What folding `count` values with Operation<long double> must give; value(j) is value j. An operation that
+// rounds is measured against the fold of the magnitudes, any other must be met exactly.
+template <template <class> class Operation, class Value>
+expectation fold(const Value& value, std::int64_t count) {
+  using operation = Operation<long double>;
+  constexpr std::int64_t many = 1 << 20;
+  const auto compute = [&] {
+    const auto exact = [&](std::int64_t j) { return static_cast<long double>(value(j)); };
+    const auto magnitude = [&](std::int64_t j) { return std::abs(static_cast<long double>(value(j))); };
+    expectation result{.value = count < many ? fold_in_order<operation>(exact, 0, count)
+                                             : fold_on_all_cores<operation>(exact, count)};
+    if constexpr (operation::rounds) {
+      result.scale = count < many ? fold_in_order<operation>(magnitude, 0, count)
+                                  : fold_on_all_cores<operation>(magnitude, count);
+    }
+    return result;
+  };
+  // Every stage of a track asks for the same folds of generated values; the costly ones are kept.
+  if constexpr (requires { value.kind, value.seed; }) {
+    if (count >= many) {
+      static std::mutex access;
+      static std::map<std::tuple<pattern, std::uint64_t, std::int64_t>, expectation> known;
+      const std::lock_guard lock(access);
+      const auto [place, added] = known.try_emplace({value.kind, value.seed, count});
+      if (added) place->second = compute();
+      return place->second;
+    }
+  }
+  return compute();
+}
+
+}  // namespace lab

@@ -1,0 +1,66 @@
+// The block's 1024 results are combined as a tree: 512 threads combine two results each, then 256, then 128:
+// 10 steps instead of 1023. The partners are half of what is left apart, so that the threads at work are
+// always the first ones: whole warps work or rest, and neighbours touch neighbouring banks. Every thread
+// reaches every barrier: it stands outside the branch. The same kernel, with one block, finishes the partial
+// results.
+#include "stages/reduction/problem.hpp"
+
+namespace lab::reduction::tree {
+namespace {
+
+constexpr int block_threads = 1024;
+constexpr int most_blocks = 32 * 80;
+static_assert((block_threads & (block_threads - 1)) == 0, "the tree halves down to one");
+
+template <class T, class Operation>
+__global__ void __launch_bounds__(block_threads)
+    partial_kernel(const T* __restrict__ values, std::int64_t n, T* __restrict__ partials) {
+  __shared__ T of_thread[block_threads];
+  constexpr Operation combine{};
+  T partial = Operation::identity();
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block_threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; i < n;
+       i += stride) {
+    partial = combine(partial, values[i]);
+  }
+  of_thread[threadIdx.x] = partial;
+  __syncthreads();
+  const auto thread = static_cast<int>(threadIdx.x);
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (thread < half) of_thread[thread] = combine(of_thread[thread], of_thread[thread + half]);
+    __syncthreads();
+  }
+  if (thread == 0) partials[blockIdx.x] = of_thread[0];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  const int blocks = blocks_for(in.n, block_threads, most_blocks);
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    auto* partials = static_cast<T*>(scratch.data);
+    lab::launch(partial_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
+                stream, values, in.n, partials);
+    lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
+                result);
+  });
+}
+
+// A value's longest way: the additions of its thread and of the tree (10), and both again in the last kernel.
+double relative_error(const problem::parameters& p) {
+  const int blocks = blocks_for(p.n, block_threads, most_blocks);
+  return rounding_error(
+      p, share(p.n, std::int64_t{blocks} * block_threads) + 10 + share(blocks, block_threads) + 10);
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "a halving tree in shared memory",
+     .launch = launch,
+     .workspace_bytes = [](const problem::parameters&) { return most_blocks * sizeof(double); },
+     .tile = block_threads,
+     .relative_error = relative_error,
+     .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "smsp__inst_executed.sum",
+                 "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"}}};
+
+}  // namespace
+}  // namespace lab::reduction::tree

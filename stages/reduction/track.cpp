@@ -1,0 +1,70 @@
+// What the stages of the reduction are tried on.
+#include "harness/device/array_track.hpp"
+#include "stages/reduction/problem.hpp"
+
+namespace lab::reduction {
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
+  std::vector<verification_case<parameters>> list;
+  const auto add = [&](std::int64_t n, pattern kind, operation combine = operation::sum,
+                       element type = element::float32) {
+    if (n < 0) return;
+    list.push_back(
+        {{.n = n, .type = static_cast<std::int64_t>(type), .operation = static_cast<std::int64_t>(combine)},
+         kind});
+  };
+  constexpr operation all[] = {operation::sum, operation::minimum, operation::maximum, operation::learners};
+  // A few quick ones that every run repeats: several blocks and a ragged end, no values, cancellation, NaN.
+  add(3 * tile + 17, pattern::random);
+  add(0, pattern::random);
+  add(20'011, pattern::signed_random, operation::sum, element::float64);
+  add(20'011, pattern::nonfinite, operation::maximum);
+  add(20'011, pattern::signed_random, operation::learners);
+  if (!thorough) return list;
+
+  for (const operation combine : all) {
+    add(0, pattern::random, combine);
+    add(0, pattern::random, combine, element::float64);
+    add(2 * tile + 5, pattern::signed_random, combine, element::float64);
+    add(20'011, pattern::nonfinite, combine);
+    add(20'011, pattern::nonfinite, combine, element::float64);
+    add(20'011, pattern::infinite, combine);
+  }
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 31, 32, 33, 127, 1023, 1024, 1025}) {
+    add(n, pattern::signed_random, all[n % 4]);
+    add(n, pattern::random, operation::sum, n % 2 == 0 ? element::float32 : element::float64);
+  }
+  for (const std::int64_t n : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
+    add(n, pattern::random);
+    add(n, pattern::ramp, operation::maximum);  // the last value is the result
+  }
+  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp}) {
+    add(30'011, kind);
+    add(30'011, kind, operation::sum, element::float64);
+    add(30'011, kind, operation::minimum);
+  }
+  // Sizes drawn at random, but the same ones every time.
+  for (std::uint64_t k = 0; k < 8; ++k) {
+    add(static_cast<std::int64_t>(1 + random_bits(7, k) % 100'000), pattern::random, all[k % 4],
+        k % 3 == 0 ? element::float64 : element::float32);
+  }
+  if constexpr (!emulated) {
+    add(10'000'019, pattern::random);
+    add(10'000'019, pattern::signed_random, operation::learners);
+    // Indices beyond 31 and beyond 32 bits.
+    add((std::int64_t{1} << 31) + 12'345, pattern::random);
+    add((std::int64_t{1} << 32) + 12'345, pattern::ramp, operation::maximum);
+  }
+  return list;
+}
+
+std::map<std::string, std::int64_t> problem::parameters_of_file(const npy_header& header,
+                                                                const std::string& path) {
+  return {{"n", extents<1>(header, path)[0]}, {"type", header.holds<double>() ? 64 : 32}};
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::reduction

@@ -1,0 +1,241 @@
+// The work is cut by the array's shape, so that any shape fills the device. Few long rows are cut into
+// segments, each the work of a block; many short rows share a block, 8 or 32 threads each. Narrow arrays give
+// a block's 256 threads fewer columns and more rows. A sum of all is the sum of one row as long as the array,
+// unless there is padding between its rows. Parts of sums are an array again, and the same kernels finish it.
+#include <bit>
+
+#include "common/block_reduce.hpp"
+#include "common/multiprocessors.hpp"
+#include "stages/reduction_2d/problem.hpp"
+#include "stages/reduction_2d/span.hpp"
+
+namespace lab::reduction_2d::split {
+namespace {
+
+constexpr int row_threads = 512;  // of a block
+constexpr int column_threads = 256;
+constexpr int loads = 4;
+// Blocks for each multiprocessor, of which it works on 8 at a time: enough that none is left without work for
+// long, and few enough that the strips' own sums, 2.7 MB for 20000 columns, are nothing to the array.
+constexpr int strips_per_multiprocessor = 32;
+
+// Segment y of the rows, `segment` values (a multiple of 4), `threads` threads for each: sums[row * segments
+// + y].
+template <int threads>
+__global__ void __launch_bounds__(row_threads)
+    row_sums_kernel(const float* __restrict__ values, std::int64_t rows, std::int64_t columns,
+                    std::int64_t pitch, float* __restrict__ sums, std::int64_t segment) {
+  const std::int64_t row =
+      static_cast<std::int64_t>(blockIdx.x) * (row_threads / threads) + threadIdx.x / threads;
+  const std::int64_t begin = blockIdx.y * segment;
+  const std::int64_t end = begin + segment < columns ? begin + segment : columns;
+  const auto rank = static_cast<int>(threadIdx.x % threads);
+  float partial = row < rows ? sum_share<threads>(values + row * pitch + begin, end - begin, rank) : 0;
+  if constexpr (threads == row_threads) {
+    partial = block_reduce<row_threads>(partial, sum<float>{});
+  } else {
+    for (int distance = threads / 2; distance > 0; distance /= 2) {
+      partial += __shfl_xor_sync(0xffffffffu, partial, distance);
+    }
+  }
+  if (rank == 0 && row < rows) sums[row * gridDim.y + blockIdx.y] = partial;
+}
+
+__device__ void add(float& sum, float value) {
+  sum += value;
+}
+__device__ void add(float4& sum, const float4& value) {
+  sum.x += value.x;
+  sum.y += value.y;
+  sum.z += value.z;
+  sum.w += value.w;
+}
+
+// Strip y of the rows, `strip` of them, and 2^lane_bits vectors of columns to a block:
+// sums[y * pitch_of_sums + column].
+template <class Vector>
+__global__ void __launch_bounds__(column_threads)
+    column_sums_kernel(const float* __restrict__ values, std::int64_t rows, std::int64_t columns,
+                       std::int64_t pitch, float* __restrict__ sums, std::int64_t pitch_of_sums,
+                       std::int64_t strip, int lane_bits) {
+  constexpr int width = sizeof(Vector) / sizeof(float);
+  __shared__ Vector of_thread[column_threads];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int lanes = 1 << lane_bits;
+  const int group = column_threads >> lane_bits;  // rows that a block reads at a time
+  const std::int64_t column =
+      ((static_cast<std::int64_t>(blockIdx.x) << lane_bits) + (thread & (lanes - 1))) * width;
+  const std::int64_t begin = blockIdx.y * strip;
+  const std::int64_t end = begin + strip < rows ? begin + strip : rows;
+  std::int64_t row = begin + (thread >> lane_bits);
+  Vector partial{};
+  if (column < columns) {
+    for (; row + (loads - 1) * group < end; row += loads * group) {
+      Vector loaded[loads];
+#pragma unroll
+      for (int k = 0; k < loads; ++k) {
+        loaded[k] = *reinterpret_cast<const Vector*>(values + (row + k * group) * pitch + column);
+      }
+#pragma unroll
+      for (int k = 0; k < loads; ++k) add(partial, loaded[k]);
+    }
+    for (; row < end; row += group)
+      add(partial, *reinterpret_cast<const Vector*>(values + row * pitch + column));
+  }
+  of_thread[thread] = partial;
+  __syncthreads();
+  for (int half = column_threads / 2; half >= lanes; half /= 2) {
+    if (thread < half) add(of_thread[thread], of_thread[thread + half]);
+    __syncthreads();
+  }
+  if (thread >= lanes) return;
+  const auto* of_column = reinterpret_cast<const float*>(&of_thread[thread]);
+#pragma unroll
+  for (int k = 0; k < width; ++k) {
+    if (column + k < columns) sums[blockIdx.y * pitch_of_sums + column + k] = of_column[k];
+  }
+}
+
+// How the rows of an array are summed up.
+struct row_plan {
+  row_plan(std::int64_t rows, std::int64_t columns)
+      : threads(columns <= 64     ? 8
+                : columns <= 2048 ? 32
+                                  : row_threads) {
+    // Segments of 128 KiB, or shorter ones down to a block's single step, where there would be too few to
+    // fill the device; and no more of them than a grid can be high.
+    const std::int64_t filling = rows * columns / (std::int64_t{multiprocessors()} * 8);
+    const std::int64_t wanted = std::clamp<std::int64_t>(filling, 16 * row_threads, 32'768);
+    segment = parts(std::max(wanted, parts(columns, 0xffff)), 4) * 4;
+    segments = std::max<std::int64_t>(1, parts(columns, segment));
+    scratch = segments == 1 ? 0 : rows * segments;
+  }
+
+  int threads;  // of a row
+  std::int64_t segment;
+  std::int64_t segments;
+  std::int64_t scratch;  // elements, for the segments' sums
+};
+
+void launch_row_sums(const float* values, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
+                     float* sums, float* scratch, cudaStream_t stream) {
+  const auto sum_rows = [&](const float* from, std::int64_t count, std::int64_t step, std::int64_t segment,
+                            std::int64_t segments, int threads, float* to) {
+    const auto kernel = threads == 8    ? row_sums_kernel<8>
+                        : threads == 32 ? row_sums_kernel<32>
+                                        : row_sums_kernel<row_threads>;
+    lab::launch(kernel, grid(parts(rows, row_threads / threads), segments), dim3(row_threads), 0, stream,
+                from, rows, count, step, to, segment);
+  };
+  const row_plan plan(rows, columns);
+  const bool once = plan.segments == 1;
+  sum_rows(values, columns, pitch, plan.segment, plan.segments, plan.threads, once ? sums : scratch);
+  if (!once)
+    sum_rows(scratch, plan.segments, plan.segments, plan.segments, 1, plan.segments <= 64 ? 8 : row_threads,
+             sums);
+}
+
+// How the columns of an array are summed up.
+struct column_plan {
+  column_plan(std::int64_t rows, std::int64_t columns, std::int64_t pitch)
+      : wide(pitch % 4 == 0), pitch_of_strips(parts(columns, 4) * 4) {
+    const std::int64_t vectors = std::max<std::int64_t>(1, parts(columns, wide ? 4 : 1));
+    lane_bits = std::bit_width(static_cast<std::uint64_t>(std::min<std::int64_t>(vectors, 32)) - 1);
+    blocks = parts(columns, std::int64_t{wide ? 4 : 1} << lane_bits);
+    const std::int64_t wanted =
+        parts(std::int64_t{multiprocessors()} * strips_per_multiprocessor, std::max<std::int64_t>(1, blocks));
+    strip = parts(std::max<std::int64_t>(1, rows),
+                  std::clamp<std::int64_t>(rows / (2 * loads * group()), 1, wanted));
+    strips = std::max<std::int64_t>(1, parts(rows, strip));
+    scratch = strips == 1 ? 0 : strips * pitch_of_strips;
+  }
+
+  [[nodiscard]] std::int64_t group() const { return column_threads >> lane_bits; }
+
+  bool wide;
+  std::int64_t pitch_of_strips;  // a multiple of 16 bytes
+  int lane_bits;
+  std::int64_t blocks;
+  std::int64_t strip;
+  std::int64_t strips;
+  std::int64_t scratch;  // elements, for the strips' sums
+};
+
+void launch_column_sums(const float* values, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
+                        float* sums, float* scratch, cudaStream_t stream) {
+  const auto sum_columns = [&](const float* from, std::int64_t count, std::int64_t step,
+                               const column_plan& plan, std::int64_t strip, std::int64_t strips, float* to) {
+    lab::launch(plan.wide ? column_sums_kernel<float4> : column_sums_kernel<float>, grid(plan.blocks, strips),
+                dim3(column_threads), 0, stream, from, count, columns, step, to, plan.pitch_of_strips, strip,
+                plan.lane_bits);
+  };
+  const column_plan plan(rows, columns, pitch);
+  const bool once = plan.strips == 1;
+  sum_columns(values, rows, pitch, plan, plan.strip, plan.strips, once ? sums : scratch);
+  if (once) return;
+  const column_plan finish(plan.strips, columns, plan.pitch_of_strips);
+  sum_columns(scratch, plan.strips, plan.pitch_of_strips, finish, plan.strips, 1, sums);
+}
+
+// Elements of scratch memory that come before the segments' sums: the rows' sums, where a sum of all needs
+// them.
+std::int64_t row_sums_kept(const input& in) {
+  return in.result == result::total && in.pitch != in.columns ? parts(in.rows, 64) * 64 : 0;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  auto* partials = static_cast<float*>(scratch.data);
+  if (in.result == result::columns) {
+    launch_column_sums(in.values, in.rows, in.columns, in.pitch, out.sums, partials, stream);
+  } else if (in.result == result::rows) {
+    launch_row_sums(in.values, in.rows, in.columns, in.pitch, out.sums, partials, stream);
+  } else if (in.pitch == in.columns) {
+    launch_row_sums(in.values, 1, in.rows * in.columns, 0, out.sums, partials, stream);
+  } else {
+    float* segments = partials + row_sums_kept(in);
+    launch_row_sums(in.values, in.rows, in.columns, in.pitch, partials, segments, stream);
+    launch_row_sums(partials, 1, in.rows, 0, out.sums, segments, stream);
+  }
+}
+
+std::size_t workspace_bytes(const problem::parameters& p) {
+  const input in = problem::bind_input(p, nullptr);
+  const std::int64_t segments =
+      std::max({row_plan(in.rows, in.columns).scratch, row_plan(1, in.rows * in.columns).scratch,
+                row_plan(1, in.rows).scratch});
+  const std::int64_t strips = column_plan(in.rows, in.columns, in.pitch).scratch;
+  return static_cast<std::size_t>(in.result == result::columns ? strips : row_sums_kept(in) + segments) *
+         sizeof(float);
+}
+
+std::int64_t row_additions(std::int64_t rows, std::int64_t columns) {
+  const row_plan plan(rows, columns);
+  const auto of = [](std::int64_t count, int threads) { return share_additions(count, threads) + 10; };
+  return of(std::min(plan.segment, columns), plan.threads) + (plan.segments == 1 ? 0 : of(plan.segments, 8));
+}
+
+// A value's longest way through both launches, each a thread's additions and those of its block.
+double relative_error(const problem::parameters& p) {
+  const input in = problem::bind_input(p, nullptr);
+  if (in.result == result::rows) return rounding_error(row_additions(in.rows, in.columns));
+  if (in.result == result::total) {
+    return rounding_error(in.pitch == in.columns
+                              ? row_additions(1, in.rows * in.columns)
+                              : row_additions(in.rows, in.columns) + row_additions(1, in.rows));
+  }
+  const column_plan plan(in.rows, in.columns, in.pitch);
+  return rounding_error(parts(plan.strip, plan.group()) + 1 + 8 + parts(plan.strips, 8) + 8);
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "long rows cut, short rows shared, narrow arrays read tall: any shape fills the device",
+     .launch = launch,
+     .workspace_bytes = workspace_bytes,
+     .tile = 4 * row_threads,
+     .relative_error = relative_error,
+     .metrics = {"launch__grid_size", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 "smsp__inst_executed.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed"}}};
+
+}  // namespace
+}  // namespace lab::reduction_2d::split

@@ -1,0 +1,166 @@
+// An array of rows x columns float32 values reduced to its sum, to the sums of its rows, or to the sums of
+// its columns. Row r begins at element r * pitch; what lies between columns and pitch is padding, which no
+// result may depend on.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/npy.hpp"
+#include "common/operations.hpp"
+#include "harness/device/array_problem.hpp"
+#include "harness/device/fold.hpp"
+#include "harness/device/stage.hpp"
+
+namespace lab::reduction_2d {
+
+// The values of the parameter `result`.
+enum class result : std::int64_t { total, rows, columns };
+
+// rows x columns values in device memory, row by row; `values` is aligned to 256 bytes, and pitch >= columns.
+struct input {
+  const float* values;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t pitch;
+  reduction_2d::result result;
+};
+
+// One sum, or one for each row, or one for each column, in device memory.
+struct output {
+  float* sums;
+};
+
+struct problem {
+  using input_element = float;
+  using output_element = float;
+  using input = reduction_2d::input;
+  using output = reduction_2d::output;
+
+  struct parameters {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t pitch = 0;
+    std::int64_t result = 0;
+  };
+
+  static constexpr const char* title = "Sums of a two-dimensional array, float32";
+  static constexpr const char* unit = "sum";
+  static constexpr array_ceiling ceiling = array_ceiling::read;
+
+  static std::vector<parameter<parameters>> describe() {
+    return {{.name = "rows",
+             .member = &parameters::rows,
+             .meaning = "rows",
+             .minimum = 0,
+             .bench = {20'000},
+             .emulator_bench = {700}},
+            {.name = "columns",
+             .member = &parameters::columns,
+             .meaning = "values in each row",
+             .minimum = 0,
+             .bench = {20'000},
+             .emulator_bench = {900}},
+            {.name = "pitch",
+             .member = &parameters::pitch,
+             .meaning = "values from the begin of a row to the next; 0 for as many as columns",
+             .minimum = 0,
+             .bench = {0},
+             .emulator_bench = {0}},
+            {.name = "result",
+             .member = &parameters::result,
+             .meaning = "what is summed up",
+             .minimum = 0,
+             .bench = {0, 1, 2},
+             .emulator_bench = {0, 1, 2},
+             .choices = {{0, "total"}, {1, "rows"}, {2, "columns"}}}};
+  }
+
+  static std::string why_invalid(const parameters& p) {
+    if (p.pitch != 0 && p.pitch < p.columns) {
+      return "pitch must be 0 or at least columns, which is " + std::to_string(p.columns);
+    }
+    constexpr std::int64_t most = std::int64_t{1} << 48;
+    if (pitch_of(p) > 0 && p.rows > most / pitch_of(p)) return "rows x pitch must be at most 2^48";
+    return "";
+  }
+  static std::map<std::string, std::int64_t> parameters_of_file(const npy_header& header,
+                                                                const std::string& path);
+
+  static std::int64_t pitch_of(const parameters& p) { return p.pitch == 0 ? p.columns : p.pitch; }
+  static result result_of(const parameters& p) { return static_cast<reduction_2d::result>(p.result); }
+
+  static std::int64_t input_size(const parameters& p) { return p.rows * pitch_of(p); }
+  static std::int64_t output_size(const parameters& p) {
+    return result_of(p) == result::total ? 1 : result_of(p) == result::rows ? p.rows : p.columns;
+  }
+  static input bind_input(const parameters& p, const float* values) {
+    return {values, p.rows, p.columns, pitch_of(p), result_of(p)};
+  }
+  static output bind_output(const parameters& /*p*/, float* sums) { return {sums}; }
+
+  // Every value is read once and every sum written once.
+  static std::int64_t fewest_bytes(const parameters& p) {
+    return (p.rows * p.columns + output_size(p)) * static_cast<std::int64_t>(sizeof(float));
+  }
+  // Values that one sum is made of.
+  static std::int64_t cost(const parameters& p) {
+    return result_of(p) == result::total  ? p.rows * p.columns
+           : result_of(p) == result::rows ? p.columns
+                                          : p.rows;
+  }
+
+  // `value(j)` is element j of the memory, padding included.
+  template <class Value>
+  static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
+    const std::int64_t pitch = pitch_of(p);
+    switch (result_of(p)) {
+      case result::rows:
+        return fold<sum>([&](std::int64_t column) { return value(i * pitch + column); }, p.columns);
+      case result::columns:
+        return fold<sum>([&](std::int64_t row) { return value(row * pitch + i); }, p.rows);
+      case result::total:
+        break;
+    }
+    if (pitch == p.columns) return fold<sum>(value, p.rows * p.columns);
+    return fold<sum>([&](std::int64_t j) { return value(j / p.columns * pitch + j % p.columns); },
+                     p.rows * p.columns);
+  }
+
+  // A sum in any order errs by at most (n - 1) u of the sum of magnitudes; a stage knows its own order, and
+  // promises far less (rounding_error).
+  static double relative_error(const parameters& p);
+  static constexpr double drift_error = 0;  // no stage here updates a running sum
+
+  // Shapes around everything that a stage could round to: nothing, one row, one column, padding, ragged ends.
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+};
+
+// The bound for sums in which every value passes through at most `additions` additions, relative to the sum
+// of magnitudes: additions u / (1 - additions u), u = 2^-24 (Higham, "Accuracy and Stability of Numerical
+// Algorithms", 2002, section 4.2).
+inline double rounding_error(std::int64_t additions) {
+  const double error = static_cast<double>(additions) * 0x1p-24;
+  return error < 0.5 ? error / (1 - error) : 1;
+}
+
+inline double problem::relative_error(const parameters& p) {
+  return rounding_error(cost(p));
+}
+
+// Parts of `size` that cover n.
+constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
+  return (n + size - 1) / size;
+}
+
+// A grid of x times y blocks. Throws where CUDA has none so large.
+inline dim3 grid(std::int64_t x, std::int64_t y = 1) {
+  if (x > 0x7fffffff || y > 0xffff) throw std::length_error("more blocks than a grid can have");
+  return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y));
+}
+
+}  // namespace lab::reduction_2d

@@ -1,0 +1,66 @@
+// What the stages of the two-dimensional reduction are tried on.
+#include "harness/device/array_track.hpp"
+#include "stages/reduction_2d/problem.hpp"
+
+namespace lab::reduction_2d {
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
+  std::vector<verification_case<parameters>> list;
+  const auto add = [&](std::int64_t rows, std::int64_t columns, std::int64_t pitch,
+                       pattern kind = pattern::random) {
+    for (const std::int64_t wanted : {0, 1, 2}) {
+      list.push_back({{.rows = rows, .columns = columns, .pitch = pitch, .result = wanted}, kind});
+    }
+  };
+  // A few quick ones that every run repeats: ragged in both directions, padded, nothing in one direction.
+  add(67, 131, 0);
+  add(33, tile + 3, tile + 8, pattern::signed_random);
+  add(0, 5, 0);
+  add(5, 0, 0);
+  if (!thorough) return list;
+
+  for (const std::int64_t rows : {1, 2, 7, 16, 31, 32, 33, 100}) {
+    for (const std::int64_t columns : {1, 2, 3, 4, 15, 16, 17, 32, 129}) add(rows, columns, 0);
+  }
+  add(0, 0, 0);
+  add(1, 20'011, 0);
+  add(1'011, 1, 0);
+  add(3, 9'001, 9'001);
+  add(701, 5, 0);
+  add(5, 4 * tile + 1, 0);
+  add(std::min<std::int64_t>(tile + 1, 600), 5, 0);
+  // Padding of every alignment, which holds values that must not be summed up.
+  for (const std::int64_t pitch : {101, 102, 103, 104, 128}) add(45, 101, pitch);
+  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
+                             pattern::nonfinite, pattern::infinite}) {
+    add(61, 333, 336, kind);
+    add(61, 333, 0, kind);
+  }
+  // Shapes drawn at random, but the same ones every time.
+  for (std::uint64_t k = 0; k < 8; ++k) {
+    const auto rows = static_cast<std::int64_t>(1 + random_bits(7, k) % 500);
+    const auto columns = static_cast<std::int64_t>(1 + random_bits(8, k) % 500);
+    add(rows, columns, k % 2 == 0 ? 0 : columns + static_cast<std::int64_t>(random_bits(9, k) % 40));
+  }
+  if constexpr (!emulated) {
+    add(3001, 4999, 0);
+    add(1, 10'000'019, 0);
+    add(10'000'019, 1, 0);
+    add(5'000'011, 3, 5);
+    // Indices beyond 32 bits.
+    add(70'001, 61'357, 61'360);
+  }
+  return list;
+}
+
+std::map<std::string, std::int64_t> problem::parameters_of_file(const npy_header& header,
+                                                                const std::string& path) {
+  const auto [rows, columns] = extents<2>(header, path);
+  return {{"rows", rows}, {"columns", columns}, {"pitch", 0}};
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::reduction_2d

@@ -1,0 +1,26 @@
+// Takes every array for a square one: sums as many rows as there are columns, and the other way around.
+#include "tests/wrong/reduction_2d/right.hpp"
+
+namespace lab::reduction_2d::wrong {
+namespace {
+
+__global__ void sums_kernel(const float* values, walk way, float* sums) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  if (i < way.sums) sums[i] = sum_along(values, way, i);
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  walk way = walk_of(in);
+  way.count = std::min(in.rows, in.columns);
+  launch_walk(sums_kernel, in, way, out.sums, stream);
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "square assumed",
+                                        .launch = launch,
+                                        .unsupported = rows_and_columns_only,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
+
+}  // namespace
+}  // namespace lab::reduction_2d::wrong
