@@ -120,7 +120,8 @@ def ladder(records, track):
                 library |= row["library"]
                 cells.append(f"{duration(row['timing']['median'])} ({light(row)})")
             else:
-                cells.append("does not fit" if row["status"] == "skipped" else "FAILED")
+                words = {"skipped": "not run" if row.get("timing") is None and "free" not in row["message"] else "does not fit"}
+                cells.append({**words, "specimen": "specimen"}.get(row["status"], "FAILED"))
         lines.append(f"| {name}{' (library)' if library else ''} | " + " | ".join(cells) + " |")
     caption = parameters_text(common)
     return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light). {provenance(used, track)}\n"
