@@ -7,6 +7,7 @@
 
 namespace lab::shared_tile {
 
+constexpr int block_threads = tile * tile;       // a thread for each pixel
 constexpr std::int64_t most_tile_rows = 65'535;  // the largest grid in y
 
 inline dim3 grid_of(const input& in) {

@@ -6,7 +6,7 @@
 namespace lab::shared_tile::synchronized {
 namespace {
 
-__global__ void __launch_bounds__(tile* tile)
+__global__ void __launch_bounds__(block_threads)
     mirror_kernel(float* __restrict__ image, std::int64_t width, std::int64_t height) {
   __shared__ float values[tile][tile];
   const std::int64_t x = static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x;
@@ -29,7 +29,7 @@ const registration<problem> registered{
     {.idea = "a tile in shared memory, read by other threads after a barrier",
      .launch = launch,
      .unsupported = unsupported,
-     .tile = tile * tile,
+     .tile = block_threads,
      .owner_of = owner_of,
      .metrics = {"smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
                  "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",

@@ -6,7 +6,7 @@
 namespace lab::shared_tile::missing_barrier {
 namespace {
 
-__global__ void __launch_bounds__(tile* tile)
+__global__ void __launch_bounds__(block_threads)
     mirror_kernel(float* __restrict__ image, std::int64_t width, std::int64_t height) {
   __shared__ float values[tile][tile];
   const std::int64_t x = static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x;
@@ -31,7 +31,7 @@ const registration<problem> registered{
     {.idea = "the barrier left out",
      .launch = launch,
      .unsupported = unsupported,
-     .tile = tile * tile,
+     .tile = block_threads,
      .owner_of = owner_of,
      .traits = {.nondeterministic = true, .specimen = {.failures = announced}},
      .metrics = {"smsp__inst_executed.sum"}}};
