@@ -255,6 +255,8 @@ void session::draw(const ladder_job& job, const std::string& directory) {
                                 fmt::format("image of {}", stage->path));
     if (answer.end == answer_end::ok) {
       for (const auto& path : outputs) status_.print(fmt::format("wrote {}", path));
+    } else if (answer.end == answer_end::error && !concerns_the_row(answer)) {
+      give_up("image of " + stage->path, answer);
     } else {
       status_.print(fmt::format("no image of {}: {}", stage->path, answer_text(answer)));
     }
