@@ -29,7 +29,7 @@ inline std::string unsupported(const problem::parameters& p) {
 // The block and the thread that write pixel `index`.
 inline owner owner_of(const problem::parameters& p, std::int64_t index) {
   const auto pair = [](std::int64_t x, std::int64_t y) {
-    return "(" + std::to_string(x) + "," + std::to_string(y) + ",0)";
+    return std::string("(").append(std::to_string(x)).append(",").append(std::to_string(y)).append(",0)");
   };
   const std::int64_t x = index % p.width;
   const std::int64_t y = index / p.width;
