@@ -25,7 +25,11 @@ void verify_all(bool thorough) {
       INFO((record.failure ? lab::failure_message(*record.failure) : std::string("no failure")));
       CHECK(record.passed == !stage->traits.specimen);
       CHECK(record.as_announced == static_cast<bool>(stage->traits.specimen));
-      CHECK(record.compared > 0);
+      CHECK((record.compared > 0 || record.as_announced));
+#if LAB_EMULATED
+      // A specimen may have lost the device, which the stages after it need.
+      if (stage->traits.specimen) lab::emulator::reset();
+#endif
       ++verified;
     }
   }
