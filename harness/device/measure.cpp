@@ -63,6 +63,14 @@ void collect(timing_record& timing, const measure_plan& plan, const std::functio
   }
 }
 
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
 #if LAB_EMULATED
 
 timing_record measure_on_host(const std::function<void()>& enqueue, const measure_plan& plan,
@@ -93,14 +101,6 @@ constexpr double throttled_below = 0.95;
 constexpr std::int64_t most_retries = 20;
 // Warming up a kernel of seconds with several launches teaches nothing.
 constexpr double longest_warmup_seconds = 0.3;
-
-int attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 class gpu_sampler {
  public:
@@ -243,12 +243,8 @@ namespace {
 // Below this many times the L2 cache's size, part of what a launch reads or writes never goes to memory.
 constexpr std::int64_t least_cache_multiple = 4;
 
-std::int64_t l2_bytes() {
-  int device = 0;
-  int bytes = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
-  return bytes;
+bool is_cached(const ceiling_need& need) {
+  return need.bytes < least_cache_multiple * attribute(cudaDevAttrL2CacheSize);
 }
 
 ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
@@ -260,7 +256,7 @@ ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, 
   generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
   return {.kind = need.kind,
           .bytes = need.bytes,
-          .cached = need.bytes < least_cache_multiple * l2_bytes(),
+          .cached = is_cached(need),
           .timing = measure([&] { read_all(from.data(), bytes, stream); }, plan, stream)};
 }
 
@@ -282,7 +278,7 @@ ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& pla
   };
   return {.kind = need.kind,
           .bytes = need.bytes,
-          .cached = need.bytes < least_cache_multiple * l2_bytes(),
+          .cached = is_cached(need),
           .timing = measure(copy, plan, stream)};
 }
 

@@ -16,12 +16,12 @@ struct sample_hooks {
   std::function<void()> after = [] {};
 };
 
-// Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or below 20 us a captured graph
-// (warm: of a batch of launches; cold: of one, behind the flush); for cold samples the L2 cache is filled
-// with other, clean data and persisting lines are reset; the SM clock is read beside each sample, a throttled
-// one is taken again, and a row that stays throttled is marked unstable. On the emulator: the host's clock.
-// Sampling stops when inter-quartile range / median <= spread_target or after time_limit_seconds, but not
-// before minimum_samples.
+// Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or for short launches a captured
+// graph (warm, below 1 ms: of a batch of launches; cold, below 20 us: of one, behind the flush); for cold
+// samples the L2 cache is filled with other, clean data and persisting lines are reset; the SM clock is read
+// beside each sample, a throttled one is taken again, and a row that stays throttled is marked unstable. On
+// the emulator: the host's clock. Sampling stops when inter-quartile range / median <= spread_target, after
+// time_limit_seconds or at 1000 samples, but not before minimum_samples.
 timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan, cudaStream_t stream,
                       const sample_hooks& hooks = {});
 
