@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/claim.hpp"
+
 namespace lab {
 
 // A worker answers `describe` with this number; the front refuses a worker built from other words.
@@ -103,11 +105,14 @@ enum class failure_kind {
   crash,          // the device reported an error, or the worker died
   launch,         // the launch was refused
   unsupported,    // the stage refused these parameters
-  hang            // no answer in time
+  hang,           // no answer in time
+  race,           // threads or blocks access one location with nothing to order them
+  uninitialised   // shared memory was read that nobody had written
 };
 
-inline constexpr const char* failure_kind_names[] = {"wrong", "unwritten", "out_of_bounds", "input_changed",
-                                                     "crash", "launch",    "unsupported",   "hang"};
+inline constexpr const char* failure_kind_names[] = {
+    "wrong",  "unwritten",   "out_of_bounds", "input_changed", "crash",
+    "launch", "unsupported", "hang",          "race",          "uninitialised"};
 
 inline std::string to_string(failure_kind kind) {
   return failure_kind_names[static_cast<int>(kind)];
@@ -309,6 +314,76 @@ inline void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
+// Counters
+
+// By Nsight Compute's names; names that begin with lab__ are the lab's own.
+using metric_values = std::map<std::string, double>;
+
+// The counters of one line of the source. A line of an inlined or generic function may appear once per
+// function.
+struct line_record {
+  std::string file;  // from the repository's root
+  std::int64_t line = 0;
+  std::string function;
+  metric_values metrics;
+};
+
+inline void to_json(nlohmann::json& json, const line_record& line) {
+  json = {{"file", line.file}, {"line", line.line}, {"function", line.function}, {"metrics", line.metrics}};
+}
+
+inline void from_json(const nlohmann::json& json, line_record& line) {
+  line.file = json.at("file").get<std::string>();
+  line.line = json.at("line").get<std::int64_t>();
+  line.function = member_or<std::string>(json, "function", "");
+  line.metrics = json.at("metrics").get<metric_values>();
+}
+
+struct kernel_record {
+  std::string name;
+  std::int64_t launches = 0;
+  metric_values metrics;  // of all launches together
+  std::vector<line_record> lines;
+};
+
+inline void to_json(nlohmann::json& json, const kernel_record& kernel) {
+  json = {{"name", kernel.name},
+          {"launches", kernel.launches},
+          {"metrics", kernel.metrics},
+          {"lines", kernel.lines}};
+}
+
+inline void from_json(const nlohmann::json& json, kernel_record& kernel) {
+  kernel.name = json.at("name").get<std::string>();
+  kernel.launches = json.at("launches").get<std::int64_t>();
+  kernel.metrics = json.at("metrics").get<metric_values>();
+  kernel.lines = member_or<std::vector<line_record>>(json, "lines", {});
+}
+
+// What the kernels of one run of a stage did.
+struct profile_record {
+  bool modelled = true;  // by the emulator; false: measured by a GPU's counters
+  std::vector<kernel_record> kernels;
+  std::vector<std::string> diagnostics;  // what was wrong, and what need not work on a GPU
+  std::map<std::string, std::string>
+      sources;  // the text of each file that `lines` name, where it could be read
+};
+
+inline void to_json(nlohmann::json& json, const profile_record& profile) {
+  json = {{"modelled", profile.modelled},
+          {"kernels", profile.kernels},
+          {"diagnostics", profile.diagnostics},
+          {"sources", profile.sources}};
+}
+
+inline void from_json(const nlohmann::json& json, profile_record& profile) {
+  profile.modelled = json.at("modelled").get<bool>();
+  profile.kernels = json.at("kernels").get<std::vector<kernel_record>>();
+  profile.diagnostics = member_or<std::vector<std::string>>(json, "diagnostics", {});
+  profile.sources = member_or<std::map<std::string, std::string>>(json, "sources", {});
+}
+
+// ---------------------------------------------------------------------------------------------------------------
 // Description
 
 struct device_record {
@@ -406,6 +481,26 @@ inline void from_json(const nlohmann::json& json, parameter_description& paramet
   parameter.bench_defaults = one_or_more(json.at("defaults").at("bench"));
 }
 
+inline void to_json(nlohmann::json& json, const claim& claim) {
+  json = {{"metric", claim.metric},
+          {"per", text_or_null(claim.per)},
+          {"over_previous", claim.over_previous},
+          {"holds", relation_names[static_cast<int>(claim.holds)]},
+          {"value", finite(claim.value, "value of a claim")},
+          {"at", claim.at},
+          {"device", text_or_null(claim.device)}};
+}
+
+inline void from_json(const nlohmann::json& json, claim& claim) {
+  claim.metric = json.at("metric").get<std::string>();
+  claim.per = member_or<std::string>(json, "per", "");
+  claim.over_previous = member_or(json, "over_previous", false);
+  claim.holds = enumerator_from<relation>(json.at("holds"), relation_names);
+  claim.value = json.at("value").get<double>();
+  claim.at = member_or<parameter_values>(json, "at", {});
+  claim.device = member_or<std::string>(json, "device", "");
+}
+
 struct stage_description {
   std::string name;  // "02_tree"
   std::string path;  // "reduction/02_tree"
@@ -414,15 +509,17 @@ struct stage_description {
   std::string needs;     // "GPU, compute capability 9.0"; empty when nothing special
   bool library = false;  // somebody else's kernel, there to be compared with
   std::vector<std::string>
-      metrics;           // Nsight Compute's names, of the counters that the stage's page speaks of
+      metrics;  // Nsight Compute's names, of the counters that the stage's page speaks of
+  std::vector<claim> claims;
   bool runnable = true;  // on the worker's device
   std::string why_not;
 };
 
 inline void to_json(nlohmann::json& json, const stage_description& stage) {
-  json = {{"name", stage.name},       {"path", stage.path},         {"idea", stage.idea},
-          {"traits", stage.traits},   {"needs", stage.needs},       {"library", stage.library},
-          {"metrics", stage.metrics}, {"runnable", stage.runnable}, {"why_not", stage.why_not}};
+  json = {{"name", stage.name},       {"path", stage.path},     {"idea", stage.idea},
+          {"traits", stage.traits},   {"needs", stage.needs},   {"library", stage.library},
+          {"metrics", stage.metrics}, {"claims", stage.claims}, {"runnable", stage.runnable},
+          {"why_not", stage.why_not}};
 }
 
 inline void from_json(const nlohmann::json& json, stage_description& stage) {
@@ -433,6 +530,7 @@ inline void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.needs = member_or<std::string>(json, "needs", "");
   stage.library = member_or(json, "library", false);
   stage.metrics = member_or<std::vector<std::string>>(json, "metrics", {});
+  stage.claims = member_or<std::vector<claim>>(json, "claims", {});
   stage.runnable = member_or(json, "runnable", true);
   stage.why_not = member_or<std::string>(json, "why_not", "");
 }

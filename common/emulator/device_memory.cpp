@@ -79,7 +79,7 @@ void* device_memory::allocate(std::size_t bytes) {
   std::memset(bytes_at(chunk), red_zone_byte, red_zone_bytes);
   std::memset(bytes_at(address), fresh_byte, bytes);
   std::memset(bytes_at(address + bytes), red_zone_byte, chunk + chunk_bytes - (address + bytes));
-  allocations_[address] = {bytes, chunk_bytes};
+  allocations_[address] = {bytes, chunk_bytes, {address, bytes}};
   used_ += bytes;
   return bytes_at(address);
 }
@@ -127,6 +127,23 @@ std::optional<std::string> device_memory::complaint(const void* pointer, std::si
 void device_memory::add_symbol(const void* symbol, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   symbols_[reinterpret_cast<std::uintptr_t>(symbol)] = bytes;
+}
+
+std::vector<device_memory::range> device_memory::usable_ranges() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<range> ranges;
+  for (const auto& [address, what] : allocations_) ranges.push_back(what.usable);
+  return ranges;
+}
+
+void device_memory::narrow(const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return;
+  const auto [begin, what] = *std::prev(after);
+  if (address - begin > what.bytes || bytes > what.bytes - (address - begin)) return;
+  std::prev(after)->second.usable = {address, bytes};
 }
 
 std::optional<std::string> device_memory::check_red_zones(std::uintptr_t address, const allocation& what) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lab::emulator {
 
@@ -32,6 +33,18 @@ class device_memory {
   std::optional<std::string> complaint(const void* pointer, std::size_t bytes) const;
   void add_symbol(const void* symbol, std::size_t bytes);
 
+  // The part of an allocation that kernels may touch.
+  struct range {
+    std::uintptr_t begin;
+    std::size_t bytes;
+  };
+  // By address.
+  std::vector<range> usable_ranges() const;
+  // Takes [pointer, pointer + bytes) for all that kernels may touch of the allocation that holds it.
+  void narrow(const void* pointer, std::size_t bytes);
+  // All addresses that device memory can have.
+  range addresses() const { return {begin_, end_ - begin_}; }
+
   // The first damage found in a red zone, and the zones made whole again; empty if there is none.
   std::optional<std::string> check_red_zones();
 
@@ -43,6 +56,7 @@ class device_memory {
   struct allocation {
     std::size_t bytes;        // as asked for
     std::size_t chunk_bytes;  // with red zones, in whole pages
+    range usable;
   };
 
   device_memory();

@@ -27,6 +27,10 @@ options configuration();
 std::vector<std::string> diagnostics();
 std::vector<std::string> take_diagnostics();
 
+// Kernels may touch only [pointer, pointer + bytes) of the allocation that holds it: what lies beside is a
+// guard zone of its owner's. An observed kernel that touches it fails.
+void narrow_allocation(const void* pointer, std::size_t bytes);
+
 // Clears the sticky error that a failed kernel left, and the diagnostics. Allocations, streams and events
 // stay.
 void reset();

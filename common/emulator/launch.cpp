@@ -117,7 +117,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
 
   const options chosen = configuration();
   launch_state state{config.gridDim, config.blockDim, config.dynamicSmemBytes, call, chosen.reverse};
-  if (active_observer) active_observer->begin_launch(call.kernel, state.grid, state.block);
+  if (active_observer) {
+    active_observer->begin_launch(call.kernel, state.grid, state.block, state.dynamic_shared_bytes);
+  }
   std::optional<std::string> failure;
   try {
     failure = run_grid(state, device.pool, active_observer ? 1 : chosen.threads);

@@ -2,7 +2,10 @@
 // A kernel that runs without an observer pays one test of a null pointer at each of these points.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "common/emulator/dialect.hpp"
 
@@ -20,19 +23,30 @@ inline constinit thread_local running_thread current_thread{};
 class observer {
  public:
   virtual ~observer() = default;
-  virtual void begin_launch(const void* kernel, dim3 grid, dim3 block) = 0;
+  virtual void begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) = 0;
   virtual void end_launch() = 0;
   virtual void begin_block(uint3 block) = 0;
-  virtual void end_block() = 0;
+  // What was wrong with the block, which then fails the launch. `completed`: it has not been stopped before
+  // its end.
+  virtual std::optional<std::string> end_block(bool completed) = 0;
+  // current_thread runs now, for the first time or again.
+  virtual void enter_thread() = 0;
   // Every thread of the block has reached a barrier and may pass it: what was done before is ordered before
   // what comes.
   virtual void barrier_passed() = 0;
-  // The lanes of `lanes` have met in a warp collective. `warp` counts within the block.
-  virtual void collective_passed(unsigned warp, unsigned lanes) = 0;
+  // Some threads of the block wait at a barrier, and all others have left the kernel. An observed barrier
+  // lets them pass, as a GPU does; `warning` says what the program is not entitled to.
+  virtual void barrier_without_all(const std::string& warning) = 0;
+  // The lanes of `lanes` have met in a warp collective. `warp` counts within the block. Only __syncwarp()
+  // orders what they did before with what the others do after.
+  virtual void collective_passed(unsigned warp, unsigned lanes, bool orders_memory) = 0;
+  // No lane of the warp can go on, and some have called pause_thread(): makes room for what they have to say.
+  virtual void make_room(unsigned warp) = 0;
   // Each lane of the warp has left the kernel or waits at a block barrier; the next events belong to another
   // warp.
   virtual void leave_warp(unsigned warp) = 0;
   virtual void atomic_access(const void* address, unsigned bytes, const void* return_address) = 0;
+  virtual void fence_passed() = 0;
 };
 inline constinit observer* active_observer = nullptr;
 

@@ -310,6 +310,10 @@ options configuration() {
   return current_options();
 }
 
+void narrow_allocation(const void* pointer, std::size_t bytes) {
+  memory().narrow(pointer, bytes);
+}
+
 void reset() {
   sticky = cudaSuccess;
   last_error = cudaSuccess;

@@ -136,6 +136,7 @@ void block_runner::enter(emulated_thread& thread) {
   thread.state = thread_state::running;
   threadIdx = thread.index;
   current_thread.number = thread.number;
+  if (active_observer) active_observer->enter_thread();
 }
 
 void block_runner::resume(emulated_thread& thread) {
@@ -168,7 +169,7 @@ void block_runner::prepare_threads() {
     prepared_for_ = shape;
   }
   for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
-  exited_ = at_barrier_ = at_collective_ = yielded_ = 0;
+  exited_ = at_barrier_ = at_collective_ = yielded_ = paused_ = 0;
   stopping_ = false;
   failure_.reset();
 }
@@ -197,7 +198,10 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
     }
   } while (!stopping_ && exited_ != size && (wake_yielded() || pass_barrier()));
   if (stopping_) abandon_threads();
-  if (active_observer) active_observer->end_block();
+  if (active_observer) {
+    auto complaint = active_observer->end_block(!stopping_);
+    if (complaint && !failure_) failure_ = std::move(complaint);
+  }
   current_runner = nullptr;
   return failure_ || stopping_ ? failure_ : check_shared_red_zone();
 }
@@ -206,7 +210,7 @@ void block_runner::abandon_threads() {
   for (emulated_thread& thread : threads_) {
     const bool waits = thread.state == thread_state::at_barrier ||
                        thread.state == thread_state::at_collective || thread.state == thread_state::ready ||
-                       thread.state == thread_state::yielded;
+                       thread.state == thread_state::yielded || thread.state == thread_state::paused;
     if (waits) resume(thread);
   }
 }
@@ -258,7 +262,7 @@ void block_runner::run_warp() {
       }
       resume(*thread);
     }
-    if (!stopping_ && complete_collectives()) progress = true;
+    if (!stopping_ && (complete_collectives() || wake_paused())) progress = true;
   }
 }
 
@@ -330,12 +334,13 @@ bool block_runner::complete_collective(const collective_call& call, unsigned exi
     }
     self.result = {value, arrived};
   }
+  const bool synchronizes = call.kind == collective::synchronize;
   // Only now: `call` and the values lie on the stacks of threads that may run from here on.
   for (unsigned number = 0; number < warp_lanes_; ++number) {
     if (arrived >> number & 1) lane(number).state = thread_state::ready;
   }
   at_collective_ -= static_cast<unsigned>(std::popcount(arrived));
-  if (active_observer) active_observer->collective_passed(warp_, arrived);
+  if (active_observer) active_observer->collective_passed(warp_, arrived, synchronizes);
   return true;
 }
 
@@ -374,6 +379,17 @@ bool block_runner::complete_active_masks() {
 
 // ---- a block's barrier
 
+// True if some lane of the warp had stopped for the observer.
+bool block_runner::wake_paused() {
+  if (paused_ == 0) return false;
+  active_observer->make_room(warp_);
+  for (unsigned number = 0; number < warp_lanes_; ++number) {
+    if (lane(number).state == thread_state::paused) lane(number).state = thread_state::ready;
+  }
+  paused_ = 0;
+  return true;
+}
+
 // True if some thread had given up its turn: it may go on now that all other warps have had theirs.
 bool block_runner::wake_yielded() {
   if (yielded_ == 0) return false;
@@ -386,10 +402,15 @@ bool block_runner::wake_yielded() {
 
 // True if all threads of the block wait at one barrier: then they may pass. Otherwise no thread can go on.
 bool block_runner::pass_barrier() {
-  bool together = at_barrier_ == threads_.size();
+  const bool all_of_them = at_barrier_ == threads_.size();
+  const bool all_who_stayed = active_observer && at_barrier_ + exited_ == threads_.size();
+  bool together = all_of_them || all_who_stayed;
+  const emulated_thread* first = nullptr;
   barrier_count_ = 0;
   for (const emulated_thread& thread : threads_) {
-    together = together && same_place(thread.where, threads_.front().where);
+    if (thread.state != thread_state::at_barrier) continue;
+    if (!first) first = &thread;
+    together = together && same_place(thread.where, first->where);
     barrier_count_ += thread.predicate;
   }
   if (!together) {
@@ -397,7 +418,10 @@ bool block_runner::pass_barrier() {
     stopping_ = true;
     return false;
   }
-  for (emulated_thread& thread : threads_) thread.state = thread_state::ready;
+  if (!all_of_them) active_observer->barrier_without_all(describe_uneven_barrier());
+  for (emulated_thread& thread : threads_) {
+    if (thread.state == thread_state::at_barrier) thread.state = thread_state::ready;
+  }
   at_barrier_ = 0;
   if (active_observer) active_observer->barrier_passed();
   return true;
@@ -487,8 +511,18 @@ void block_runner::yield() {
   suspend();
 }
 
+void block_runner::pause() {
+  running_->state = thread_state::paused;
+  ++paused_;
+  suspend();
+}
+
 void block_runner::fail(place where, const std::string& what) {
-  failure_ = prefix(where) + text_of_thread(running_->index) + " " + what;
+  fail(prefix(where) + text_of_thread(running_->index) + " " + what);
+}
+
+void block_runner::fail(const std::string& diagnostic) {
+  failure_ = diagnostic;
   stopping_ = true;
   throw leave_kernel{};
 }
@@ -516,6 +550,12 @@ unsigned wait_at_barrier(bool predicate, place where) {
 collective_result wait_for_lanes(const collective_call& call) {
   return current_runner->wait_for_lanes(call);
 }
+void pause_thread() {
+  current_runner->pause();
+}
+void fail_launch(const std::string& diagnostic) {
+  current_runner->fail(diagnostic);
+}
 void yield_thread() {
   current_runner->yield();
 }
@@ -530,6 +570,7 @@ void refuse_width(const char* name, int width, place where) {
 
 void fence() {
   stop_if_launch_failed();
+  if (active_observer) active_observer->fence_passed();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

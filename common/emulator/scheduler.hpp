@@ -40,6 +40,11 @@ void stop_if_launch_failed();
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
 
+// For observers, about the running thread: stops it until the observer has made room, or ends the launch with
+// this diagnostic.
+void pause_thread();
+[[noreturn]] void fail_launch(const std::string& diagnostic);
+
 class block_runner {
  public:
   block_runner();
@@ -54,7 +59,9 @@ class block_runner {
   unsigned wait_at_barrier(bool predicate, place where);
   collective_result wait_for_lanes(const collective_call& call);
   void yield();
+  void pause();
   [[noreturn]] void fail(place where, const std::string& what);
+  [[noreturn]] void fail(const std::string& diagnostic);
   void stop_if_launch_failed();
 
  private:
@@ -63,6 +70,7 @@ class block_runner {
     ready,
     running,
     yielded,
+    paused,
     at_barrier,
     at_collective,
     exited
@@ -98,6 +106,7 @@ class block_runner {
   bool complete_active_masks();
   std::optional<std::string> read_from_nobody(unsigned arrived);
 
+  bool wake_paused();
   bool wake_yielded();
   bool pass_barrier();
   std::string describe_deadlock() const;
@@ -120,6 +129,7 @@ class block_runner {
 
   unsigned exited_ = 0;
   unsigned yielded_ = 0;
+  unsigned paused_ = 0;
   unsigned at_collective_ = 0;
   unsigned at_barrier_ = 0;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier

@@ -17,6 +17,9 @@
 #include <utility>
 #include <vector>
 
+#if LAB_EMULATED
+#include "common/emulator/emulator.hpp"
+#endif
 #include "common/memory.hpp"
 #include "common/npy.hpp"
 #include "common/random.hpp"
@@ -37,17 +40,27 @@ class guarded_buffer {
   static constexpr unsigned char guard_byte = 0xff;
 
   guarded_buffer(std::int64_t size, cudaStream_t stream)
-      : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {}
+      : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {
+#if LAB_EMULATED
+    emulator::narrow_allocation(data(), static_cast<std::size_t>(size) * sizeof(T));
+#endif
+  }
 
   static std::size_t needed_bytes(std::int64_t size) {
     return static_cast<std::size_t>(size) * sizeof(T) + static_cast<std::size_t>(2 * guard_bytes);
   }
 
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes_.data() + guard_bytes); }
-  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] T* data() const {
+    return reinterpret_cast<T*>(bytes_.data() + guard_bytes);
+  }
+  [[nodiscard]] std::int64_t size() const {
+    return size_;
+  }
 
   // Marks the guards, and the values too.
-  void poison_all() const { CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_)); }
+  void poison_all() const {
+    CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
+  }
 
   // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
   // any. `found` is a device scratch word.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "harness/claim.hpp"
 
 namespace lab {
 
@@ -60,6 +61,8 @@ struct stage {
   lab::traits traits = {};
   // Nsight Compute's names of the counters that the stage's page speaks of.
   std::vector<const char*> metrics = {};
+  // What the stage's page promises: tested by `lab profile --check` and `lab run --check`.
+  std::vector<claim> claims = {};
 };
 
 // For stages in which consecutive outputs belong to consecutive threads: `per_thread` outputs each, `tile` a
@@ -77,6 +80,7 @@ struct stage_entry {
   std::string idea;
   lab::traits traits;
   std::vector<std::string> metrics;
+  std::vector<claim> claims;
   bool has_launch = false;
   std::type_index problem = typeid(void);
   const void* typed = nullptr;
@@ -97,6 +101,7 @@ class registration {
                     .idea = stage_.idea,
                     .traits = stage_.traits,
                     .metrics = {stage_.metrics.begin(), stage_.metrics.end()},
+                    .claims = stage_.claims,
                     .has_launch = stage_.launch != nullptr,
                     .problem = typeid(Problem),
                     .typed = &stage_});

@@ -92,7 +92,7 @@ std::string failure_message(const failure_record& failure) {
       text = "output " + index + " was never written";
       break;
     case failure_kind::out_of_bounds:
-      text = "out of bounds: " + failure.found + ", index " + index;
+      text = "out of bounds: " + failure.found + (failure.index ? ", index " + index : "");
       break;
     case failure_kind::input_changed:
       text = "changed its input at index " + index;
@@ -102,6 +102,12 @@ std::string failure_message(const failure_record& failure) {
       break;
     case failure_kind::crash:
       text = "crashed: " + failure.found;
+      break;
+    case failure_kind::race:
+      text = "race: " + failure.found;
+      break;
+    case failure_kind::uninitialised:
+      text = "uninitialised: " + failure.found;
       break;
     case failure_kind::unsupported:
     case failure_kind::hang:

@@ -11,12 +11,16 @@
 #include "common/memory.hpp"
 #include "common/nvtx.hpp"
 #include "common/stream.hpp"
+#include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 
 namespace lab {
+
+counted (*count_kernels)(workload& work, std::uint64_t seed, cudaStream_t stream) = nullptr;
+
 namespace {
 
 // No device, or not the one that was asked for.
@@ -99,6 +103,7 @@ stage_description describe_stage(const stage_entry& stage, bool have_device) {
           .needs = needs_text(t),
           .library = t.library,
           .metrics = stage.metrics,
+          .claims = stage.claims,
           .runnable = why_not.empty(),
           .why_not = why_not};
 }
@@ -217,6 +222,12 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     nlohmann::json content = nlohmann::json::object();
     if (result.timing) content["timing"] = *result.timing;
     return conclude(result.verification, std::move(content));
+  }
+  if (op == "counters") {
+    if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
+    const auto work = its_track.make(stage, parameters, on);
+    const counted found = count_kernels(*work, seed, on);
+    return conclude(from_check(found.check, seed), {{"profile", found.profile}});
   }
   if (op == "once") {
     const auto work = its_track.make(stage, parameters, on);

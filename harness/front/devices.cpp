@@ -40,14 +40,31 @@ device_choice parse_device(const std::string& text) {
   throw usage_error(fmt::format("--device must be emulator or cuda:0, cuda:1, ..., not '{}'", text));
 }
 
-std::string worker_binary(device_kind kind) {
-  const char* variable = kind == device_kind::cuda ? "LAB_WORKER_CUDA" : "LAB_WORKER_EMULATOR";
+namespace {
+
+std::string binary_at(const char* variable, const char* name) {
   if (const char* path = std::getenv(variable); path != nullptr && *path != '\0') {
     // A name without a slash would be searched in PATH, which is not what the variable means.
     return std::filesystem::absolute(path).string();
   }
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / binary_name(kind);
+  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
   return access(beside.c_str(), X_OK) == 0 ? beside.string() : "";
+}
+
+}  // namespace
+
+std::string worker_binary(device_kind kind) {
+  return binary_at(kind == device_kind::cuda ? "LAB_WORKER_CUDA" : "LAB_WORKER_EMULATOR", binary_name(kind));
+}
+
+std::string observed_worker_binary() {
+  std::string binary = binary_at("LAB_WORKER_OBSERVED", "lab-worker-observed");
+  if (binary.empty()) {
+    throw environment_error(
+        "lab-worker-observed is not built: counting needs libbacktrace, which comes with GCC, and a "
+        "build without sanitizers");
+  }
+  return binary;
 }
 
 worker make_worker(const std::string& binary, int index) {

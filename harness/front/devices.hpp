@@ -23,6 +23,10 @@ struct device_choice {
 // LAB_WORKER_EMULATOR says. Empty when there is none.
 [[nodiscard]] std::string worker_binary(device_kind kind);
 
+// The emulator's worker whose kernels are observed: beside this program, or where LAB_WORKER_OBSERVED says.
+// Throws environment_error when there is none.
+[[nodiscard]] std::string observed_worker_binary();
+
 // A worker that has described itself and has a device.
 struct connection {
   worker process;

@@ -44,6 +44,8 @@ struct raw_options {
   std::string metrics;
   bool quick = false;
   bool thorough = false;
+  bool source = false;
+  bool check = false;
   std::vector<parameter_argument> parameters;
   std::vector<std::string> option_names;
 };
@@ -200,22 +202,39 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
                             options.option_names, parse_timeout(options.timeout), options.json_path});
       }};
 
-  CLI::App* profile = app.add_subcommand("profile", "performance counters of one stage, from Nsight Compute");
-  add_stage_options(*profile, raw);
+  CLI::App* profile = app.add_subcommand(
+      "profile", "performance counters: from Nsight Compute on a GPU, modelled by the emulator elsewhere");
+  profile
+      ->add_option("stage", raw.patterns,
+                   "one stage: its path, or the beginning of it; or patterns, shell-style")
+      ->type_name("STAGE")
+      ->required();
+  profile->add_option("--device", raw.device, device_help)->type_name("DEVICE");
+  profile->add_option("--timeout", raw.timeout, "stop a stage that gives no answer for so long")
+      ->type_name("SECONDS");
+  profile->add_option("--json", raw.json_path, json_help)->type_name("FILE");
+  profile->footer(
+      std::string(parameter_help) +
+      "\nBy default they have the emulator's sizes on either device, so that the counters can be compared.");
   profile
       ->add_option("--metrics", raw.metrics,
-                   "Nsight Compute's names (default: those that the stage's page speaks of)")
+                   "Nsight Compute's names (default: those that the stages' pages speak of and those that "
+                   "the emulator models)")
       ->type_name("NAME[,NAME]");
-  profile->add_option("--output", raw.outputs, "the report that is kept (default: the stage's name here)")
+  profile->add_flag("--source", raw.source, "show the source, with the counters of each line (emulator)");
+  profile->add_flag("--check", raw.check, "test what the stages' pages claim of their counters");
+  profile
+      ->add_option("--output", raw.outputs,
+                   "the report that is kept on a GPU (default: the stage's name here)")
       ->type_name("FILE.ncu-rep");
   profile->add_option("--seed", raw.seed, "of the inputs (default: 1)")->type_name("SEED");
   verbs["profile"] = {
       profile, true, [](const raw_options& options, const auto&) {
         std::vector<std::string> metrics;
         if (!options.metrics.empty()) metrics = split_at_commas(options.metrics, "--metrics");
-        return profile_stage({options.stage, options.device, options.parameters, options.option_names,
-                              metrics, options.outputs, parse_seed(options.seed),
-                              parse_timeout(options.timeout), options.json_path});
+        return profile_stages({options.patterns, options.device, options.parameters, options.option_names,
+                               metrics, options.outputs, options.source, options.check,
+                               parse_seed(options.seed), parse_timeout(options.timeout), options.json_path});
       }};
 
   CLI::App* doctor =

@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "harness/front/child_process.hpp"
+#include "harness/front/claims.hpp"
+#include "harness/front/counters_table.hpp"
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/file_output.hpp"
@@ -24,17 +26,26 @@ namespace fs = std::filesystem;
 // Each metric may take several replays of the kernel.
 constexpr double generous_seconds = 600;
 
-// For a stage whose page names no metrics: how long, and how much memory was moved.
-const std::vector<std::string> common_metrics{"gpu__time_duration.sum", "dram__bytes_read.sum",
-                                              "dram__bytes_write.sum"};
+// Every stage's, beside those that its page speaks of: what the emulator models too, so that the two devices
+// can be compared.
+const std::vector<std::string> common_metrics{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                                              "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                              "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+                                              "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                                              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                                              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+                                              "smsp__thread_inst_executed_per_inst_executed.ratio"};
 
-// The values that were given, and the first default of every other parameter.
+// The values that were given, and the first of the emulator's defaults for every other parameter: the same
+// sizes on either device, so that their counters can be compared.
 parameter_values profile_parameters(const track_description& track,
                                     const std::vector<parameter_argument>& arguments) {
   parameter_values values = given_parameters(track, arguments);
   for (const auto& parameter : track.parameters) {
-    if (parameter.bench_defaults.empty()) continue;
-    values.emplace(parameter.name, parameter.bench_defaults.front());
+    if (parameter.verify_defaults.empty()) continue;
+    values.emplace(parameter.name, parameter.verify_defaults.front());
   }
   return values;
 }
@@ -80,71 +91,53 @@ std::optional<answer_record> answer_in(const std::string& output) {
   return std::nullopt;
 }
 
-std::string table_text(const std::vector<counter>& counters) {
-  std::size_t name_width = 0;
-  std::size_t value_width = 0;
-  for (const auto& one : counters) {
-    name_width = std::max(name_width, display_width(one.metric));
-    value_width = std::max(value_width, display_width(one.value));
+// A stage's path, the beginning of one, or patterns.
+std::vector<track_selection> select_profiled(const std::vector<track_description>& tracks,
+                                             const std::vector<std::string>& patterns) {
+  try {
+    return select_stages(tracks, patterns);
+  } catch (const usage_error&) {
+    if (patterns.size() != 1) throw;
+    const stage_selection one = select_one_stage(tracks, patterns.front());
+    return {{one.track, {one.stage}}};
   }
-  std::string text;
-  std::string launch;
-  for (const auto& one : counters) {
-    const std::string heading = fmt::format("{}: {}\n", one.launch, one.kernel);
-    if (heading != launch) text += heading;
-    launch = heading;
-    text += fmt::format("  {}  {}  {}\n", padded_right(one.metric, name_width),
-                        padded_left(one.value, value_width), one.unit);
-  }
-  return text;
 }
 
-}  // namespace
-
-int profile_stage(const profile_options& options) {
-  if (!options.json_path.empty()) check_writable(options.json_path);
-  connection connected = connect(options.device);
-  const stage_selection selected = select_one_stage(connected.description.tracks, options.stage);
-  const stage_description& stage = *selected.stage;
-  check_parameters({{selected.track, {selected.stage}}}, options.parameters, options.option_names);
-  const parameter_values parameters = profile_parameters(*selected.track, options.parameters);
-  const device_record& device = *connected.description.device;
-  if (is_emulator(device)) {
-    throw environment_error("profile needs a CUDA device and Nsight Compute in this version" +
-                            (connected.note.empty() ? std::string() : "; here there is " + connected.note));
-  }
-  if (!stage.runnable)
-    throw environment_error(fmt::format("{} does not run here: {}", stage.path, stage.why_not));
-
+// Runs Nsight Compute over one run of the stage. Every launch is a line of its table; a kernel's launches are
+// added up.
+stage_profile measure_counters(const profile_options& options, const std::vector<std::string>& worker,
+                               const stage_description& stage, const parameter_values& parameters) {
+  stage_profile result{.stage = stage.path};
   profile_request request;
   request.program = find_nsight_compute();
-  request.worker = connected.process.arguments();
+  request.worker = worker;
   request.message = {
       {"op", "once"}, {"stage", stage.path}, {"parameters", parameters}, {"seed", options.seed}};
   request.stage = stage.path;
-  request.metrics = !options.metrics.empty() ? options.metrics
-                    : stage.metrics.empty()  ? common_metrics
-                                             : stage.metrics;
+  request.metrics = options.metrics;
+  if (request.metrics.empty()) {
+    request.metrics = common_metrics;
+    for (const std::string& metric : stage.metrics) {
+      if (std::find(request.metrics.begin(), request.metrics.end(), metric) == request.metrics.end()) {
+        request.metrics.push_back(metric);
+      }
+    }
+  }
   const std::string report = report_path(options, stage.path);
   check_writable(report);
   const unfinished_report unfinished(report);
   request.report = unfinished.path();
-  // The profiler starts a worker of its own, and the device should be its alone.
-  connected.process.stop();
 
-  status_line status;
-  status.show(fmt::format("{}: profiling", stage.path));
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
   const command_result profiled = run_command(profile_command(request), limit);
-  status.clear();
   check_counter_permission(profiled.output);
   if (const auto answer = answer_in(profiled.output)) {
     if (answer->end == answer_end::error)
       throw environment_error(fmt::format("{}: {}", stage.path, answer_text(*answer)));
     if (answer->end == answer_end::failed) {
-      std::printf("%s: FAIL: %s\n", stage.path.c_str(), answer_text(*answer).c_str());
-      return exit_stage_failed;
+      result.failure = answer_text(*answer);
+      return result;
     }
   }
   if (profiled.ending.by_signal || profiled.ending.code != 0) {
@@ -160,23 +153,99 @@ int profile_stage(const profile_options& options) {
     throw environment_error(
         fmt::format("Nsight Compute {}:\n{}", imported.ending.description(), imported.output));
   }
-  const auto counters = parse_counters(imported.output, request.metrics);
+  result.counters = parse_counters(imported.output, request.metrics);
+  result.profile = profile_of(result.counters);
   fs::rename(unfinished.path(), report);
-  std::printf("%s on %s: %s\n%s\nreport: %s\n", stage.path.c_str(), device.name.c_str(),
-              parameters_text(*selected.track, parameters).c_str(), table_text(counters).c_str(),
-              report.c_str());
+  result.report = report;
+  return result;
+}
+
+// Asks the worker whose kernels are observed.
+stage_profile model_counters(const profile_options& options, worker& observed, const stage_description& stage,
+                             const parameter_values& parameters) {
+  stage_profile result{.stage = stage.path};
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
+  const answer_record answer = observed.request(
+      {{"op", "counters"}, {"stage", stage.path}, {"parameters", parameters}, {"seed", options.seed}},
+      std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
+  if (answer.end == answer_end::error) {
+    if (answer.error != error_kind::unsupported && answer.error != error_kind::memory) {
+      throw environment_error(fmt::format("{}: {}", stage.path, answer_text(answer)));
+    }
+    result.skipped = answer_text(answer);
+    return result;
+  }
+  if (answer.end == answer_end::failed) result.failure = answer_text(answer);
+  if (const auto profile = optional_member<profile_record>(answer.content, "profile"))
+    result.profile = *profile;
+  return result;
+}
+
+}  // namespace
+
+int profile_stages(const profile_options& options) {
+  if (!options.json_path.empty()) check_writable(options.json_path);
+  connection connected = connect(options.device);
+  const auto selections = select_profiled(connected.description.tracks, options.patterns);
+  check_parameters(selections, options.parameters, options.option_names);
+  const device_record& device = *connected.description.device;
+  const bool modelled = is_emulator(device);
+  if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
+  // A profiler starts a worker of its own, and the device should be its alone.
+  connected.process.stop();
+  worker observed;
+  if (modelled) observed = make_worker(observed_worker_binary(), 0);
+  if (!modelled && !options.output.empty() &&
+      (selections.size() > 1 || selections.front().stages.size() > 1)) {
+    throw usage_error("--output names one report, and several stages were asked for");
+  }
+
+  const auto count = [&](const stage_description& stage, const parameter_values& parameters) {
+    if (!stage.runnable) return stage_profile{.stage = stage.path, .skipped = stage.why_not};
+    status_line status;
+    status.show(fmt::format("{}: counting", stage.path));
+    return modelled ? model_counters(options, observed, stage, parameters)
+                    : measure_counters(options, connected.process.arguments(), stage, parameters);
+  };
+  if (options.check) {
+    bool all_hold = true;
+    for (const auto& selection : selections) {
+      const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
+      all_hold = check_counter_claims(selection, parameters, count) && all_hold;
+    }
+    return all_hold ? exit_ok : exit_stage_failed;
+  }
+
+  bool failed = false;
+  nlohmann::json stages = nlohmann::json::array();
+  for (const auto& selection : selections) {
+    const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
+    std::vector<stage_profile> profiles;
+    for (const stage_description* stage : selection.stages) {
+      stage_profile found = count(*stage, parameters);
+      failed = failed || !found.failure.empty();
+      stages.push_back(found);
+      stages.back()["parameters"] = parameters;
+      profiles.push_back(std::move(found));
+    }
+    std::printf("\n%s on %s: %s\n%s", selection.track->name.c_str(), device.name.c_str(),
+                parameters_text(*selection.track, parameters).c_str(),
+                counters_table(profiles, options.metrics).c_str());
+    if (options.source) std::printf("%s", annotated_sources(profiles).c_str());
+    for (const auto& profile : profiles) {
+      if (!profile.report.empty()) std::printf("report: %s\n", profile.report.c_str());
+    }
+    std::fflush(stdout);
+  }
   if (!options.json_path.empty()) {
     write_file(options.json_path, json_text({{"schema", "kernel-lab-profile"},
-                                             {"version", 1},
-                                             {"stage", stage.path},
-                                             {"parameters", parameters},
+                                             {"version", 2},
                                              {"seed", options.seed},
                                              {"device", device},
-                                             {"source", "Nsight Compute"},
-                                             {"report", report},
-                                             {"counters", counters}}));
+                                             {"source", modelled ? "emulator, modelled" : "Nsight Compute"},
+                                             {"stages", stages}}));
   }
-  return exit_ok;
+  return failed ? exit_stage_failed : exit_ok;
 }
 
 }  // namespace lab

@@ -36,17 +36,19 @@ struct apply_options {
 int apply_stage(const apply_options& options);
 
 struct profile_options {
-  std::string stage;
+  std::vector<std::string> patterns;
   std::string device;
   std::vector<parameter_argument> parameters;
   std::vector<std::string> option_names;
   std::vector<std::string> metrics;  // empty: those that the stage's page speaks of
-  std::string output;                // empty: the stage's name, in the current directory
+  std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
+  bool source = false;               // show the source with the counters of each line
+  bool check = false;                // test the stages' claims about counters instead of showing the counters
   std::uint64_t seed = 1;
   std::optional<double> timeout_seconds;
   std::string json_path;
 };
-int profile_stage(const profile_options& options);
+int profile_stages(const profile_options& options);
 
 struct doctor_options {
   std::string json_path;

@@ -275,7 +275,7 @@ class recorder : public lab::emulator::observer {
  public:
   recorder() { lab::emulator::active_observer = this; }
   ~recorder() override { lab::emulator::active_observer = nullptr; }
-  void begin_launch(const void*, dim3 grid, dim3 block) override {
+  void begin_launch(const void*, dim3 grid, dim3 block, std::size_t) override {
     note("launch " + std::to_string(grid.x) + " " + std::to_string(block.x));
   }
   void end_launch() override { note("end"); }
@@ -284,9 +284,16 @@ class recorder : public lab::emulator::observer {
     // Another OS thread would have the time to take the next block.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  void end_block() override { note("end block"); }
+  std::optional<std::string> end_block(bool) override {
+    note("end block");
+    return std::nullopt;
+  }
+  void enter_thread() override {}
+  void barrier_without_all(const std::string&) override {}
+  void make_room(unsigned) override {}
+  void fence_passed() override {}
   void barrier_passed() override { note("barrier"); }
-  void collective_passed(unsigned warp, unsigned lanes) override {
+  void collective_passed(unsigned warp, unsigned lanes, bool) override {
     note("collective " + std::to_string(warp) + " " + std::to_string(lanes));
   }
   void leave_warp(unsigned warp) override { note("leave " + std::to_string(warp)); }

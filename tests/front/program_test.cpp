@@ -354,8 +354,10 @@ TEST_CASE("apply hands files to one stage") {
          {"killed by signal 11"});
 }
 
-TEST_CASE("profiling needs a GPU and Nsight Compute") {
-  expect(run(command_without_gpu({"profile", "ladder/01"})), 2, {"needs a CUDA device and Nsight Compute"});
+TEST_CASE("profiling without a GPU needs the worker that counts") {
+  auto profile = command_without_gpu({"profile", "ladder/01"});
+  profile.insert(profile.begin() + 1, "LAB_WORKER_OBSERVED=/nonexistent/worker");
+  expect(run(profile), 2, {"/nonexistent/worker"});
 }
 
 TEST_CASE("a profile keeps the report and shows the counters") {
@@ -394,9 +396,10 @@ echo '{"end": "ok"}'
   expect(profile("nothing"), 2, {"no kernel in the stage's range"});
   expect(profile("failed"), 1, {"FAIL: wrong at index 3"});
   CHECK(!std::filesystem::exists(report));
-  expect(profile(""), 0, {"average(float *, long)", "gpu__time_duration.sum  2848  ns", report});
+  expect(profile(""), 0,
+         {"average(float *, long), launched once", "gpu__time_duration.sum (ns)      2848", report});
   CHECK(std::filesystem::exists(report));
-  CHECK(document(path).at("counters")[0].at("value") == "2848");
+  CHECK(document(path).at("stages")[0].at("counters")[0].at("value") == "2848");
 }
 
 TEST_CASE("the doctor examines any machine") {

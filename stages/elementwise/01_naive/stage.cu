@@ -18,15 +18,25 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "one thread per element",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>,
-                                        .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                                                    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}};
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "one thread per element",
+     .launch = launch,
+     .tile = block_threads,
+     .owner_of = consecutive_owner<block_threads, 1>,
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+     .claims = {// 32 neighbours of 8 bytes are 8 sectors.
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .value = 8,
+                 .at = {{"n", 1 << 20}}},
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+                 .value = 8,
+                 .at = {{"n", 1 << 20}}}}}};
 
 }  // namespace
 }  // namespace lab::elementwise::naive

@@ -26,14 +26,24 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "16-byte accesses",
-                                        .launch = launch,
-                                        .tile = tile_elements,
-                                        .owner_of = consecutive_owner<tile_elements, 2>,
-                                        .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                                                    "smsp__inst_executed.sum", "dram__bytes_read.sum"}}};
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "16-byte accesses",
+     .launch = launch,
+     .tile = tile_elements,
+     .owner_of = consecutive_owner<tile_elements, 2>,
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
+                 "dram__bytes_read.sum"},
+     .claims = {// 16 bytes an access: half the requests for the same sectors.
+                {.metric = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .over_previous = true,
+                 .value = 0.5,
+                 .at = {{"n", 1 << 20}}},
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .value = 16,
+                 .at = {{"n", 1 << 20}}}}}};
 
 }  // namespace
 }  // namespace lab::elementwise::vectorized

@@ -27,14 +27,30 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
               in.n, in.window);
 }
 
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "one thread per output, the whole window from global memory",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>,
-                                        .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                                                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                                                    "l1tex__t_sector_hit_rate.pct", "dram__bytes_read.sum"}}};
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "one thread per output, the whole window from global memory",
+     .launch = launch,
+     .tile = block_threads,
+     .owner_of = consecutive_owner<block_threads, 1>,
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sector_hit_rate.pct",
+                 "dram__bytes_read.sum"},
+     .claims = {// Every warp of 32 outputs asks `window` times, for 8 sectors or, where it begins inside a
+                // sector, 9.
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .holds = relation::at_least,
+                 .value = 8.5,
+                 .at = {{"n", 100'000}, {"window", 300}}},
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .holds = relation::at_most,
+                 .value = 9,
+                 .at = {{"n", 100'000}, {"window", 300}}},
+                {.metric = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .value = 300 * 3116,
+                 .at = {{"n", 100'000}, {"window", 300}}}}}};
 
 }  // namespace
 }  // namespace lab::moving_average::naive

@@ -52,7 +52,16 @@ const registration<problem> registered{
      .owner_of = consecutive_owner<block_threads, 1>,
      .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "smsp__inst_executed.sum"}}};
+                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "smsp__inst_executed.sum"},
+     .claims = {// (128 + 299) / 128 loads per output instead of 300.
+                {.metric = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 .over_previous = true,
+                 .holds = relation::at_most,
+                 .value = 0.0125,
+                 .at = {{"n", 100'000}, {"window", 300}}},
+                {.metric = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                 .value = 0,
+                 .at = {{"n", 100'000}, {"window", 300}}}}}};
 
 }  // namespace
 }  // namespace lab::moving_average::shared_memory

@@ -66,7 +66,18 @@ const registration<problem> registered{
      .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}}};
+                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+     .claims = {// 48 elements of 8 bytes between lanes: all 16 lanes of a half warp meet in one bank.
+                {.metric = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                 .per = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                 .holds = relation::at_least,
+                 .value = 0.9,
+                 .at = {{"n", 100'000}, {"window", 300}}},
+                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+                 .holds = relation::at_least,
+                 .value = 31,
+                 .at = {{"n", 100'000}, {"window", 300}}}}}};
 
 }  // namespace
 }  // namespace lab::moving_average::thread_tiled

@@ -53,9 +53,10 @@ __global__ void __launch_bounds__(block_threads)
     for (int v = 0; v < per_thread; ++v) values_here[v * block_threads + thread] = next[v];
     read(start + tile);
     __syncthreads();
-    double sum[per_thread];
+    double sum[per_thread] = {};
     if (sums.adds_up()) {
-      sums.add_up(sum, ring, slots * tile, slot * tile);
+      // Behind the halo there is nothing yet.
+      if (start >= begin) sums.add_up(sum, ring, slots * tile, slot * tile);
     } else {
       sums.scan(values_here, sum, others, [] { __syncthreads(); });
       __syncthreads();

@@ -1,0 +1,26 @@
+// How a GPU's memory pipeline serves one access of a warp: into how many sectors and wavefronts it splits.
+// Compute capability 7.0 and later.
+#pragma once
+
+#include <cstdint>
+
+namespace lab::emulator {
+
+inline constexpr unsigned sector_bytes = 32;
+inline constexpr unsigned warp_lanes = 32;
+inline constexpr unsigned all_lanes = 0xffffffffu;
+
+// What one access of a warp costs, and the least that any pattern of addresses would cost with as many lanes.
+struct access_cost {
+  std::uint32_t units = 0;  // global memory: sectors; shared memory: wavefronts
+  std::uint32_t least = 0;
+};
+
+// One load or store of `bytes` (1 to 16) by each lane of `lanes`, at address[lane].
+access_cost global_cost(unsigned lanes, const std::uintptr_t* address, unsigned bytes);
+
+// The 32 banks are 4 bytes wide. A warp's 8-byte accesses are served in two halves, 16-byte accesses in four
+// quarters; each takes as many wavefronts as the busiest bank has different words to give.
+access_cost shared_cost(unsigned lanes, const std::uintptr_t* address, unsigned bytes);
+
+}  // namespace lab::emulator

@@ -1,0 +1,180 @@
+// What instrumented kernels call: the functions of the compilers' thread sanitizer and of their coverage,
+// under the names that the compilers expect. Nothing else of either is linked.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "common/emulator/observed/recorder.hpp"
+#include "common/emulator/scheduler.hpp"
+
+namespace lab::emulator {
+namespace {
+
+using enum memory_operation;
+
+__attribute__((always_inline)) inline std::uint32_t place_of_return(const void* return_address) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                    the_callbacks.program_begin);
+}
+
+// Everything else that a kernel touches is on its stack, where a GPU has registers, or constant.
+__attribute__((always_inline)) inline void access(std::uintptr_t address, unsigned bytes,
+                                                  memory_operation operation, bool strong,
+                                                  const void* return_address) {
+  if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
+    if (the_callbacks.stream == nullptr)
+      return the_callbacks.observer->host_access(place_of_return(return_address));
+    the_callbacks.observer->access_global(address, bytes, operation, strong, place_of_return(return_address));
+  } else if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
+    the_callbacks.observer->access_shared(address, bytes, operation, place_of_return(return_address));
+  }
+}
+
+// A copy of a whole object, which a GPU does in the widest accesses that its alignment allows.
+void access_range(const void* begin, std::size_t bytes, memory_operation operation,
+                  const void* return_address) {
+  auto address = reinterpret_cast<std::uintptr_t>(begin);
+  while (bytes != 0) {
+    unsigned piece = 16;
+    while (address % piece != 0 || piece > bytes) piece /= 2;
+    access(address, piece, operation, false, return_address);
+    address += piece;
+    bytes -= piece;
+  }
+}
+
+__attribute__((always_inline)) inline void note(event kind, const void* return_address) {
+  lane_stream* const stream = the_callbacks.stream;
+  if (stream == nullptr) return;
+  stream->push(static_cast<std::uint32_t>(kind) | place_of_return(return_address));
+  while (stream->full()) pause_thread();
+}
+
+}  // namespace
+}  // namespace lab::emulator
+
+using namespace lab::emulator;
+
+#define LAB_CALLER __builtin_return_address(0)
+#define LAB_ACCESS(name, bytes, operation, strong)                                                \
+  void name(void* address) {                                                                      \
+    access(reinterpret_cast<std::uintptr_t>(address), bytes, memory_operation::operation, strong, \
+           LAB_CALLER);                                                                           \
+  }
+#define LAB_ACCESSES(bytes)                                            \
+  LAB_ACCESS(__tsan_read##bytes, bytes, load, false)                   \
+  LAB_ACCESS(__tsan_write##bytes, bytes, store, false)                 \
+  LAB_ACCESS(__tsan_unaligned_read##bytes, bytes, load, false)         \
+  LAB_ACCESS(__tsan_unaligned_write##bytes, bytes, store, false)       \
+  LAB_ACCESS(__tsan_volatile_read##bytes, bytes, load, true)           \
+  LAB_ACCESS(__tsan_volatile_write##bytes, bytes, store, true)         \
+  LAB_ACCESS(__tsan_unaligned_volatile_read##bytes, bytes, load, true) \
+  LAB_ACCESS(__tsan_unaligned_volatile_write##bytes, bytes, store, true)
+
+extern "C" {
+
+LAB_ACCESSES(1)
+LAB_ACCESSES(2)
+LAB_ACCESSES(4)
+LAB_ACCESSES(8)
+LAB_ACCESSES(16)
+
+void __tsan_read_range(void* begin, std::size_t bytes) {
+  access_range(begin, bytes, load, LAB_CALLER);
+}
+void __tsan_write_range(void* begin, std::size_t bytes) {
+  access_range(begin, bytes, store, LAB_CALLER);
+}
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  access_range(from, bytes, load, LAB_CALLER);
+  access_range(to, bytes, store, LAB_CALLER);
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  access_range(from, bytes, load, LAB_CALLER);
+  access_range(to, bytes, store, LAB_CALLER);
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  access_range(to, bytes, store, LAB_CALLER);
+  return std::memset(to, value, bytes);
+}
+
+void __tsan_init() {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+// Where a function is called, and where it returns.
+void __tsan_func_entry(void* caller) {
+  note(event::call, caller);
+}
+void __tsan_func_exit() {
+  note(event::leave, LAB_CALLER);
+}
+// A basic block begins.
+void __sanitizer_cov_trace_pc() {
+  note(event::block, LAB_CALLER);
+}
+
+}  // extern "C"
+
+// What std::atomic and the compilers' atomic functions become.
+#define LAB_ATOMIC(bits, type)                                                                            \
+  type __tsan_atomic##bits##_load(const volatile type* address, int order) {                              \
+    before_atomic(address, load, LAB_CALLER);                                                             \
+    return __atomic_load_n(address, order);                                                               \
+  }                                                                                                       \
+  void __tsan_atomic##bits##_store(volatile type* address, type value, int order) {                       \
+    before_atomic(address, store, LAB_CALLER, order);                                                     \
+    __atomic_store_n(address, value, order);                                                              \
+  }                                                                                                       \
+  LAB_ATOMIC_CHANGE(bits, type, exchange, __atomic_exchange_n)                                            \
+  LAB_ATOMIC_CHANGE(bits, type, fetch_add, __atomic_fetch_add)                                            \
+  LAB_ATOMIC_CHANGE(bits, type, fetch_sub, __atomic_fetch_sub)                                            \
+  LAB_ATOMIC_CHANGE(bits, type, fetch_and, __atomic_fetch_and)                                            \
+  LAB_ATOMIC_CHANGE(bits, type, fetch_or, __atomic_fetch_or)                                              \
+  LAB_ATOMIC_CHANGE(bits, type, fetch_xor, __atomic_fetch_xor)                                            \
+  LAB_ATOMIC_CHANGE(bits, type, fetch_nand, __atomic_fetch_nand)                                          \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* address, type* expected, type desired, \
+                                                    int order, int failure) {                             \
+    before_atomic(address, memory_operation::atomic, LAB_CALLER, order);                                  \
+    return __atomic_compare_exchange_n(address, expected, desired, false, order, failure);                \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* address, type* expected, type desired,   \
+                                                  int order, int failure) {                               \
+    before_atomic(address, memory_operation::atomic, LAB_CALLER, order);                                  \
+    return __atomic_compare_exchange_n(address, expected, desired, true, order, failure);                 \
+  }
+#define LAB_ATOMIC_CHANGE(bits, type, name, function)                                \
+  type __tsan_atomic##bits##_##name(volatile type* address, type value, int order) { \
+    before_atomic(address, memory_operation::atomic, LAB_CALLER, order);             \
+    return function(address, value, order);                                          \
+  }
+
+namespace {
+
+template <class T>
+void before_atomic(const volatile T* address, memory_operation operation, const void* return_address,
+                   int order = __ATOMIC_RELAXED) {
+  if (the_callbacks.stream == nullptr) return;
+  // A release orders what came before it, as a fence does.
+  if (order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST)
+    the_callbacks.observer->fence_passed();
+  access(reinterpret_cast<std::uintptr_t>(address), sizeof(T), operation, true, return_address);
+}
+
+}  // namespace
+
+extern "C" {
+
+LAB_ATOMIC(8, std::uint8_t)
+LAB_ATOMIC(16, std::uint16_t)
+LAB_ATOMIC(32, std::uint32_t)
+LAB_ATOMIC(64, std::uint64_t)
+
+void __tsan_atomic_thread_fence(int order) {
+  if (the_callbacks.stream != nullptr) the_callbacks.observer->fence_passed();
+  __atomic_thread_fence(order);
+}
+void __tsan_atomic_signal_fence(int) {}
+
+}  // extern "C"

@@ -1,0 +1,310 @@
+#include "common/emulator/observed/recorder.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+#include "common/emulator/diagnostics.hpp"
+#include "common/emulator/errors.hpp"
+#include "common/emulator/observed/metrics.hpp"
+#include "common/emulator/observed/source_lines.hpp"
+#include "common/emulator/scheduler.hpp"
+
+namespace lab::emulator {
+
+constinit callbacks the_callbacks{};
+
+namespace {
+
+// The executable's thread-local memory, in which __shared__ variables lie, of the OS thread that calls.
+device_memory::range thread_local_memory() {
+  device_memory::range found{};
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* result) {
+        for (int number = 0; number < module->dlpi_phnum; ++number) {
+          if (module->dlpi_phdr[number].p_type != PT_TLS) continue;
+          *static_cast<device_memory::range*>(result) = {
+              reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data), module->dlpi_phdr[number].p_memsz};
+        }
+        return 1;  // the first module is the executable
+      },
+      &found);
+  return found;
+}
+
+const char* verb_of(memory_operation operation) {
+  return operation == memory_operation::load    ? "reads"
+         : operation == memory_operation::store ? "writes"
+                                                : "atomically changes";
+}
+
+}  // namespace
+
+observation::observation() : recorder_(std::make_unique<recorder>()) {}
+observation::~observation() = default;
+std::vector<observed_kernel> observation::kernels() const {
+  return recorder_->kernels();
+}
+const std::vector<observed_fault>& observation::faults() const {
+  return recorder_->faults();
+}
+const std::vector<std::string>& observation::warnings() const {
+  return recorder_->warnings();
+}
+
+observation::recorder::recorder() {
+  if (active_observer != nullptr) throw std::logic_error("kernels are being observed already");
+  const device_memory::range device = device_memory::instance().addresses();
+  if (the_program().bytes >= site_table::offset_limit)
+    throw std::logic_error("the program is too large to be observed");
+  the_callbacks = {.device_begin = device.begin,
+                   .device_bytes = device.bytes,
+                   .program_begin = the_program().begin,
+                   .observer = this};
+  active_observer = this;
+}
+
+observation::recorder::~recorder() {
+  active_observer = nullptr;
+  the_callbacks = {};
+}
+
+// ---- the launch
+
+void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 block,
+                                         std::size_t dynamic_shared_bytes) {
+  const auto found =
+      std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one->kernel == kernel; });
+  if (found == records_.end()) {
+    records_.push_back(std::make_unique<kernel_record>(kernel_record{
+        .kernel = kernel, .name = kernel_name(kernel), .sites = site_table(the_program().bytes)}));
+    record_ = records_.back().get();
+  } else {
+    record_ = found->get();
+  }
+  ++record_->launches;
+  grid_ = grid;
+  block_size_ = block;
+  dynamic_bytes_ = dynamic_shared_bytes;
+  reported_.clear();
+  global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+}
+
+void observation::recorder::end_launch() {
+  global_.end_launch();
+  the_callbacks.stream = nullptr;
+  the_callbacks.shared_bytes = 0;
+  record_ = nullptr;
+}
+
+void observation::recorder::find_shared_memory() {
+  const device_memory::range memory = thread_local_memory();
+  dynamic_begin_ = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared);
+  the_callbacks.shared_bytes = memory.bytes;
+  if (the_callbacks.shared_begin == memory.begin) return;
+  the_callbacks.shared_begin = memory.begin;
+  shared_.resize(memory.bytes);
+  const auto ignore = [&](const auto& variable) {
+    shared_.ignore(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable);
+  };
+  ignore(threadIdx);
+  ignore(blockIdx);
+  ignore(blockDim);
+  ignore(gridDim);
+  ignore(current_thread);
+}
+
+void observation::recorder::begin_block(uint3 block) {
+  find_shared_memory();
+  block_ = block;
+  block_number_ = (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
+  block_failure_.reset();
+  unwritten_reads_.clear();
+  trace_.begin_block();
+  shared_.begin_block();
+  global_.begin_block(block_number_);
+}
+
+std::optional<std::string> observation::recorder::end_block(bool completed) {
+  if (completed) report_unwritten_reads();
+  return std::exchange(block_failure_, std::nullopt);
+}
+
+void observation::recorder::enter_thread() {
+  the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes);
+}
+
+void observation::recorder::barrier_passed() {
+  ++record_->barriers;
+  report_unwritten_reads();
+  shared_.barrier_passed();
+}
+
+void observation::recorder::barrier_without_all(const std::string& warning) {
+  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end() && warnings_.empty()) {
+    warnings_.push_back(warning);
+  }
+}
+
+void observation::recorder::collective_passed(unsigned warp, unsigned lanes, bool orders_memory) {
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if (trace_.stream(lane).count == lane_stream::capacity + lane_stream::slack) make_room(warp);
+  }
+  trace_.meet(lanes);
+  if (orders_memory) shared_.warp_synchronized(warp, lanes);
+}
+
+void observation::recorder::make_room(unsigned warp) {
+  trace_.replay(warp, trace_.full_streams(), record_->sites);
+}
+
+void observation::recorder::leave_warp(unsigned warp) {
+  trace_.replay(warp, 0, record_->sites);
+}
+
+void observation::recorder::fence_passed() {
+  global_.fence_passed();
+}
+
+// ---- accesses
+
+void observation::recorder::push(std::uint32_t code, packed_access access) {
+  lane_stream& stream = *the_callbacks.stream;
+  stream.push(code, access);
+  while (stream.full()) pause_thread();
+}
+
+void observation::recorder::access_global(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                          bool strong, std::uint32_t place) {
+  const unsigned thread = current_thread.number;
+  global_shadow::range* const in = global_.find(address, bytes);
+  if (in == nullptr) {
+    const std::string text = prefix(place, thread) + verb_of(operation) + format(" %u bytes at ", bytes) +
+                             global_.describe_outside(address);
+    faults_.push_back({fault::out_of_bounds, text});
+    fail_launch(text);
+  }
+  const global_access access{thread, place, operation, strong};
+  if (const auto conflict = global_.note(*in, address, bytes, access)) report_race(*conflict, access);
+  push(static_cast<std::uint32_t>(event::access) | place,
+       pack(address, memory_space::global, operation, bytes));
+}
+
+void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                          std::uint32_t place) {
+  const std::size_t offset = address - the_callbacks.shared_begin;
+  if (shared_.ignores(offset)) return;
+  const unsigned thread = current_thread.number;
+  const std::size_t in_dynamic = address - dynamic_begin_;
+  if (in_dynamic < sizeof lab_dynamic_shared && in_dynamic + bytes > dynamic_bytes_) {
+    const std::string text = prefix(place, thread) + verb_of(operation) +
+                             format(" %u bytes at offset %zu of %zu bytes of dynamic shared memory", bytes,
+                                    in_dynamic, dynamic_bytes_);
+    faults_.push_back({fault::out_of_bounds, text});
+    fail_launch(text);
+  }
+  const shared_access access{thread, place, operation};
+  if (const auto conflict = shared_.note(offset, bytes, access)) report_shared(*conflict, access);
+  push(static_cast<std::uint32_t>(event::access) | place,
+       pack(address, memory_space::shared, operation, bytes));
+}
+
+void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
+  if (the_callbacks.stream == nullptr) return;
+  const auto value = reinterpret_cast<std::uintptr_t>(address);
+  const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                                the_callbacks.program_begin);
+  if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
+    access_global(value, bytes, memory_operation::atomic, true, place);
+  } else if (value - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
+    access_shared(value, bytes, memory_operation::atomic, place);
+  }
+}
+
+// ---- faults
+
+std::string observation::recorder::text_of_thread(unsigned thread) const {
+  const dim3 size = block_size_;
+  return "thread " + text_of({thread % size.x, thread / size.x % size.y, thread / size.x / size.y});
+}
+
+std::string observation::recorder::prefix(std::uint32_t place, unsigned thread) const {
+  return text_of_line(place) + ": block " + text_of(block_) + ": " + text_of_thread(thread) + " ";
+}
+
+void observation::recorder::report(fault kind, const std::string& text) {
+  constexpr std::size_t most_faults = 20;
+  if (faults_.size() < most_faults) faults_.push_back({kind, text});
+  if (!block_failure_) block_failure_ = text;
+}
+
+void observation::recorder::report_unwritten_reads() {
+  for (const auto& [place, text] : unwritten_reads_) report(fault::uninitialised, text);
+  unwritten_reads_.clear();
+}
+
+void observation::recorder::report_race(const global_conflict& conflict, const global_access& access) {
+  if (!reported_.emplace(std::pair(access.place, conflict.place), true).second) return;
+  const uint3 other{static_cast<unsigned>(conflict.block % grid_.x),
+                    static_cast<unsigned>(conflict.block / grid_.x % grid_.y),
+                    static_cast<unsigned>(conflict.block / grid_.x / grid_.y)};
+  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) +
+                          " device memory that " + text_of_thread(conflict.thread) + " of block " +
+                          text_of(other) + (conflict.wrote ? " writes at " : " reads at ") +
+                          text_of_line(conflict.place) + ", and nothing orders the two blocks");
+}
+
+void observation::recorder::report_shared(const shared_conflict& conflict, const shared_access& access) {
+  const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
+  if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
+  if (!conflict.earlier) {
+    unwritten_reads_.emplace(access.place, prefix(access.place, access.thread) +
+                                               "reads shared memory that its block has not written");
+    return;
+  }
+  unwritten_reads_.erase(other_place);
+  const bool same_warp = conflict.earlier->thread / warp_lanes == access.thread / warp_lanes;
+  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) +
+                          " shared memory that " + text_of_thread(conflict.earlier->thread) +
+                          (conflict.earlier->wrote ? " writes at " : " reads at ") +
+                          text_of_line(other_place) +
+                          (same_warp ? ", with no __syncwarp() or __syncthreads() between"
+                                     : ", with no __syncthreads() between"));
+}
+
+void observation::recorder::host_access(std::uint32_t place) {
+  if (inside_kernel()) return;  // one that began before the observation
+  if (!reported_.emplace(std::pair(place, 0), true).second) return;
+  const std::string text = text_of_line(place) + ": host code touches device memory";
+  faults_.push_back({fault::host_access, text});
+  add_diagnostic(text);
+  set_sticky_error(cudaErrorIllegalAddress);
+}
+
+// ---- the result
+
+std::vector<observed_kernel> observation::recorder::kernels() const {
+  std::vector<observed_kernel> kernels;
+  for (const auto& record : records_) {
+    site_counters total;
+    std::map<std::tuple<std::string, int, std::string>, site_counters> lines;
+    const auto& offsets = record->sites.offsets();
+    for (std::size_t number = 0; number < offsets.size(); ++number) {
+      const site_counters& counters = record->sites.counters()[number];
+      const source_line& line = line_of(offsets[number]);
+      total += counters;
+      if (!line.outside_of_kernel) lines[{line.file, line.line, line.function}] += counters;
+    }
+    observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
+    kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
+    for (const auto& [line, counters] : lines) {
+      kernel.lines.push_back({std::get<0>(line), std::get<1>(line), std::get<2>(line), metrics_of(counters)});
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+}  // namespace lab::emulator

@@ -1,0 +1,94 @@
+// Who has touched which shared memory since the last block barrier: finds races and reads of what nobody
+// wrote. Internal.
+//
+// Two accesses of one location by two threads, one of them a write, are a race unless a block barrier lies
+// between them, or a __syncwarp() that both took part in, or both are atomic. It does not matter which came
+// first here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/emulator/observed/warp_trace.hpp"
+
+namespace lab::emulator {
+
+struct shared_access {
+  unsigned thread;  // number within the block
+  std::uint32_t place;
+  memory_operation operation;
+};
+
+// What a new access is in conflict with; without `earlier`, with nothing: it reads what its block never
+// wrote.
+struct shared_conflict {
+  struct access {
+    unsigned thread;
+    std::uint32_t place;
+    bool wrote;
+  };
+  std::optional<access> earlier;
+};
+
+class shared_shadow {
+ public:
+  // For `bytes` of memory. Forgets everything.
+  void resize(std::size_t bytes);
+  // Bytes that are no shared memory: nobody is told of them.
+  void ignore(std::size_t offset, std::size_t bytes);
+
+  void begin_block();
+  void barrier_passed() { ++epoch_; }
+  void warp_synchronized(unsigned warp, unsigned lanes);
+
+  bool ignores(std::size_t offset) const { return ignored_[offset / 4] != 0; }
+  // Notes the access of bytes [offset, offset + bytes).
+  std::optional<shared_conflict> note(std::size_t offset, unsigned bytes, const shared_access& access);
+
+ private:
+  static constexpr unsigned nobody = ~0u;
+
+  // Of a word of 4 bytes, or of one byte where single bytes have been accessed. Two threads are remembered
+  // for each side: a third is in conflict with one of the two, unless it is both.
+  struct cell {
+    std::uint32_t written_in = 0;  // epoch of the last write
+    std::uint32_t write_turn = 0;  // of the writer's warp
+    std::uint32_t write_place = 0;
+    std::uint32_t read_in = 0;
+    std::uint32_t read_turn = 0;
+    std::uint32_t read_place = 0;  // of the last reader in `read_warp`
+    std::uint32_t read_lanes = 0;  // of `read_warp`, since the turn
+    std::uint32_t second_place = 0;
+    std::uint16_t writer = 0;
+    std::uint16_t reader = 0;  // the last
+    std::uint16_t read_warp = 0;
+    std::uint16_t second = 0;  // another thread: atomic writers, or readers of another warp
+    bool atomic = false;
+    bool has_second_writer = false;
+    bool has_second_reader = false;
+    bool in_bytes = false;  // this word's bytes have cells of their own
+    std::uint16_t second_writer = 0;
+    std::uint32_t second_write_place = 0;
+  };
+
+  bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;
+  std::optional<shared_conflict> note(cell& at, const shared_access& access);
+  std::optional<shared_conflict> conflict_with_writers(const cell& at, const shared_access& access) const;
+  std::optional<shared_conflict> conflict_with_readers(const cell& at, const shared_access& access) const;
+  void add_reader(cell& at, const shared_access& access);
+  void add_writer(cell& at, const shared_access& access);
+
+  std::vector<cell> words_, bytes_;
+  std::vector<std::uint8_t> ignored_;  // by word
+  std::uint32_t epoch_ = 1;            // grows with every barrier and every block
+  std::uint32_t block_began_ = 1;
+  // A warp's turn grows with each of its __syncwarp(). seen_[warp][l][m]: what lane m did before this turn
+  // has happened before what lane l does now.
+  std::array<std::uint32_t, warp_lanes> turn_{};
+  std::array<std::uint32_t, warp_lanes> seen_by_all_{};
+  std::vector<std::array<std::array<std::uint32_t, warp_lanes>, warp_lanes>> seen_{warp_lanes};
+};
+
+}  // namespace lab::emulator

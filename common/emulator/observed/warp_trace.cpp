@@ -1,0 +1,330 @@
+#include "common/emulator/observed/warp_trace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace lab::emulator {
+namespace {
+
+constexpr std::uint64_t no_order = ~std::uint64_t{0};
+
+unsigned bit(unsigned lane) {
+  return 1u << lane;
+}
+unsigned lowest(unsigned lanes) {
+  return static_cast<unsigned>(std::countr_zero(lanes));
+}
+std::uint32_t count_of(unsigned lanes) {
+  return static_cast<std::uint32_t>(std::popcount(lanes));
+}
+
+std::uintptr_t address_of(packed_access access) {
+  return access & ((std::uint64_t{1} << address_bits) - 1);
+}
+unsigned bytes_of(packed_access access) {
+  return access >> address_bits & 0x1f;
+}
+memory_space space_of(packed_access access) {
+  return static_cast<memory_space>(access >> (address_bits + 6) & 3);
+}
+memory_operation operation_of(packed_access access) {
+  return static_cast<memory_operation>(access >> (address_bits + 8) & 3);
+}
+// All but the address.
+packed_access manner_of(packed_access access) {
+  return access >> address_bits;
+}
+
+access_cost cost_of(unsigned lanes, const std::uintptr_t* address, packed_access manner) {
+  const packed_access first = manner << address_bits;
+  return space_of(first) == memory_space::global ? global_cost(lanes, address, bytes_of(first))
+                                                 : shared_cost(lanes, address, bytes_of(first));
+}
+
+void add(site_counters& site, packed_access access, std::uint32_t lanes, const access_cost& cost) {
+  memory_counters& counters = site.of(space_of(access), operation_of(access));
+  counters.requests += 1;
+  counters.lanes += lanes;
+  counters.bytes += std::uint64_t{lanes} * bytes_of(access);
+  counters.units += cost.units;
+  counters.least += cost.least;
+  site.executed += 1;
+  site.executed_lanes += lanes;
+}
+
+// Length of the common beginning of two streams of codes.
+std::uint32_t common_length(const std::uint32_t* a, const std::uint32_t* b, std::uint32_t length) {
+  std::uint32_t same = 0;
+  while (same + 16 <= length && std::memcmp(a + same, b + same, 16 * sizeof *a) == 0) same += 16;
+  while (same < length && a[same] == b[same]) ++same;
+  return same;
+}
+
+}  // namespace
+
+memory_counters& memory_counters::operator+=(const memory_counters& other) {
+  requests += other.requests;
+  lanes += other.lanes;
+  bytes += other.bytes;
+  units += other.units;
+  least += other.least;
+  return *this;
+}
+
+site_counters& site_counters::operator+=(const site_counters& other) {
+  for (std::size_t space = 0; space < memory.size(); ++space) {
+    for (std::size_t operation = 0; operation < memory[space].size(); ++operation) {
+      memory[space][operation] += other.memory[space][operation];
+    }
+  }
+  executed += other.executed;
+  executed_lanes += other.executed_lanes;
+  return *this;
+}
+
+std::uint32_t site_table::add(std::uint32_t offset) {
+  offsets_.push_back(offset);
+  counters_.emplace_back();
+  return static_cast<std::uint32_t>(counters_.size());
+}
+
+void warp_trace::meet(unsigned lanes) {
+  const std::uint32_t code =
+      static_cast<std::uint32_t>(event::meeting) | static_cast<std::uint32_t>(meetings_.size());
+  meetings_.push_back(lanes);
+  for (unsigned left = lanes; left != 0; left &= left - 1) streams_[lowest(left)].push(code);
+}
+
+// Lanes with events that have not been replayed.
+unsigned warp_trace::unfinished() const {
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if (at_[lane] < streams_[lane].count) lanes |= bit(lane);
+  }
+  return lanes;
+}
+
+unsigned warp_trace::full_streams() const {
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if (streams_[lane].full()) lanes |= bit(lane);
+  }
+  return lanes;
+}
+
+void warp_trace::replay(unsigned warp, unsigned to_come, site_table& sites) {
+  depth_ = depths_.data() + warp * warp_lanes;
+  // What a lane that goes on does next is not known once its stream is empty, and it could be what comes
+  // first.
+  for (unsigned active = unfinished(); active != 0 && (to_come & ~active) == 0; active = unfinished()) {
+    if (pass_meetings(active)) continue;
+    std::uint64_t bound = no_order;
+    const unsigned group = select(active, bound);
+    perform(group, common_run(group, bound), sites);
+  }
+  keep_rest();
+}
+
+// Moves what has not been replayed to the beginning of its stream.
+void warp_trace::keep_rest() {
+  bool empty = true;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    lane_stream& stream = streams_[lane];
+    const std::uint32_t rest = stream.count - at_[lane];
+    std::copy(stream.codes + at_[lane], stream.codes + stream.count, stream.codes);
+    std::copy(stream.accesses + at_[lane], stream.accesses + stream.count, stream.accesses);
+    stream.count = rest;
+    at_[lane] = 0;
+    empty = empty && rest == 0;
+  }
+  if (empty) meetings_.clear();
+}
+
+// Lets lanes whose next event is a meeting go on if all of its lanes are there; true if any did.
+bool warp_trace::pass_meetings(unsigned active) {
+  bool any = false;
+  for (unsigned left = active; left != 0; left &= left - 1) {
+    const unsigned lane = lowest(left);
+    const std::uint32_t code = streams_[lane].codes[at_[lane]];
+    if (kind_of(code) != event::meeting) continue;
+    const unsigned lanes = meetings_[place_of(code)];
+    bool all_there = (lanes & ~active) == 0;
+    for (unsigned others = lanes & active; others != 0 && all_there; others &= others - 1) {
+      all_there = streams_[lowest(others)].codes[at_[lowest(others)]] == code;
+    }
+    if (!all_there) continue;
+    for (unsigned others = lanes; others != 0; others &= others - 1) ++at_[lowest(others)];
+    active &= ~lanes;
+    left &= active | bit(lane);
+    any = true;
+  }
+  return any;
+}
+
+// The smallest goes first: the deepest call, in it the lowest place; a return last of its function.
+std::uint64_t warp_trace::order_of(unsigned lane) const {
+  const std::uint32_t code = streams_[lane].codes[at_[lane]];
+  const std::uint64_t depth = std::uint64_t{255} - depth_[lane];
+  if (kind_of(code) == event::meeting) return no_order;
+  const std::uint32_t place = kind_of(code) == event::leave ? site_table::offset_limit : place_of(code);
+  return depth << 32 | place;
+}
+
+// The lanes that go first together. `bound` is the order of the first of the others.
+unsigned warp_trace::select(unsigned active, std::uint64_t& bound) const {
+  std::uint64_t first = no_order;
+  unsigned group = 0;
+  for (unsigned left = active; left != 0; left &= left - 1) {
+    const unsigned lane = lowest(left);
+    const std::uint64_t order = order_of(lane);
+    if (order < first) {
+      bound = first;
+      first = order;
+      group = bit(lane);
+    } else if (order == first) {
+      group |= bit(lane);
+    } else {
+      bound = std::min(bound, order);
+    }
+  }
+  // Equal orders are not yet equal events: a block begins where a call returns to, say.
+  const unsigned lane = lowest(group);
+  const std::uint32_t code = streams_[lane].codes[at_[lane]];
+  const packed_access manner = manner_of(streams_[lane].accesses[at_[lane]]);
+  unsigned same = 0;
+  for (unsigned left = group; left != 0; left &= left - 1) {
+    const lane_stream& stream = streams_[lowest(left)];
+    const std::uint32_t at = at_[lowest(left)];
+    const bool equal = stream.codes[at] == code &&
+                       (kind_of(code) != event::access || manner_of(stream.accesses[at]) == manner);
+    if (equal) same |= bit(lowest(left));
+  }
+  if (same != group) bound = first;
+  return same;
+}
+
+// How many events the lanes of the group have in common before one of the others would go first.
+std::uint32_t warp_trace::common_run(unsigned group, std::uint64_t bound) const {
+  const unsigned leader = lowest(group);
+  const std::uint32_t* const codes = streams_[leader].codes + at_[leader];
+  std::uint32_t length = streams_[leader].count - at_[leader];
+  for (unsigned left = group & (group - 1); left != 0; left &= left - 1) {
+    const unsigned lane = lowest(left);
+    length = std::min(length, streams_[lane].count - at_[lane]);
+    length = common_length(codes, streams_[lane].codes + at_[lane], length);
+  }
+  if (bound == no_order && group == all_lanes) return std::max(1u, length);
+  const std::uint64_t depth = (std::uint64_t{255} - depth_[leader]) << 32;
+  std::uint32_t run = 1;
+  // Calls and meetings change who goes first, so they end a run.
+  while (run < length && kind_of(codes[run - 1]) <= event::access && kind_of(codes[run]) <= event::access &&
+         (depth | place_of(codes[run])) < bound) {
+    ++run;
+  }
+  return run;
+}
+
+void warp_trace::perform(unsigned group, std::uint32_t length, site_table& sites) {
+  const unsigned leader = lowest(group);
+  const std::uint32_t begin = at_[leader];
+  bool together = group == all_lanes;
+  for (unsigned lane = 1; lane < warp_lanes && together; ++lane) together = at_[lane] == begin;
+  if (together) {
+    perform_together(begin, length, sites);
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) at_[lane] += length;
+    return;
+  }
+  for (std::uint32_t number = 0; number < length; ++number) {
+    const std::uint32_t code = streams_[leader].codes[at_[leader]];
+    packed_access accesses[warp_lanes];
+    for (unsigned left = group; left != 0; left &= left - 1) {
+      const unsigned lane = lowest(left);
+      accesses[lane] = streams_[lane].accesses[at_[lane]];
+      if (kind_of(code) == event::call) ++depth_[lane];
+      if (kind_of(code) == event::leave && depth_[lane] > 0) --depth_[lane];
+      ++at_[lane];
+    }
+    if (kind_of(code) == event::access) count_access(group, accesses, code, sites);
+    if (kind_of(code) == event::block) {
+      site_counters& site = sites[place_of(code)];
+      site.executed += 1;
+      site.executed_lanes += count_of(group);
+    }
+  }
+}
+
+// All 32 lanes, side by side: most accesses are affine in the lane, and their cost is known from the first
+// two.
+void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites) {
+  constexpr std::uint32_t piece = 64;
+  const std::uint32_t end = begin + length;
+  for (; begin < end; begin += piece) {
+    const std::uint32_t count = std::min(piece, end - begin);
+    std::uint64_t step[piece], uneven[piece] = {};
+    const packed_access* before = streams_[0].accesses + begin;
+    for (unsigned lane = 1; lane < warp_lanes; ++lane) {
+      const packed_access* const here = streams_[lane].accesses + begin;
+      if (lane == 1) {
+        for (std::uint32_t k = 0; k < count; ++k) step[k] = here[k] - before[k];
+      } else {
+        for (std::uint32_t k = 0; k < count; ++k) uneven[k] |= (here[k] - before[k]) ^ step[k];
+      }
+      before = here;
+    }
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint32_t code = streams_[0].codes[begin + k];
+      if (kind_of(code) == event::block) {
+        site_counters& site = sites[place_of(code)];
+        site.executed += 1;
+        site.executed_lanes += warp_lanes;
+      } else if (kind_of(code) == event::access) {
+        const packed_access first = streams_[0].accesses[begin + k];
+        if (uneven[k] == 0 && manner_of(first) == manner_of(first + step[k])) {
+          add(sites[place_of(code)], first, warp_lanes, cost_of_step(first, step[k]));
+        } else {
+          packed_access accesses[warp_lanes];
+          for (unsigned lane = 0; lane < warp_lanes; ++lane)
+            accesses[lane] = streams_[lane].accesses[begin + k];
+          count_access(all_lanes, accesses, code, sites);
+        }
+      } else if (kind_of(code) == event::call) {
+        for (unsigned lane = 0; lane < warp_lanes; ++lane) ++depth_[lane];
+      } else if (kind_of(code) == event::leave) {
+        for (unsigned lane = 0; lane < warp_lanes; ++lane) depth_[lane] -= depth_[lane] > 0;
+      }
+    }
+  }
+}
+
+// Lanes of one instruction may touch different spaces through generic pointers: each is a request of its own.
+void warp_trace::count_access(unsigned group, const packed_access* access, std::uint32_t code,
+                              site_table& sites) {
+  std::uintptr_t address[warp_lanes];
+  for (unsigned left = group; left != 0; left &= left - 1)
+    address[lowest(left)] = address_of(access[lowest(left)]);
+  while (group != 0) {
+    const packed_access first = access[lowest(group)];
+    unsigned same = 0;
+    for (unsigned left = group; left != 0; left &= left - 1) {
+      if (manner_of(access[lowest(left)]) == manner_of(first)) same |= bit(lowest(left));
+    }
+    add(sites[place_of(code)], first, count_of(same), cost_of(same, address, manner_of(first)));
+    group &= ~same;
+  }
+}
+
+const access_cost& warp_trace::cost_of_step(packed_access first, std::uint64_t step) {
+  constexpr std::uintptr_t period = 128;  // 32 banks of 4 bytes, 4 sectors: addresses count modulo this
+  const packed_access head = manner_of(first) << address_bits | address_of(first) % period;
+  const std::uint64_t mixed = (head ^ head >> 44 ^ step * 0x9e3779b97f4a7c15u >> 50) * 0x9e3779b97f4a7c15u;
+  affine_cost& entry = costs_[mixed >> 52];
+  if (entry.head != head || entry.step != step) {
+    std::uintptr_t address[warp_lanes];
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) address[lane] = address_of(first) + lane * step;
+    entry = {head, step, cost_of(all_lanes, address, manner_of(first))};
+  }
+  return entry.cost;
+}
+
+}  // namespace lab::emulator

@@ -1,0 +1,20 @@
+// Counters of a stage's kernels, in the worker that can count them: the one whose kernels are observed.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/device/track.hpp"
+#include "harness/protocol.hpp"
+
+namespace lab {
+
+struct counted {
+  check_result check;
+  profile_record profile;
+};
+
+// Runs the workload once on random inputs, checks it, and tells what its kernels did. A fault that only an
+// observed kernel shows fails the check. Null in workers whose kernels are not observed.
+extern counted (*count_kernels)(workload& work, std::uint64_t seed, cudaStream_t stream);
+
+}  // namespace lab

@@ -1,0 +1,59 @@
+// Tables of counters, and claims about them.
+#include <string>
+
+#include "harness/front/claims.hpp"
+#include "harness/front/counters_table.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+lab::profile_record profile(bool modelled, double requests, double sectors) {
+  lab::profile_record record{.modelled = modelled};
+  record.kernels.push_back(
+      {.name = "kernel", .launches = 1, .metrics = {{"requests.sum", requests}, {"sectors.sum", sectors}}});
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("stages are columns, metrics are rows, and what is modelled says so") {
+  const std::string text =
+      lab::counters_table({{.stage = "track/01_first", .profile = profile(true, 32, 128)},
+                           {.stage = "track/02_second", .profile = profile(true, 16, 128)},
+                           {.stage = "track/03_third", .skipped = "needs a GPU"}},
+                          {});
+  CHECK(text ==
+        "                  01_first     02_second\n"
+        "requests.sum   32 modelled   16 modelled\n"
+        "sectors.sum   128 modelled  128 modelled\n"
+        "01_first: kernel, launched once\n"
+        "02_second: kernel, launched once\n"
+        "track/03_third: skipped: needs a GPU\n");
+}
+
+TEST_CASE("launches of one kernel are added up, ratios averaged") {
+  const lab::profile_record record = lab::profile_of({{"0", "a", "x.sum", "", "3"},
+                                                      {"1", "a", "x.sum", "", "4"},
+                                                      {"0", "a", "y.ratio", "", "32"},
+                                                      {"1", "a", "y.ratio", "", "16"},
+                                                      {"2", "b", "x.sum", "", "n/a"}});
+  REQUIRE(record.kernels.size() == 1);
+  CHECK(record.kernels[0].launches == 2);
+  CHECK(record.kernels[0].metrics.at("x.sum") == 7);
+  CHECK(record.kernels[0].metrics.at("y.ratio") == 24);
+  CHECK_FALSE(record.modelled);
+}
+
+TEST_CASE("claims compare a counter, a ratio of two, or the stage with the one before") {
+  const lab::profile_record now = profile(true, 16, 128), before = profile(true, 32, 128);
+  const lab::claim exact{.metric = "requests.sum", .value = 16};
+  CHECK(lab::holds(exact, *lab::claimed_figure(exact, now, {})));
+  CHECK_FALSE(lab::holds(exact, 17));
+  const lab::claim ratio{
+      .metric = "sectors.sum", .per = "requests.sum", .holds = lab::relation::at_most, .value = 8};
+  CHECK(*lab::claimed_figure(ratio, now, {}) == 8);
+  const lab::claim half{.metric = "requests.sum", .over_previous = true, .value = 0.5};
+  CHECK(*lab::claimed_figure(half, now, before) == 0.5);
+  CHECK_FALSE(lab::claimed_figure({.metric = "absent"}, now, before));
+  CHECK(lab::claim_text(ratio) == "sectors.sum / requests.sum <= 8");
+}
