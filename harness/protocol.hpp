@@ -158,6 +158,7 @@ struct verification_record {
   double relative_bound = 0;  // what of that scale is allowed at the measured size; 0 asks for equality
   bool reproducible = true;   // the same bits in every run; false: declared, and checked, not to be
   std::vector<std::uint64_t> seeds;  // of the inputs
+  bool as_announced = false;         // of a specimen: it failed, and in a way that it announces
   std::optional<failure_record> failure;
 };
 
@@ -170,6 +171,7 @@ inline void to_json(nlohmann::json& json, const verification_record& verificatio
           {"relative_bound", number_or_name(verification.relative_bound)},
           {"reproducible", verification.reproducible},
           {"seeds", verification.seeds},
+          {"as_announced", verification.as_announced},
           {"failure", value_or_null(verification.failure)}};
 }
 
@@ -182,6 +184,7 @@ inline void from_json(const nlohmann::json& json, verification_record& verificat
   if (json.contains("relative_error")) verification.relative_error = number_from(json.at("relative_error"));
   if (json.contains("relative_bound")) verification.relative_bound = number_from(json.at("relative_bound"));
   verification.seeds = json.at("seeds").get<std::vector<std::uint64_t>>();
+  verification.as_announced = member_or(json, "as_announced", false);
   verification.failure = optional_member<failure_record>(json, "failure");
 }
 
@@ -293,7 +296,7 @@ inline void from_json(const nlohmann::json& json, timing_record& timing) {
 
 // The speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or read).
 struct ceiling_record {
-  std::string kind = "copy";  // or "read"
+  std::string kind = "copy";  // or "read", "write"
   std::int64_t bytes = 0;     // the fewest bytes, read and written together
   bool cached = false;        // so few that the L2 cache has a hand in it: no measure of the memory
   timing_record timing;
@@ -508,6 +511,7 @@ struct stage_description {
   nlohmann::json traits = nlohmann::json::object();
   std::string needs;     // "GPU, compute capability 9.0"; empty when nothing special
   bool library = false;  // somebody else's kernel, there to be compared with
+  std::string specimen;  // wrong on purpose: how it must fail; empty for a stage that must be right
   std::vector<std::string>
       metrics;  // Nsight Compute's names, of the counters that the stage's page speaks of
   std::vector<claim> claims;
@@ -516,10 +520,10 @@ struct stage_description {
 };
 
 inline void to_json(nlohmann::json& json, const stage_description& stage) {
-  json = {{"name", stage.name},       {"path", stage.path},     {"idea", stage.idea},
-          {"traits", stage.traits},   {"needs", stage.needs},   {"library", stage.library},
-          {"metrics", stage.metrics}, {"claims", stage.claims}, {"runnable", stage.runnable},
-          {"why_not", stage.why_not}};
+  json = {{"name", stage.name},       {"path", stage.path},        {"idea", stage.idea},
+          {"traits", stage.traits},   {"needs", stage.needs},      {"library", stage.library},
+          {"metrics", stage.metrics}, {"claims", stage.claims},    {"runnable", stage.runnable},
+          {"why_not", stage.why_not}, {"specimen", stage.specimen}};
 }
 
 inline void from_json(const nlohmann::json& json, stage_description& stage) {
@@ -529,6 +533,7 @@ inline void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.traits = json.value("traits", nlohmann::json::object());
   stage.needs = member_or<std::string>(json, "needs", "");
   stage.library = member_or(json, "library", false);
+  stage.specimen = member_or<std::string>(json, "specimen", "");
   stage.metrics = member_or<std::vector<std::string>>(json, "metrics", {});
   stage.claims = member_or<std::vector<claim>>(json, "claims", {});
   stage.runnable = member_or(json, "runnable", true);
@@ -539,16 +544,17 @@ inline void from_json(const nlohmann::json& json, stage_description& stage) {
 struct track_description {
   std::string name;
   std::string title;
-  std::string unit;  // what an output is: "float", "row"
+  std::string unit;         // what an output is: "float", "row"
+  std::int64_t inputs = 1;  // files that `apply` needs
+  bool draws =
+      false;  // its output is an image, and `apply` draws a second: the difference from what is right
   std::vector<parameter_description> parameters;
   std::vector<stage_description> stages;
 };
 
 inline void to_json(nlohmann::json& json, const track_description& track) {
-  json = {{"name", track.name},
-          {"title", track.title},
-          {"unit", track.unit},
-          {"parameters", track.parameters},
+  json = {{"name", track.name},     {"title", track.title}, {"unit", track.unit},
+          {"inputs", track.inputs}, {"draws", track.draws}, {"parameters", track.parameters},
           {"stages", track.stages}};
 }
 
@@ -556,6 +562,8 @@ inline void from_json(const nlohmann::json& json, track_description& track) {
   track.name = json.at("name").get<std::string>();
   track.title = json.at("title").get<std::string>();
   track.unit = member_or<std::string>(json, "unit", "");
+  track.inputs = member_or(json, "inputs", std::int64_t{1});
+  track.draws = member_or(json, "draws", false);
   track.parameters = json.at("parameters").get<std::vector<parameter_description>>();
   track.stages = json.at("stages").get<std::vector<stage_description>>();
 }

@@ -61,7 +61,8 @@ class Records:
             for group in run["groups"]:
                 parameters = tuple(sorted(group["parameters"].items()))
                 stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
-                ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"]]
+                # What stays in the cache is no measure of the memory.
+                ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"] if not ceiling.get("cached")]
                 for row in group["rows"]:
                     if row["status"] == "skipped" and row["stage"] in stages:
                         continue
@@ -127,7 +128,9 @@ def ladder(records, track):
                 library |= row["library"]
                 cells.append(f"{duration(row['timing']['median'])} ({light(row)})")
             else:
-                cells.append("does not fit" if row["status"] == "skipped" else "FAILED")
+                hidden = row["status"] == "skipped" and "specimen" in row["message"]
+                words = {"specimen": "specimen", "skipped": "specimen, not run" if hidden else "does not fit"}
+                cells.append(words.get(row["status"], "FAILED"))
         lines.append(f"| {name}{' (library)' if library else ''} | " + " | ".join(cells) + " |")
     caption = parameters_text(common)
     return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light). {provenance(used, track)}\n"

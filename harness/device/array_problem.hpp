@@ -1,5 +1,5 @@
-// The vocabulary of a problem with one input array and one output array. A track's problem.hpp describes
-// itself with these, and array_track.hpp turns that description into a track.
+// The vocabulary of a problem with one input array (or none) and one output array. A track's problem.hpp
+// describes itself with these, and array_track.hpp turns that description into a track.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,9 @@ struct expectation {
   long double scale = 0;
 };
 
-// The plain operation that moves the fewest bytes: half read and half written, or all read.
-enum class array_ceiling { copy, read };
+// The plain operation that moves the fewest bytes: half read and half written, all read, or all written.
+enum class array_ceiling { copy, read, write };
+inline constexpr const char* array_ceiling_names[] = {"copy", "read", "write"};
 
 // Element j of a generated input. What it is made from can be read, so that a costly reference can be
 // remembered.

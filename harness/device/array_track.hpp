@@ -1,5 +1,7 @@
 // A track with one input array and one output array, made from its problem's description (array_problem.hpp;
-// see stages/moving_average/problem.hpp for all that a problem declares).
+// see stages/moving_average/problem.hpp for all that a problem declares). A problem without an input array
+// says so with `static constexpr bool has_input = false`; one whose output is an image draws it (`draw`), and
+// the difference from the right one (`draw_difference`; see stages/shared_tile/problem.hpp).
 #pragma once
 
 #include <algorithm>
@@ -27,6 +29,7 @@
 #include "harness/device/array_problem.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
 
 namespace lab {
 
@@ -451,7 +454,8 @@ class array_track final : public track {
   using parameters = typename Problem::parameters;
 
   [[nodiscard]] track_description describe() const override {
-    track_description description{.title = Problem::title, .unit = Problem::unit};
+    track_description description{
+        .title = Problem::title, .unit = Problem::unit, .inputs = has_input ? 1 : 0, .draws = draws};
     for (const auto& spec : Problem::describe()) {
       const auto& defaults = emulated ? spec.emulator_bench : spec.bench;
       parameter_description added{.name = spec.name,
@@ -510,8 +514,8 @@ class array_track final : public track {
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values) const override {
-    const bool reads = Problem::ceiling == array_ceiling::read;
-    return {.kind = reads ? "read" : "copy", .bytes = Problem::fewest_bytes(typed(values))};
+    return {.kind = array_ceiling_names[static_cast<int>(Problem::ceiling)],
+            .bytes = Problem::fewest_bytes(typed(values))};
   }
 
   [[nodiscard]] std::string unsupported(const stage_entry& entry,
@@ -532,6 +536,7 @@ class array_track final : public track {
                                    const std::vector<std::string>& inputs,
                                    const std::vector<std::string>& outputs,
                                    cudaStream_t stream) const override {
+    if constexpr (!has_input) return apply_nothing(entry, given, inputs, outputs, stream);
     if (inputs.size() != 1)
       throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
     if (outputs.size() != 1)
@@ -559,12 +564,73 @@ class array_track final : public track {
       work->launch();
       std::vector<Output> results;
       check_result result = work->check_against(file.values, results);
-      if (!result.failure) write_npy<Output>(outputs[0], results, std::array{Problem::output_size(p)});
+      if (!result.failure || is_announced(entry, *result.failure))
+        write_npy<Output>(outputs[0], results, std::array{Problem::output_size(p)});
       return result;
     });
   }
 
  private:
+  static constexpr bool has_input = [] {
+    if constexpr (requires { Problem::has_input; }) return Problem::has_input;
+    return true;
+  }();
+  static constexpr bool draws = requires { &Problem::draw; };
+
+  // `apply` of a problem without input: writes the output, and to a second file its difference from the right
+  // one. A name that ends in .npy gets the numbers, one in .png an image where the problem draws.
+  check_result apply_nothing(const stage_entry& entry, const parameter_values& given,
+                             const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                             cudaStream_t stream) const {
+    if (!inputs.empty()) throw usage_error("this track takes no input file");
+    if (outputs.empty() || outputs.size() > 2) {
+      throw usage_error(
+          "this track writes its output and, to a second file, the difference from the right one, not " +
+          std::to_string(outputs.size()) + " files");
+    }
+    for (const std::string& path : outputs) {
+      if (!path.ends_with(".npy") && !(draws && path.ends_with(".png")))
+        throw usage_error(path + ": the name must end in .npy" + (draws ? " or .png" : ""));
+      require_writable(path);
+    }
+    const parameter_values values = complete(given);
+    const parameters p = typed(values);
+    if (const std::string why = unsupported(entry, values); !why.empty())
+      throw unsupported_error(entry.path + ": " + why);
+    return with_elements<Problem>(p, [&]<class Input, class Output>() {
+      const auto work = make_typed<Input, Output>(entry, p, stream);
+      work->prepare_from({});
+      work->launch();
+      std::vector<Output> results;
+      check_result result = work->check_against({}, results);
+      if (result.failure && !is_announced(entry, *result.failure)) return result;
+      write_output(outputs[0], p, results, [&](const std::string& path) {
+        if constexpr (draws) Problem::draw(path, p, results);
+      });
+      if (outputs.size() == 1) return result;
+      const auto no_input = [](std::int64_t) { return Input{}; };
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const expectation right = Problem::reference(no_input, p, static_cast<std::int64_t>(i));
+        results[i] = static_cast<Output>(static_cast<long double>(results[i]) - right.value);
+      }
+      write_output(outputs[1], p, results, [&](const std::string& path) {
+        if constexpr (draws) Problem::draw_difference(path, p, results);
+      });
+      return result;
+    });
+  }
+
+  // As numbers, or as `draw` does it, by the name's ending.
+  template <class Output, class Draw>
+  static void write_output(const std::string& path, const parameters& p, const std::vector<Output>& values,
+                           const Draw& draw) {
+    if (!path.ends_with(".npy")) {
+      draw(path);
+    } else {
+      write_npy<Output>(path, values, Problem::output_shape(p));
+    }
+  }
+
   // A stage that leaks would spoil outputs that the user's NaN or Inf has nothing to do with.
   template <class Input>
   static void refuse_leaks(const stage_entry& entry, const std::vector<Input>& values) {

@@ -260,10 +260,25 @@ ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, 
           .timing = measure([&] { read_all(from.data(), bytes, stream); }, plan, stream)};
 }
 
+ceiling_record measure_write(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const auto bytes = static_cast<std::size_t>(need.bytes);
+  if (const std::size_t free_bytes = memory::available(); bytes > free_bytes)
+    throw memory_error(bytes, free_bytes);
+  const device_buffer<unsigned char> to(bytes, stream);
+  const auto write = [&] {
+    if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(to.data(), 0x5a, bytes, stream));
+  };
+  return {.kind = need.kind,
+          .bytes = need.bytes,
+          .cached = is_cached(need),
+          .timing = measure(write, plan, stream)};
+}
+
 }  // namespace
 
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   if (need.kind == "read") return measure_read(need, plan, stream);
+  if (need.kind == "write") return measure_write(need, plan, stream);
   if (need.kind != "copy") throw usage_error("no ceiling is called " + need.kind);
   const std::size_t half = static_cast<std::size_t>(need.bytes) / 2;
   const std::size_t free_bytes = memory::available();
@@ -296,6 +311,7 @@ class wrong_sample : public std::exception {};
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
                             const measure_plan& plan, cudaStream_t stream) {
   measured result{.verification = verify(stage, seed, false, stream)};
+  // A specimen never passes, so it never gets a time.
   if (!result.verification.passed) return result;
   const auto work = track_of(stage).make(stage, parameters, stream);
   const auto gate = [&](std::uint64_t with_seed) {

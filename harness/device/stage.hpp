@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -11,6 +12,7 @@
 
 #include "common/cuda.hpp"
 #include "harness/claim.hpp"
+#include "harness/protocol.hpp"
 
 namespace lab {
 
@@ -19,6 +21,24 @@ namespace lab {
 struct workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
+};
+
+// A way in which a specimen fails: the kind of failure, and words that its message must hold (none: any will
+// do).
+struct announced_failure {
+  failure_kind kind = failure_kind::wrong;
+  const char* words = "";
+};
+
+// A kernel that is wrong on purpose, kept to be looked at. It must fail, and in one of the ways that it
+// announces; it is never timed. Where a device does not let the fault show, the stage is not run there, since
+// a result that happens to be right proves nothing: `hidden_on_gpu` and `hidden_on_emulator` say why.
+struct specimen {
+  std::span<const announced_failure> failures = {};  // of static storage; none: the stage is no specimen
+  const char* hidden_on_gpu = "";
+  const char* hidden_on_emulator = "";
+
+  explicit operator bool() const { return !failures.empty(); }
 };
 
 // What a stage needs, and what it does not promise. The contract test checks each in both directions: a stage
@@ -30,6 +50,7 @@ struct traits {
   bool drifts = false;                 // rounding errors of values no longer in an output's input stay in it
   bool leaks_nonfinite = false;        // a NaN or Inf reaches outputs whose inputs hold none
   bool nondeterministic = false;       // the bits of the result may change from run to run
+  lab::specimen specimen = {};         // wrong on purpose: how it fails
 };
 
 // Which thread computes an output; empty texts where the stage cannot tell from the index.

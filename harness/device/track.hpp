@@ -66,7 +66,7 @@ struct trial {
 
 // The plain operation that moves the fewest bytes.
 struct ceiling_need {
-  std::string kind;  // "copy" or "read"
+  std::string kind;  // "copy", "read" or "write"
   std::int64_t bytes = 0;
 };
 
@@ -90,8 +90,8 @@ class track {
   [[nodiscard]] virtual std::unique_ptr<workload> make(const stage_entry& stage,
                                                        const parameter_values& parameters,
                                                        cudaStream_t stream) const = 0;
-  // Runs the stage on the user's files and checks a sample of the result before anything is written. Throws
-  // usage_error for files that are not what they should be.
+  // Runs the stage on the user's files and checks a sample of the result before anything is written; what a
+  // specimen makes is written as it is. Throws usage_error for files that are not what they should be.
   [[nodiscard]] virtual check_result apply(const stage_entry& stage, const parameter_values& given,
                                            const std::vector<std::string>& inputs,
                                            const std::vector<std::string>& outputs,

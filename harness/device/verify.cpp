@@ -120,7 +120,29 @@ std::string failure_message(const failure_record& failure) {
   return text;
 }
 
+std::string announcement(const stage_entry& stage) {
+  std::string text;
+  for (const announced_failure& one : stage.traits.specimen.failures) {
+    text += (text.empty() ? "" : ", or ") + to_string(one.kind);
+    if (*one.words != '\0') text += std::string(": \"") + one.words + "\"";
+  }
+  return text;
+}
+
+bool is_announced(const stage_entry& stage, const failure_record& failure) {
+  const std::string message = failure_message(failure);
+  const auto& announced = stage.traits.specimen.failures;
+  return std::any_of(announced.begin(), announced.end(), [&](const announced_failure& one) {
+    return one.kind == failure.kind && message.find(one.words) != std::string::npos;
+  });
+}
+
 std::string why_not_runnable(const stage_entry& stage) {
+  const specimen& fault = stage.traits.specimen;
+  if (fault) {
+    const std::string hidden = emulated ? fault.hidden_on_emulator : fault.hidden_on_gpu;
+    if (!hidden.empty()) return "is a specimen whose fault does not show here: " + hidden;
+  }
   if (emulated) {
     return stage.traits.gpu_only ? "needs a GPU: it uses what the emulator does not model" : "";
   }
@@ -211,6 +233,13 @@ verification_record verify(const stage_entry& stage, std::uint64_t seed, bool th
       record.passed = false;
       record.failure = std::move(result.failure);
       record.failure->test_case = trial_name(one.parameters, one.input, seed);
+      record.as_announced = is_announced(stage, *record.failure);
+      if (stage.traits.specimen && !record.as_announced) {
+        record.failure =
+            failure_record{.kind = failure_kind::wrong,
+                           .expected = "a specimen that fails as it announces (" + announcement(stage) + ")",
+                           .found = "another failure: " + failure_message(*record.failure)};
+      }
       return record;
     }
   }
@@ -229,6 +258,13 @@ verification_record verify(const stage_entry& stage, std::uint64_t seed, bool th
         failure_record{.kind = failure_kind::wrong,
                        .expected = "a stage that declares nondeterministic",
                        .found = "a stage that gives the same bits on every input and in every run"};
+  }
+  if (stage.traits.specimen && record.cases > 0) {
+    record.passed = false;
+    record.failure =
+        failure_record{.kind = failure_kind::wrong,
+                       .expected = "a specimen that fails as it announces (" + announcement(stage) + ")",
+                       .found = "a stage that is right on every input"};
   }
   if (record.cases == 0)
     throw unsupported_error(stage.path + ": none of the trials could be run" +

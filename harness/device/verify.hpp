@@ -23,13 +23,22 @@ std::string failure_message(const failure_record& failure);
 // Tries the stage on its track's trials: a few small and hostile ones, or all (`thorough`), each in fresh
 // memory. Traits are held to their word: without `drifts` or `leaks_nonfinite` the stage must pass the inputs
 // that show them; with them (thorough) it must fail at least one. Likewise results must be the same bits
-// twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once.
+// twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once. A
+// specimen must fail a trial in a way that it announces: then the record has not passed and is
+// `as_announced`. One that is right, or fails otherwise, has failed.
 verification_record verify(const stage_entry& stage, std::uint64_t seed, bool thorough, cudaStream_t stream);
 
 // Throws unsupported_error when the device cannot run the stage at all.
 void require_runnable(const stage_entry& stage);
 
-// Why the device cannot run the stage; empty when it can.
+// The ways in which a specimen fails, for a person: "wrong, or crash: \"wait at this barrier\"". Empty for a
+// stage that is none.
+std::string announcement(const stage_entry& stage);
+
+// True when the stage is a specimen and this is one of the failures that it announces.
+bool is_announced(const stage_entry& stage, const failure_record& failure);
+
+// Why the device cannot run the stage, or would hide what is wrong with a specimen; empty when it can.
 std::string why_not_runnable(const stage_entry& stage);
 
 // True when the device is lost to this process: the error stays whatever is called.

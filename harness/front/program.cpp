@@ -39,6 +39,7 @@ struct raw_options {
   std::string time_limit;
   std::string timeout;
   std::string json_path;
+  std::string images_path;
   std::string inputs;
   std::string outputs;
   std::string metrics;
@@ -111,6 +112,7 @@ run_options parse_run_options(const raw_options& raw) {
   if (raw.quick && raw.thorough) throw usage_error("--quick and --thorough exclude each other");
   options.thorough = !raw.quick;
   options.json_path = raw.json_path;
+  options.images_path = raw.images_path;
   return options;
 }
 
@@ -161,6 +163,9 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
 
   CLI::App* run = app.add_subcommand("run", "verify, time, and print the ladder");
   add_measuring_options(*run, raw);
+  run->add_option("--images", raw.images_path,
+                  "write what the stages draw, and its difference from what is right, into this directory")
+      ->type_name("DIR");
   verbs["run"] = {run, true, [](const raw_options& options, const auto&) {
                     return run_ladders(parse_run_options(options));
                   }};
@@ -189,15 +194,18 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
 
   CLI::App* apply = app.add_subcommand("apply", "run one stage on your own data");
   add_stage_options(*apply, raw);
-  apply->add_option("--input", raw.inputs, "the data, .npy or .csv; several with commas between")
-      ->type_name("FILE[,FILE]")
-      ->required();
+  apply
+      ->add_option("--input", raw.inputs,
+                   "the data, .npy or .csv; several with commas between; none for a track that takes none")
+      ->type_name("FILE[,FILE]");
   apply->add_option("--output", raw.outputs, "where the result goes; several with commas between")
       ->type_name("FILE[,FILE]")
       ->required();
   verbs["apply"] = {
       apply, true, [](const raw_options& options, const auto&) {
-        return apply_stage({options.stage, options.device, split_at_commas(options.inputs, "--input"),
+        std::vector<std::string> inputs;
+        if (!options.inputs.empty()) inputs = split_at_commas(options.inputs, "--input");
+        return apply_stage({options.stage, options.device, inputs,
                             split_at_commas(options.outputs, "--output"), options.parameters,
                             options.option_names, parse_timeout(options.timeout), options.json_path});
       }};

@@ -76,6 +76,7 @@ row_counts count_rows(const run_results& results) {
       if (row.status == row_status::ok) ++counts.ok;
       if (row.status == row_status::failed) ++counts.failed;
       if (row.status == row_status::skipped) ++counts.skipped;
+      if (row.status == row_status::specimen) ++counts.specimens;
     }
   }
   return counts;
@@ -84,7 +85,7 @@ row_counts count_rows(const run_results& results) {
 int exit_code(const run_results& results) {
   const row_counts counts = count_rows(results);
   if (counts.failed > 0) return exit_stage_failed;
-  return counts.ok > 0 ? exit_ok : exit_usage;
+  return counts.ok + counts.specimens > 0 ? exit_ok : exit_usage;
 }
 
 std::string failure_text(const failure_record& failure) {

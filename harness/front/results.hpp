@@ -11,8 +11,9 @@
 
 namespace lab {
 
-enum class row_status { ok, failed, skipped };
-inline constexpr const char* row_status_names[] = {"ok", "failed", "skipped"};
+// A specimen is wrong on purpose: it failed, and as it announces.
+enum class row_status { ok, failed, skipped, specimen };
+inline constexpr const char* row_status_names[] = {"ok", "failed", "skipped", "specimen"};
 
 // One stage with one set of parameters. A row that is not ok has no timing: a wrong result has no speed.
 struct result_row {
@@ -20,9 +21,9 @@ struct result_row {
   bool library = false;
   std::string idea;
   row_status status = row_status::ok;
-  std::string message;  // why it failed or was skipped
+  std::string message;  // why it failed or was skipped, or how the specimen fails
   std::optional<verification_record> verification;
-  std::optional<failure_record> failure;  // what the worker, or the front in its place, says of a failed row
+  std::optional<failure_record> failure;  // of a failed row or a specimen, from the worker or the front
   std::optional<timing_record> timing;
   // Ratios of medians, each absent where one of the two is.
   std::optional<double> speed_of_light;  // ceiling / this
@@ -68,6 +69,7 @@ struct row_counts {
   int ok = 0;
   int failed = 0;
   int skipped = 0;
+  int specimens = 0;  // that failed as they announce
 };
 [[nodiscard]] row_counts count_rows(const run_results& results);
 

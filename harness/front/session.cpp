@@ -42,6 +42,12 @@ void fail(result_row& row, failure_kind kind, const std::string& message) {
 
 void take_records(const answer_record& answer, bool timed, result_row& row) {
   row.verification = answer.content.at("verification").get<verification_record>();
+  if (row.verification->as_announced && row.verification->failure) {
+    row.status = row_status::specimen;
+    row.failure = row.verification->failure;
+    row.message = failure_text(*row.failure);
+    return;
+  }
   if (!row.verification->passed) {
     row.failure = row.verification->failure;
     fail(row, row.failure ? row.failure->kind : failure_kind::wrong,
@@ -202,7 +208,8 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
 
 std::string session::place_of(const stage_description& stage) const {
   const row_counts done = count_rows(results);
-  return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + 1, all_rows_, stage.path);
+  return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + done.specimens + 1, all_rows_,
+                     stage.path);
 }
 
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
@@ -228,6 +235,32 @@ result_row& session::verify(const stage_description& stage, result_group& group)
       {{"op", "verify"}, {"stage", stage.path}, {"seed", options_.seed}, {"thorough", options_.thorough}},
       place_of(stage));
   return add_row(row_from(stage, answer, false), group);
+}
+
+void session::draw(const ladder_job& job, const std::string& directory) {
+  if (!job.selection.track->draws) return;
+  std::string size;
+  for (const auto& parameter : job.selection.track->parameters)
+    size += fmt::format("{}{}", size.empty() ? "" : "x", job.parameters.at(parameter.name));
+  for (const auto* stage : job.selection.stages) {
+    if (!stage->runnable) continue;
+    const std::string base =
+        fmt::format("{}/{}_{}_{}", directory, job.selection.track->name, stage->name, size);
+    const std::vector<std::string> outputs{base + ".png", base + "_difference.png"};
+    const auto answer = request({{"op", "apply"},
+                                 {"stage", stage->path},
+                                 {"parameters", job.parameters},
+                                 {"inputs", nlohmann::json::array()},
+                                 {"outputs", outputs}},
+                                fmt::format("image of {}", stage->path));
+    if (answer.end == answer_end::ok) {
+      for (const auto& path : outputs) status_.print(fmt::format("wrote {}", path));
+    } else if (answer.end == answer_end::error && !concerns_the_row(answer)) {
+      give_up("image of " + stage->path, answer);
+    } else {
+      status_.print(fmt::format("no image of {}: {}", stage->path, answer_text(answer)));
+    }
+  }
 }
 
 result_row& session::add_row(result_row row, result_group& group) {

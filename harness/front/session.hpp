@@ -28,6 +28,7 @@ struct run_options {
   std::optional<double> timeout_seconds;  // for one answer; by default generous
   bool thorough = true;                   // verify alone
   std::string json_path;                  // empty: no file
+  std::string images_path;                // a directory for what the stages draw; empty: nothing is drawn
 };
 
 // A ladder that is to be measured.
@@ -63,6 +64,10 @@ class session {
   // Throws usage_error or environment_error when the worker says that going on makes no sense.
   result_row& measure(const ladder_job& job, const stage_description& stage, result_group& group);
   result_row& verify(const stage_description& stage, result_group& group);
+
+  // Writes what each stage draws, and its difference from what is right, as PNG into the directory, and says
+  // so. A track that draws nothing is left alone.
+  void draw(const ladder_job& job, const std::string& directory);
 
   // Compares the rows with the last ceiling, and saves them.
   void end_group(result_group& group);

@@ -48,6 +48,8 @@ int apply_stage(const apply_options& options) {
 
   connection connected = connect(options.device);
   const stage_selection selected = select_one_stage(connected.description.tracks, options.stage);
+  if (selected.track->inputs > 0 && inputs.empty())
+    throw usage_error(fmt::format("--input is required: {} works on data", selected.stage->path));
   check_parameters({{selected.track, {selected.stage}}}, options.parameters, options.option_names);
   const parameter_values parameters = given_parameters(*selected.track, options.parameters);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
@@ -84,6 +86,11 @@ int apply_stage(const apply_options& options) {
                                              {"row", row}}));
   }
   if (row.status == row_status::ok) {
+    for (const auto& path : options.outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
+    return exit_ok;
+  }
+  if (row.status == row_status::specimen) {
+    std::printf("%s is a specimen, and what it made is wrong (%s)\n", row.stage.c_str(), row.message.c_str());
     for (const auto& path : options.outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
     return exit_ok;
   }

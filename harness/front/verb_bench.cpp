@@ -108,7 +108,10 @@ class bench_run {
   void report(const bench_group& one, const result_row& row, benchmark::State& state) {
     seconds_ = 0;
     if (row.status != row_status::ok) {
-      const std::string message = row.status == row_status::skipped ? "skipped: " + row.message : row.message;
+      const std::string message = row.status == row_status::skipped ? "skipped: " + row.message
+                                  : row.status == row_status::specimen
+                                      ? "specimen, never timed: " + row.message
+                                      : row.message;
       state.SkipWithError(message.c_str());
       return;
     }

@@ -39,6 +39,8 @@ std::string track_text(const track_selection& selection) {
     const std::string indent = "  " + std::string(width, ' ') + "    ";
     text += fmt::format("  {}  {}{}\n", padded_right(stage->path, width), stage->idea,
                         stage->library ? " (library)" : "");
+    if (!stage->specimen.empty())
+      text += fmt::format("{}specimen, wrong on purpose: fails with {}\n", indent, stage->specimen);
     if (!stage->needs.empty()) text += fmt::format("{}needs {}\n", indent, stage->needs);
     if (!stage->runnable) text += fmt::format("{}not here: {}\n", indent, stage->why_not);
   }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "harness/front/errors.hpp"
@@ -39,10 +41,22 @@ void climb(session& run, result_group& group, Function measure) {
   print_ladder(run, group);
 }
 
+// Asked for before anything is measured: images of something, and a place for them.
+void check_images(const session& run, const std::string& directory) {
+  const auto& selections = run.selections();
+  if (std::none_of(selections.begin(), selections.end(), [](const auto& one) { return one.track->draws; }))
+    throw usage_error("--images: none of these tracks draws an image");
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (!std::filesystem::is_directory(directory, error))
+    throw environment_error(directory + " is no directory, and cannot be made one");
+}
+
 }  // namespace
 
 int run_ladders(const run_options& options) {
   session run("run", options);
+  if (!options.images_path.empty()) check_images(run, options.images_path);
   if (!run.note().empty()) print(run.note() + "\n");
   if (run.on_emulator() && options.l2 != l2_choice::unset) {
     print("--l2 is left out of account: the emulator has no caches\n");
@@ -57,6 +71,7 @@ int run_ladders(const run_options& options) {
       for (const auto* stage : job.selection.stages) run.measure(job, *stage, group);
       run.measure_ceiling(job, group);
     });
+    if (!options.images_path.empty()) run.draw(job, options.images_path);
   }
   return finish(run);
 }
