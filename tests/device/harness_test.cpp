@@ -158,6 +158,50 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
   CHECK(ceiling.bytes == need.bytes);
 }
 
+TEST_CASE("a specimen must fail, and as it announces") {
+  const auto record_of = [](const std::string& name) { return verify("moving_average/" + name); };
+  SECTION("one that is right is rejected") {
+    const lab::verification_record record = record_of("right_specimen");
+    REQUIRE_FALSE(record.passed);
+    CHECK_FALSE(record.as_announced);
+    CHECK(
+        lab::failure_message(*record.failure) ==
+        "expected a specimen that fails as it announces (wrong), found a stage that is right on every input");
+  }
+  SECTION("one that fails otherwise is rejected") {
+    const lab::verification_record record = record_of("other_specimen");
+    REQUIRE_FALSE(record.passed);
+    CHECK_FALSE(record.as_announced);
+    const std::string message = lab::failure_message(*record.failure);
+    INFO(message);
+    CHECK(message.find("(unwritten, or wrong: \"found inf\")") != std::string::npos);
+    CHECK(message.find("another failure: wrong at index 35") != std::string::npos);
+  }
+  SECTION("one that fails as announced has not passed, and has no time") {
+    lab::skip_without_device();
+    const lab::stream stream;
+    const auto found = lab::verify_and_measure(lab::find_stage("shared_tile/02_missing_barrier"),
+                                               {{"width", 64}, {"height", 64}}, 1, {}, stream.get());
+    CHECK_FALSE(found.verification.passed);
+    CHECK(found.verification.as_announced);
+    REQUIRE(found.verification.failure);
+    CHECK(found.verification.failure->kind == failure_kind::wrong);
+    CHECK_FALSE(found.timing);
+  }
+#if LAB_EMULATED
+  SECTION("a barrier in a branch is named") {
+    const lab::verification_record record = verify("shared_tile/03_divergent_barrier");
+    CHECK(record.as_announced);
+    CHECK(lab::failure_message(*record.failure).find("03_divergent_barrier/stage.cu:") != std::string::npos);
+  }
+#else
+  SECTION("what a device hides is not run there, and the reason is told") {
+    CHECK(lab::why_not_runnable(lab::find_stage("shared_tile/03_divergent_barrier"))
+              .find("compute capability 7.0") != std::string::npos);
+  }
+#endif
+}
+
 TEST_CASE("host and device draw the same inputs, and a change to one value is found") {
   lab::skip_without_device();
   const lab::stream stream;
@@ -285,6 +329,11 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
   CHECK(ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 100}})").end ==
         lab::answer_end::ok);
   CHECK(ask(R"({"op": "verify", "stage": "moving_average/off_by_one"})").end == lab::answer_end::failed);
+  CHECK(ask(R"({"op": "verify", "stage": "moving_average/right_specimen"})").end == lab::answer_end::failed);
+  const lab::answer_record specimen = ask(R"({"op": "verify", "stage": "shared_tile/02_missing_barrier"})");
+  CHECK(specimen.end == lab::answer_end::ok);
+  CHECK(specimen.content.at("verification").at("passed") == false);
+  CHECK(specimen.content.at("verification").at("as_announced") == true);
   for (const char* bad :
        {R"({"op": "dance"})", R"({"op": "verify"})", R"({"op": "verify", "stage": "no/where"})", R"([1])",
         R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": -1}})",

@@ -144,6 +144,70 @@ TEST_CASE("a stage runs on the user's own data") {
   CHECK(largest_error < 1e-13);
 }
 
+TEST_CASE("specimens fail as announced, are never timed, and do not fail the run") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto file = directory / "results.json";
+  const auto images = directory / "images";
+  const outcome found = lab_program({"run", "shared_tile", "--width", "100", "--height", "70", "--time-limit",
+                                     "0.05", "--json", file.string(), "--images", images.string()});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "fails as announced: "));
+  const json results = json::parse(lab::test::get(file));
+  const json& rows = results.at("groups").at(0).at("rows");
+  CHECK(rows.at(0).at("status") == "ok");
+  CHECK(rows.at(1).at("status") == "specimen");
+  CHECK(rows.at(2).at("status") == (LAB_EMULATED ? "specimen" : "skipped"));
+  for (const std::size_t i : {1, 2}) {
+    CHECK(rows.at(i).at("timing").is_null());
+    CHECK(rows.at(i).at("over_first").is_null());
+  }
+  CHECK(rows.at(1).at("failure").at("kind") == "wrong");
+  for (const char* name : {"01_synchronized", "02_missing_barrier"}) {
+    const auto base = (images / ("shared_tile_" + std::string(name) + "_100x70")).string();
+    CHECK(lab::test::get(base + ".png").substr(1, 3) == "PNG");
+    CHECK(lab::test::get(base + "_difference.png").substr(1, 3) == "PNG");
+  }
+  CHECK(lab_program({"run", "elementwise", "--images", images.string()}).code == 2);
+}
+
+TEST_CASE("a track without input is applied without one, and writes images or numbers") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto numbers = (directory / "image.npy").string();
+  const auto image = (directory / "image.png").string();
+  const strings size{"--width", "17", "--height", "5"};
+  const auto apply = [&](const std::string& stage, const std::string& output, strings more) {
+    strings arguments{"apply", "shared_tile/" + stage, "--output", output};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return lab_program(arguments);
+  };
+  const outcome right = apply("01_synchronized", numbers + "," + image, size);
+  INFO(right.text);
+  REQUIRE(right.code == 0);
+  const auto values = lab::read_npy<float>(numbers);
+  CHECK(values.shape == std::vector<std::int64_t>{5, 17});
+  const auto wave = [](int k) { return 1 + std::sin(2 * 3.14159265358979 * (k - 64) / 256); };
+  CHECK(std::abs(values.values[0] - wave(15) * wave(15)) < 1e-5);
+  CHECK(std::abs(values.values[4 * 17 + 16] - wave(31) * wave(11)) < 1e-5);
+  CHECK(lab::test::get(image).substr(1, 3) == "PNG");
+
+  const outcome wrong = apply("02_missing_barrier", image, size);
+  INFO(wrong.text);
+  CHECK(wrong.code == 0);
+  CHECK(contains(wrong.text, "is a specimen, and what it made is wrong"));
+
+  CHECK(contains(apply("01_synchronized", image, {"--input", numbers}).text, "takes no input"));
+  CHECK(contains(apply("01_synchronized", (directory / "image.jpg").string(), {}).text, ".npy or .png"));
+  CHECK(
+      contains(apply("01_synchronized", (directory / "none.png").string(), {"--width", "0"}).text, "pixels"));
+  CHECK(apply("01_synchronized", (directory / "none.npy").string(), {"--width", "0"}).code == 0);
+  const outcome no_input = lab_program({"apply", "elementwise/01_naive", "--output", numbers});
+  CHECK(no_input.code == 2);
+  CHECK(contains(no_input.text, "--input is required"));
+}
+
 TEST_CASE("files and parameters that make no sense are refused, and nothing is written") {
   lab::skip_without_device();
   const temporary_directory directory;

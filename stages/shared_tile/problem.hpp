@@ -1,0 +1,104 @@
+// An image of waves, float32, in which every tile of 16 x 16 pixels is turned by half a turn: each pixel is
+// what another thread of its block has computed. There is no input.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/device/array_problem.hpp"
+#include "harness/device/stage.hpp"
+
+namespace lab::shared_tile {
+
+constexpr int tile = 16;  // pixels a side
+
+// The size of the image, in pixels.
+struct input {
+  std::int64_t width;
+  std::int64_t height;
+};
+
+// width x height values in device memory, row after row.
+struct output {
+  float* image;
+};
+
+struct problem {
+  using input_element = float;
+  using output_element = float;
+  using input = shared_tile::input;
+  using output = shared_tile::output;
+
+  struct parameters {
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+  };
+
+  static constexpr const char* title = "An image by way of a tile in shared memory, float32";
+  static constexpr const char* unit = "pixel";
+  static constexpr array_ceiling ceiling = array_ceiling::write;
+  static constexpr bool has_input = false;
+
+  static std::vector<parameter<parameters>> describe() {
+    return {{.name = "width",
+             .member = &parameters::width,
+             .meaning = "pixels of a row",
+             .minimum = 0,
+             .bench = {1024},
+             .emulator_bench = {1024}},
+            {.name = "height",
+             .member = &parameters::height,
+             .meaning = "rows",
+             .minimum = 0,
+             .bench = {1024},
+             .emulator_bench = {1024}}};
+  }
+
+  static std::string why_invalid(const parameters& p) {
+    constexpr std::int64_t most_pixels = std::int64_t{1} << 48;
+    if (p.height == 0 || p.width <= most_pixels / p.height) return "";
+    return "an image of more than 2^48 pixels is beyond any device";
+  }
+
+  static std::int64_t input_size(const parameters& /*p*/) { return 0; }
+  static std::int64_t output_size(const parameters& p) { return p.width * p.height; }
+  static std::array<std::int64_t, 2> output_shape(const parameters& p) { return {p.height, p.width}; }
+  static input bind_input(const parameters& p, const float* /*nothing*/) { return {p.width, p.height}; }
+  static output bind_output(const parameters& /*p*/, float* image) { return {image}; }
+
+  // Every pixel is written once, and nothing is read.
+  static std::int64_t fewest_bytes(const parameters& p) {
+    return output_size(p) * static_cast<std::int64_t>(sizeof(float));
+  }
+  static std::int64_t cost(const parameters& /*p*/) { return 1; }
+
+  // The amplitude at the pixel opposite in the tile. A tile that hangs over the edge of the image is whole
+  // nevertheless: the opposite pixel may lie beyond the edge, where the amplitude goes on.
+  template <class Value>
+  static expectation reference(const Value& /*value*/, const parameters& p, std::int64_t i) {
+    const auto opposite = [](std::int64_t k) { return k / tile * tile + (tile - 1 - k % tile); };
+    const auto wave = [](std::int64_t k) {
+      constexpr long double two_pi = 6.283185307179586476925286766559L;
+      return 1 + std::sin(two_pi * static_cast<long double>((k - 64) % 256) / 256);
+    };
+    return {.value = wave(opposite(i % p.width)) * wave(opposite(i / p.width)), .scale = 4};
+  }
+
+  // The angle, at most pi, carries the roundings of a constant and a product: pi 2^-23. The sine adds 2 ulp
+  // at most (2^-23), the sum half of one (2^-24): less than 6 * 2^-23 for a wave. An amplitude has that of
+  // two waves, each times at most 2, and its own rounding: 25 * 2^-23. Relative to 4 that is less than 2^-20.
+  static double relative_error(const parameters& /*p*/) { return 0x1p-20; }
+  static constexpr double drift_error = 0;
+
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+
+  // PNG files: the amplitude from 0 to 4 in viridis; a difference from -1 to 1 in blue, white and red.
+  static void draw(const std::string& path, const parameters& p, const std::vector<float>& image);
+  static void draw_difference(const std::string& path, const parameters& p,
+                              const std::vector<float>& difference);
+};
+
+}  // namespace lab::shared_tile

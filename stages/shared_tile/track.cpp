@@ -1,0 +1,52 @@
+// What the stages of the shared_tile track are tried on, and how an image is drawn.
+#include "common/colour_map.hpp"
+#include "common/png.hpp"
+#include "harness/device/array_track.hpp"
+#include "stages/shared_tile/problem.hpp"
+
+namespace lab::shared_tile {
+namespace {
+
+void write_image(const std::string& path, const problem::parameters& p, const std::vector<float>& values,
+                 double lowest, double highest, const palette& colours) {
+  std::vector<std::uint8_t> pixels(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    pixels[i] = colour_index(static_cast<double>(values[i]), lowest, highest);
+  }
+  write_png(path, p.width, p.height, pixels, colours);
+}
+
+const array_track_registration<problem> registered{LAB_PATH};
+
+}  // namespace
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t /*tile*/, bool thorough) {
+  std::vector<verification_case<parameters>> list;
+  // Whole tiles, and tiles that hang over both edges.
+  list.push_back({{.width = 96, .height = 64}});
+  list.push_back({{.width = 200, .height = 137}});
+  if (!thorough) return list;
+  for (const std::int64_t width : {0, 1, 2, 15, 16, 17, 31, 33, 255}) {
+    for (const std::int64_t height : {0, 1, 15, 16, 17, 33}) list.push_back({{width, height}});
+  }
+  list.push_back({{.width = 1000, .height = 700}});
+  list.push_back({{.width = 3, .height = 100'003}});
+  list.push_back({{.width = 100'003, .height = 3}});
+  // More pixels than 32 bits count, and a row in which a float no longer tells neighbours apart.
+  if constexpr (!emulated) {
+    list.push_back({{.width = 70'001, .height = 70'003}});
+    list.push_back({{.width = (std::int64_t{1} << 30) + 5, .height = 2}});
+  }
+  return list;
+}
+
+void problem::draw(const std::string& path, const parameters& p, const std::vector<float>& image) {
+  write_image(path, p, image, 0, 4, viridis());
+}
+
+void problem::draw_difference(const std::string& path, const parameters& p,
+                              const std::vector<float>& difference) {
+  write_image(path, p, difference, -1, 1, blue_white_red());
+}
+
+}  // namespace lab::shared_tile
