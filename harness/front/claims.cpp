@@ -70,7 +70,22 @@ bool check_counter_claims(const track_selection& selection, const parameter_valu
     if (found != known.end()) return found->second;
     return known.emplace(std::pair(stage.path, values), count(stage, values)).first->second;
   };
+  // A specimen's claim is that it fails.
+  const auto check_specimen = [&](const stage_description& stage) {
+    const stage_profile& own = profile_of_stage(stage, parameters);
+    std::string verdict = "holds: " + own.announced;
+    if (!own.skipped.empty()) {
+      verdict = "not tested here: " + own.skipped;
+    } else if (own.announced.empty()) {
+      verdict = "BROKEN: " + own.failure;
+      all_hold = false;
+    }
+    std::printf("%s: fails as announced (%s): %s\n", stage.path.c_str(), stage.specimen.c_str(),
+                verdict.c_str());
+    std::fflush(stdout);
+  };
   for (const stage_description* stage : selection.stages) {
+    if (!stage->specimen.empty()) check_specimen(*stage);
     for (const claim& claim : stage->claims) {
       if (claim.metric == speed_up_metric) continue;
       parameter_values values = parameters;

@@ -29,7 +29,8 @@ using counting =
     std::function<stage_profile(const stage_description& stage, const parameter_values& parameters)>;
 
 // Counts where the selected stages' claims about counters ask for it, prints each claim with what was found,
-// and tells whether all hold. Parameters that a claim does not name are `parameters`.
+// and tells whether all hold. Parameters that a claim does not name are `parameters`. A specimen claims that
+// it fails in a way that it announces.
 bool check_counter_claims(const track_selection& selection, const parameter_values& parameters,
                           const counting& count);
 

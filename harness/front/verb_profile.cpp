@@ -15,6 +15,7 @@
 #include "harness/front/file_output.hpp"
 #include "harness/front/format.hpp"
 #include "harness/front/nsight_compute.hpp"
+#include "harness/front/results.hpp"
 #include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
 
@@ -103,6 +104,13 @@ std::vector<track_selection> select_profiled(const std::vector<track_description
   }
 }
 
+// How a specimen failed; empty where the answer is of a stage that is right.
+std::string announced_in(const answer_record& answer) {
+  const auto verification = optional_member<verification_record>(answer.content, "verification");
+  if (!verification || !verification->as_announced || !verification->failure) return "";
+  return failure_text(*verification->failure);
+}
+
 // Runs Nsight Compute over one run of the stage. Every launch is a line of its table; a kernel's launches are
 // added up.
 stage_profile measure_counters(const profile_options& options, const std::vector<std::string>& worker,
@@ -139,6 +147,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
       result.failure = answer_text(*answer);
       return result;
     }
+    result.announced = announced_in(*answer);
   }
   if (profiled.ending.by_signal || profiled.ending.code != 0) {
     throw environment_error(
@@ -176,6 +185,7 @@ stage_profile model_counters(const profile_options& options, worker& observed, c
     return result;
   }
   if (answer.end == answer_end::failed) result.failure = answer_text(answer);
+  result.announced = announced_in(answer);
   if (const auto profile = optional_member<profile_record>(answer.content, "profile"))
     result.profile = *profile;
   return result;

@@ -1,4 +1,5 @@
-// Observed, every stage is right and does nothing that it is told off for.
+// Observed, every stage is right and does nothing that it is told off for; a specimen fails as it announces.
+#include <algorithm>
 #include <string>
 
 #include "common/emulator/emulator.hpp"
@@ -18,30 +19,67 @@ void count_all(bool reverse) {
     const lab::track& track = lab::find_track(name);
     for (const lab::stage_entry* stage : lab::stages_of(name)) {
       if (!lab::why_not_runnable(*stage).empty()) continue;
+      bool failed = false;
       for (const lab::trial& trial : track.trials(*stage, false)) {
         if (!track.unsupported(*stage, trial.parameters).empty()) continue;
         INFO(stage->path << " " << lab::trial_name(trial.parameters, lab::pattern::random, 7));
         const auto work = track.make(*stage, trial.parameters, stream.get());
         const lab::counted found = lab::count_kernels(*work, 7, stream.get());
         INFO((found.check.failure ? lab::failure_message(*found.check.failure) : std::string("no failure")));
-        CHECK(!found.check.failure);
         lab::emulator::reset();
-        CHECK(found.profile.diagnostics.empty());
+        failed = failed || found.check.failure;
+        if (stage->traits.specimen) {
+          CHECK((!found.check.failure || lab::is_announced(*stage, *found.check.failure)));
+        } else {
+          CHECK(!found.check.failure);
+          CHECK(found.profile.diagnostics.empty());
+        }
         CHECK(!found.profile.kernels.empty());
         CHECK(!found.profile.sources.empty());
         ++counted;
       }
+      CHECK(failed == static_cast<bool>(stage->traits.specimen));
     }
   }
   CHECK(counted > 0);
 }
 
+// The number of the only line that holds `words`.
+std::size_t line_of(const std::string& source, const std::string& words) {
+  const std::size_t place = source.find(words);
+  REQUIRE(place != std::string::npos);
+  REQUIRE(source.find(words, place + 1) == std::string::npos);
+  return 1 + static_cast<std::size_t>(
+                 std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
+}
+
 }  // namespace
 
-TEST_CASE("every portable stage is observed in silence") {
+TEST_CASE("a missing barrier is a race between the two lines that it should part") {
+  const lab::stream stream;
+  const lab::stage_entry& stage = lab::find_stage("shared_tile/02_missing_barrier");
+  for (const bool reverse : {false, true}) {
+    INFO("last thread first: " << reverse);
+    lab::emulator::configure({.threads = 2, .reverse = reverse});
+    const auto work = lab::track_of(stage).make(stage, {{"width", 64}, {"height", 64}}, stream.get());
+    const lab::counted found = lab::count_kernels(*work, 7, stream.get());
+    lab::emulator::reset();
+    REQUIRE(found.check.failure);
+    CHECK(found.check.failure->kind == lab::failure_kind::race);
+    const std::string file = "stages/shared_tile/02_missing_barrier/stage.cu";
+    const std::string& source = found.profile.sources.at(file);
+    for (const char* words : {"values[threadIdx.y][threadIdx.x] =", "image[y * width + x] ="}) {
+      const std::string line = file + ":" + std::to_string(line_of(source, words));
+      INFO(found.check.failure->found << " should name " << line);
+      CHECK(found.check.failure->found.find(line) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("every portable stage is observed in silence, specimens aside") {
   count_all(false);
 }
-TEST_CASE("every portable stage is observed in silence, last thread first") {
+TEST_CASE("every portable stage is observed in silence, specimens aside, last thread first") {
   count_all(true);
 }
 

@@ -334,6 +334,17 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
   CHECK(specimen.end == lab::answer_end::ok);
   CHECK(specimen.content.at("verification").at("passed") == false);
   CHECK(specimen.content.at("verification").at("as_announced") == true);
+  CHECK(ask(R"({"op": "once", "stage": "moving_average/right_specimen", "parameters": {"n": 100}})").end ==
+        lab::answer_end::failed);
+#if LAB_EMULATED
+  // Whole tiles do not show the fault; the trials do.
+  const lab::answer_record whole = ask(
+      R"({"op": "once", "stage": "shared_tile/03_divergent_barrier", "parameters": {"width": 16, "height": 16}})");
+  CHECK(whole.end == lab::answer_end::ok);
+  CHECK(whole.content.at("verification").at("as_announced") == true);
+  CHECK(whole.sticky);
+  lab::emulator::reset();
+#endif
   for (const char* bad :
        {R"({"op": "dance"})", R"({"op": "verify"})", R"({"op": "verify", "stage": "no/where"})", R"([1])",
         R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": -1}})",

@@ -31,6 +31,30 @@ TEST_CASE("stages are columns, metrics are rows, and what is modelled says so") 
         "track/03_third: skipped: needs a GPU\n");
 }
 
+TEST_CASE("a specimen's failure is told apart from a stage's") {
+  const std::string text = lab::counters_table({{.stage = "track/01_broken", .failure = "wrong at 3"},
+                                                {.stage = "track/02_specimen", .announced = "race: here"}},
+                                               {});
+  CHECK(text ==
+        "  01_broken  02_specimen\n"
+        "track/01_broken: FAIL: wrong at 3\n"
+        "track/02_specimen: specimen, fails as announced: race: here\n");
+}
+
+TEST_CASE("a specimen keeps its claim by failing as announced") {
+  lab::stage_description stage;
+  stage.path = "track/01_specimen";
+  stage.specimen = "race";
+  const lab::track_selection selection{nullptr, {&stage}};
+  const auto kept = [&](const lab::stage_profile& found) {
+    return lab::check_counter_claims(selection, {}, [&](const auto&, const auto&) { return found; });
+  };
+  CHECK(kept({.announced = "race: here"}));
+  CHECK(kept({.skipped = "hidden here"}));
+  CHECK_FALSE(kept({.failure = "right on every input"}));
+  CHECK_FALSE(kept({}));
+}
+
 TEST_CASE("launches of one kernel are added up, ratios averaged") {
   const lab::profile_record record = lab::profile_of({{"0", "a", "x.sum", "", "3"},
                                                       {"1", "a", "x.sum", "", "4"},
