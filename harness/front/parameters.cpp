@@ -215,11 +215,20 @@ parameter_values given_parameters(const track_description& track,
   return values;
 }
 
+std::string choice_name(const parameter_description& parameter, std::int64_t value) {
+  const auto place = std::find(parameter.choices.begin(), parameter.choices.end(), value);
+  const auto index = static_cast<std::size_t>(place - parameter.choices.begin());
+  return index < parameter.choice_names.size() ? parameter.choice_names[index] : "";
+}
+
 std::string parameters_text(const track_description& track, const parameter_values& values) {
   std::vector<std::string> parts;
   for (const auto& parameter : track.parameters) {
     const auto found = values.find(parameter.name);
-    if (found != values.end()) parts.push_back(fmt::format("{} = {}", found->first, found->second));
+    if (found == values.end()) continue;
+    const std::string word = choice_name(parameter, found->second);
+    parts.push_back(
+        fmt::format("{} = {}", found->first, word.empty() ? std::to_string(found->second) : word));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -41,7 +41,10 @@ enum class default_set { bench, verify };
 [[nodiscard]] parameter_values given_parameters(const track_description& track,
                                                 const std::vector<parameter_argument>& arguments);
 
-// "n = 1000000000, window = 300", in the track's order.
+// The word for a value, where the parameter's choices have words ("float32"); else empty.
+[[nodiscard]] std::string choice_name(const parameter_description& parameter, std::int64_t value);
+
+// "n = 1000000000, type = float32", in the track's order.
 [[nodiscard]] std::string parameters_text(const track_description& track, const parameter_values& values);
 
 }  // namespace lab

@@ -160,7 +160,10 @@ result_group& session::begin_group(const ladder_job& job) {
   group.l2 = job.l2;
   for (const auto& parameter : job.selection.track->parameters) {
     const auto value = job.parameters.find(parameter.name);
-    if (value != job.parameters.end()) group.parameters.emplace_back(*value);
+    if (value == job.parameters.end()) continue;
+    group.parameters.emplace_back(*value);
+    if (const std::string word = choice_name(parameter, value->second); !word.empty())
+      group.choice_names[parameter.name] = word;
   }
   results.groups.push_back(std::move(group));
   return results.groups.back();

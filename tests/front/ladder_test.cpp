@@ -202,6 +202,18 @@ TEST_CASE("a specimen is nobody's previous or first, and counts by itself") {
   CHECK(lab::exit_code(results) == 0);
 }
 
+TEST_CASE("a value that has a word is shown and recorded with it") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.parameters = {{"n", 1000}, {"type", 32}};
+  group.choice_names = {{"type", "float32"}};
+  CHECK(lab::ladder_text(results, group, {}).find("\n  n = 1000, type = float32, L2 cold\n") !=
+        std::string::npos);
+  const auto recorded = nlohmann::json(group);
+  CHECK(recorded.at("parameters").at("type") == 32);
+  CHECK(recorded.at("choice_names") == nlohmann::json{{"type", "float32"}});
+}
+
 TEST_CASE("colour marks verdicts alone") {
   auto results = run();
   auto& group = results.groups[0];

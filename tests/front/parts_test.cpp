@@ -119,6 +119,12 @@ TEST_CASE("parameter sets are every combination, and defaults fill the gaps") {
         sets{{{"n", 10}, {"window", 8}}, {{"n", 100}, {"window", 8}}});
   CHECK(lab::parameter_sets(track, {{"n", "1,2"}, {"window", "2,8"}}, lab::default_set::bench).size() == 4);
   CHECK(lab::parameters_text(track, {{"window", 8}, {"n", 3}}) == "n = 3, window = 8");
+  lab::track_description named = track;
+  named.parameters[1].choice_names = {"narrow", "middling", "wide"};
+  CHECK(lab::parameters_text(named, {{"window", 8}, {"n", 3}}) == "n = 3, window = wide");
+  CHECK(lab::choice_name(named.parameters[1], 4) == "middling");
+  CHECK(lab::choice_name(named.parameters[1], 5).empty());
+  CHECK(lab::choice_name(named.parameters[0], 2).empty());
   CHECK(lab::given_parameters(track, {{"window", "4"}}) == lab::parameter_values{{"window", 4}});
   CHECK_THROWS_AS(lab::given_parameters(track, {{"window", "4,8"}}), lab::usage_error);
 }
