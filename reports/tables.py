@@ -9,6 +9,8 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /measured -->
     <!-- accuracy: reduction -->               the errors of a track's stages, and whether their bits repeat
     <!-- /accuracy -->
+    <!-- plot: small_n.svg time against n -->  an image beside the page (reports/plots.py), and words for who cannot
+    <!-- /plot -->                             see it
 
 The records are the result files (docs/results-schema.md) in reports/h200/. A stage's time is compared with the
 copy of its own run. A stage that was recorded twice with the same parameters is taken from the later run.
@@ -25,6 +27,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
 MARKER = re.compile(r"(<!-- (ladder|measured|accuracy): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 NOTHING = "_Not recorded._\n"
 
 
@@ -47,20 +50,19 @@ def number(value):
     return text if value >= 100_000 and float(text) == value else str(value)
 
 
-def parameters_text(parameters):
-    return ", ".join(f"{name} = {number(value)}" for name, value in parameters)
-
-
 class Records:
     """All recorded rows: track -> parameter set -> stage -> row, with the run that each comes from."""
 
     def __init__(self, directory):
         self.rows = {}
+        self.choice_names = {}  # (track, parameter, value) -> the word for that value, where a run knows one
         files = [json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))]
         for run in sorted(files, key=lambda run: run["created"]):
             for group in run["groups"]:
                 parameters = tuple(sorted(group["parameters"].items()))
                 stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
+                for name, word in group.get("choice_names", {}).items():
+                    self.choice_names[group["track"], name, group["parameters"][name]] = word
                 # What stays in the cache is no measure of the memory.
                 ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"] if not ceiling.get("cached")]
                 for row in group["rows"]:
@@ -76,6 +78,10 @@ class Records:
 
     def parameter_sets(self, track):
         return sorted(self.rows.get(track, {}))
+
+    def parameters_text(self, track, parameters):
+        """ "n = 1e9, type = float32"."""
+        return ", ".join(f"{name} = {self.choice_names.get((track, name, value), number(value))}" for name, value in parameters)
 
 
 def light(row):
@@ -111,7 +117,7 @@ def ladder(records, track):
         return NOTHING
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]
     varying = [[pair for pair in parameters if pair not in common] for parameters in sets]
-    heads = [parameters_text(pairs) or "time" for pairs in varying]
+    heads = [records.parameters_text(track, pairs) or "time" for pairs in varying]
     stages = sorted({stage for parameters in sets for stage in records.rows[track][parameters]})
     used = []
     lines = ["| stage | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
@@ -132,7 +138,7 @@ def ladder(records, track):
                 words = {"specimen": "specimen", "skipped": "specimen, not run" if hidden else "does not fit"}
                 cells.append(words.get(row["status"], "FAILED"))
         lines.append(f"| {name}{' (library)' if library else ''} | " + " | ".join(cells) + " |")
-    caption = parameters_text(common)
+    caption = records.parameters_text(track, common)
     return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light). {provenance(used, track)}\n"
 
 
@@ -146,7 +152,7 @@ def measured(records, stage):
         if row is None:
             continue
         if row["status"] != "ok":
-            lines.append(f"| {parameters_text(parameters)} | {row['status']}: {row['message']} | | | | | | |")
+            lines.append(f"| {records.parameters_text(track, parameters)} | {row['status']}: {row['message']} | | | | | | |")
             continue
         used.append(row)
         own = [name for name in sorted(stages) if stages[name]["status"] == "ok" and not stages[name]["library"]]
@@ -161,7 +167,7 @@ def measured(records, stage):
             return significant(stages[name]["timing"]["median"] / median)
 
         lines.append(
-            f"| {parameters_text(parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
+            f"| {records.parameters_text(track, parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
             f"| {len(row['timing']['samples'])} | {over(before[-1]) if before and not row['library'] else '-'} "
             f"| {over(own[0]) if own else '-'} | {over(libraries[0]) if libraries else '-'} | {light(row)} |"
         )
@@ -181,15 +187,20 @@ def accuracy(records, track):
             used.append(row)
             error, bound = (row["verification"][name] for name in ("relative_error", "relative_bound"))
             same = "yes" if row["verification"]["reproducible"] else "no"
-            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {error:.2g} | {bound:.2g} | {same} |")
+            lines.append(f"| {stage.split('/', 1)[1]} | {records.parameters_text(track, parameters)} | {error:.2g} | {bound:.2g} | {same} |")
     if not used:
         return NOTHING
     return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(used, track)}\n"
 
 
-def page(records, text):
+def plot(directory, image, words):
+    return f"![{words}]({image})\n" if (directory / image).exists() else NOTHING
+
+
+def page(records, text, directory):
     makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy}
-    return MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
+    text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
+    return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
 
 def main(arguments):
@@ -199,7 +210,7 @@ def main(arguments):
     stale = []
     for path in sorted([ROOT / "README.md", *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
-        new = page(records, old)
+        new = page(records, old, path.parent)
         if new == old:
             continue
         stale.append(path.relative_to(ROOT))

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Draws recorded runs as SVG: one line for each stage of a track, against one of its parameters.
+
+usage: reports/plots.py time_against PARAMETER --track TRACK --output FILE.svg [--where NAME=VALUE]... RECORDS...
+       reports/plots.py throughput_against PARAMETER (the same)
+
+time_against draws the median time of a launch, with the time of an empty kernel and the speed of light beside
+it; throughput_against the fewest bytes that the problem must move over that time. RECORDS are result files
+(docs/results-schema.md) of one device. What was recorded twice is taken from the later run. All parameters but
+PARAMETER must be the same in what is drawn: --where picks one value (--where type=32, or --where type=float32
+where the records know the word), and --where l2=cold one state of the cache. A ceiling that stays in the cache
+is left out: it is no measure of the memory.
+
+Needs matplotlib (package python3-matplotlib). The same records give the same bytes, text stays text, and stages
+are told apart by their marks as well as by their colours. A page shows the plot with a pair of comments that
+reports/tables.py fills in. A record of a sweep belongs into a directory of its own (reports/h200/small_n/), since
+reports/tables.py makes a column of each parameter set that lies in reports/h200/ itself.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+from tables import number, significant
+
+# Paul Tol's "muted" colours for qualitative data, which the colour-blind tell apart (Tol, "Colour Schemes",
+# SRON/EPS/TN/09-002), the darkest first, and marks in a cycle of another length. Libraries are black and dashed.
+COLOURS = ["#332288", "#117733", "#882255", "#CC6677", "#44AA99", "#AA4499", "#999933", "#88CCEE", "#DDCC77"]
+MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "*"]
+REFERENCE = "#555555"
+
+
+class Records:
+    """The rows of a track that are to be drawn: `stages` has {x: nanoseconds} of each, `bytes` {x: bytes},
+    `ceilings` {x: nanoseconds}, `floor` a time or None, `runs` what was used, `common` the parameters that all
+    share, as text."""
+
+    def __init__(self, files, track, parameter, where):
+        self.stages, self.libraries, self.bytes, self.ceilings = {}, set(), {}, {}
+        self.ceiling_kind = self.floor = None
+        self.runs, self.common = [], {}
+        self.parameter = parameter
+        points = {}
+        for run in sorted(files, key=lambda run: run["created"]):
+            groups = [group for group in run["groups"] if group["track"] == track and self.is_wanted(group, where)]
+            for group in groups:
+                if parameter not in group["parameters"]:
+                    raise ValueError(f"{track} has no parameter {parameter}: {', '.join(group['parameters'])}")
+                self.take(run, group, points)
+            if groups:
+                self.runs.append(run)
+                self.floor = run["floor"]["median"] if run["floor"] else self.floor
+        if not points:
+            raise ValueError(f"the records hold no time of {track}" + (" with these values" if where else ""))
+        devices = {run["device"]["name"] for run in self.runs}
+        if len(devices) > 1:
+            raise ValueError(f"records of several devices: {', '.join(sorted(devices))}")
+        for (stage, x), median in sorted(points.items()):
+            self.stages.setdefault(stage, {})[x] = median
+
+    @staticmethod
+    def is_wanted(group, where):
+        known = {**group["parameters"], "l2": group["l2"]}
+        for name, text in where.items():
+            if name not in known:
+                raise ValueError(f"{group['track']} has no parameter {name}: {', '.join(known)}")
+            if text not in (str(known[name]), group.get("choice_names", {}).get(name)):
+                return False
+        return True
+
+    def take(self, run, group, points):
+        for name, value in {**group["parameters"], "l2": group["l2"]}.items():
+            if name == self.parameter:
+                continue
+            known = self.common.setdefault(name, (value, number(value) if isinstance(value, int) else value))
+            if known[0] != value:
+                raise ValueError(f"{name} is {known[0]} in one record and {value} in another: add --where {name}={known[0]}")
+            if name in group.get("choice_names", {}):
+                self.common[name] = (value, group["choice_names"][name])
+        x = group["parameters"][self.parameter]
+        self.bytes[x] = group["fewest_bytes"]
+        self.ceilings.pop(x, None)
+        ceilings = [one["timing"]["median"] for one in group["ceilings"] if not one.get("cached")]
+        if ceilings:
+            self.ceilings[x] = min(ceilings)
+            self.ceiling_kind = group["ceilings"][0]["kind"]
+        for row in group["rows"]:
+            stage = row["stage"].split("/", 1)[1]
+            if row["status"] != "ok":
+                # A time from before the stage failed is not shown; one that did not fit says nothing.
+                if row["status"] == "failed":
+                    points.pop((stage, x), None)
+                continue
+            points[stage, x] = row["timing"]["median"]
+            if row["library"]:
+                self.libraries.add(stage)
+
+    def provenance(self):
+        last = self.runs[-1]
+        device = last["device"]
+        if device["id"] == "emulator":
+            return f"{device['name']}: times are the host's, not a GPU's"
+        commits = ", ".join(sorted({run["program"]["commit"][:12] for run in self.runs}))
+        return f"{device['name']}, driver {device['driver']}, toolkit {device['toolkit']}, {last['created'][:10]}, commit {commits}"
+
+    def caption(self):
+        values = [f"{name} = {text}" for name, (_, text) in self.common.items() if name != "l2"]
+        state = self.common["l2"][1]
+        return ", ".join(values + ([f"L2 {state}"] if state != "none" else []))
+
+
+def read(paths):
+    files = [json.loads(pathlib.Path(path).read_text()) for path in paths]
+    for path, run in zip(paths, files):
+        if run.get("schema") != "kernel-lab-results":
+            raise ValueError(f"{path} is no record of a run")
+    return files
+
+
+def count_text(value):
+    """A place on the axis: 1, 10, 100, 1000, then 10⁴; between the powers of ten, plain digits."""
+    power = round(math.log10(value))
+    if value >= 10_000 and 10**power == value:
+        return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
+    return f"{value:g}"
+
+
+def time_text(nanoseconds):
+    """A time on the axis, or in a label: "1 µs", "0.5 µs", "2.95 µs"."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def style_of(stage, records, own):
+    if stage in records.libraries:
+        return {"color": "black", "linestyle": "--", "marker": "x", "zorder": 3}
+    place = own.index(stage)
+    # A colour's second stage is dashed.
+    line = "-" if place < len(COLOURS) else (0, (6, 2))
+    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKS[place % len(MARKS)], "linestyle": line}
+
+
+def draw(records, track, meaning, output):
+    """`meaning` is "time" or "throughput"."""
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("plots need matplotlib: install python3-matplotlib")
+    matplotlib.use("svg")
+    from matplotlib import pyplot, ticker
+
+    matplotlib.rcParams.update(
+        {"svg.fonttype": "none", "svg.hashsalt": "kernel-lab", "font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
+    )
+    figure, axes = pyplot.subplots(figsize=(9, 5.4), layout="constrained")
+    parameter = records.parameter
+    every = sorted({x for line in records.stages.values() for x in line})
+    if every[0] <= 0:
+        print(f"{parameter} = {every[0]} has no place on a logarithmic axis, and is left out", file=sys.stderr)
+        every = [x for x in every if x > 0]
+    own = [stage for stage in sorted(records.stages) if stage not in records.libraries]
+
+    def height(x, nanoseconds):
+        return nanoseconds if meaning == "time" else records.bytes[x] / nanoseconds
+
+    def points(line):
+        places = [x for x in every if x in line]
+        return places, [height(x, line[x]) for x in places]
+
+    for stage in sorted(records.stages):
+        label = stage + (" (library)" if stage in records.libraries else "")
+        axes.plot(*points(records.stages[stage]), label=label, linewidth=1.5, markersize=5, **style_of(stage, records, own))
+    if records.ceilings:
+        mark = {"marker": "."} if len(records.ceilings) == 1 else {}
+        axes.plot(
+            *points(records.ceilings), label=f"speed of light: {records.ceiling_kind}", color=REFERENCE, linestyle=":", linewidth=2, **mark
+        )
+    if meaning == "time" and records.floor:
+        axes.axhline(records.floor, label=f"launch floor: empty kernel, {significant(records.floor / 1e3)} µs", color=REFERENCE, linestyle="-.", linewidth=1.2)
+
+    axes.set_xscale("log")
+    axes.set_xlabel(parameter)
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: count_text(x)))
+    if every[-1] < 10 * every[0]:
+        # Within one power of ten a tick for each value says more.
+        axes.xaxis.set_major_locator(ticker.FixedLocator(every))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    if meaning == "time":
+        axes.set_yscale("log")
+        axes.set_ylabel("median time of a launch")
+        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: time_text(y)))
+        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+        if math.log10(axes.get_ylim()[1] / axes.get_ylim()[0]) < 2:
+            axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    else:
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("throughput: fewest bytes / median time, GB/s")
+    axes.grid(which="major", color="#dddddd", linewidth=0.8)
+    axes.set_axisbelow(True)
+    caption = records.caption()
+    axes.set_title(f"{track}{': ' + caption if caption else ''}", loc="left", fontsize=11)
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    figure.supxlabel(records.provenance(), fontsize=8, color=REFERENCE, x=0.01, ha="left")
+    # Neither the date nor the version of the library: the same records give the same file.
+    figure.savefig(output, format=pathlib.Path(output).suffix[1:] or "svg", metadata=metadata_for(output))
+    pyplot.close(figure)
+
+
+def metadata_for(output):
+    if pathlib.Path(output).suffix == ".svg":
+        return {"Date": None, "Creator": "reports/plots.py"}
+    return {"Software": "reports/plots.py"}
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["time_against", "throughput_against"])
+    parser.add_argument("parameter")
+    parser.add_argument("--track", required=True)
+    parser.add_argument("--output", required=True, metavar="FILE.svg", help="or .png, to look at")
+    parser.add_argument("--where", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("records", nargs="+", metavar="RECORDS")
+    options = parser.parse_args(arguments)
+    if pathlib.Path(options.output).suffix not in (".svg", ".png"):
+        parser.error("--output: the name must end in .svg or .png")
+    if any("=" not in text for text in options.where):
+        parser.error("--where takes NAME=VALUE")
+    try:
+        records = Records(read(options.records), options.track, options.parameter, dict(text.split("=", 1) for text in options.where))
+        meaning = options.what.removesuffix("_against")
+        if meaning == "throughput" and any(size is None for size in records.bytes.values()):
+            raise ValueError("these records know no fewest bytes: the emulator, which has no bandwidth, measures no ceiling")
+    except (OSError, ValueError) as problem:
+        sys.exit(f"reports/plots.py: {problem}")
+    draw(records, options.track, meaning, options.output)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
