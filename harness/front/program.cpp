@@ -230,7 +230,8 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
                    "the emulator models)")
       ->type_name("NAME[,NAME]");
   profile->add_flag("--source", raw.source, "show the source, with the counters of each line (emulator)");
-  profile->add_flag("--check", raw.check, "test what the stages' pages claim of their counters");
+  profile->add_flag("--check", raw.check,
+                    "test what the stages' pages claim of their counters, and that specimens fail");
   profile
       ->add_option("--output", raw.outputs,
                    "the report that is kept on a GPU (default: the stage's name here)")
