@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "harness/front/claims.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/ladder.hpp"
 #include "harness/front/terminal.hpp"
@@ -25,6 +26,16 @@ int finish(session& run) {
   return exit_code(run.results);
 }
 
+// Of the stages that were run.
+int test_claims(session& run) {
+  run.results.claims = check_time_claims(run.selections(), run.results);
+  print("\n");
+  for (const claim_verdict& verdict : *run.results.claims) print(verdict_text(verdict) + "\n");
+  print(verdicts_summary(*run.results.claims) +
+        " (of time; 'lab profile --check' tests those of counters)\n");
+  return exit_code(*run.results.claims);
+}
+
 // Performs `measure`, which fills the group, and shows the ladder, even when measuring ends early.
 template <class Function>
 void climb(session& run, result_group& group, Function measure) {
@@ -41,7 +52,7 @@ void climb(session& run, result_group& group, Function measure) {
 
 }  // namespace
 
-int run_ladders(const run_options& options) {
+int run_ladders(const run_options& options, bool check) {
   session run("run", options);
   if (!run.note().empty()) print(run.note() + "\n");
   if (run.on_emulator() && options.l2 != l2_choice::unset) {
@@ -58,7 +69,9 @@ int run_ladders(const run_options& options) {
       run.measure_ceiling(job, group);
     });
   }
-  return finish(run);
+  const int claims = check ? test_claims(run) : exit_ok;
+  const int rows = finish(run);
+  return rows == exit_ok ? claims : rows;
 }
 
 int verify_stages(const run_options& options) {

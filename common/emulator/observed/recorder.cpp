@@ -85,6 +85,8 @@ void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 blo
     record_ = found->get();
   }
   ++record_->launches;
+  record_->blocks += std::uint64_t{grid.x} * grid.y * grid.z;
+  record_->block_threads += std::uint64_t{block.x} * block.y * block.z;
   grid_ = grid;
   block_size_ = block;
   dynamic_bytes_ = dynamic_shared_bytes;
@@ -299,6 +301,9 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
     }
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
+    const auto launches = static_cast<double>(record->launches);
+    kernel.metrics["launch__grid_size"] = static_cast<double>(record->blocks) / launches;
+    kernel.metrics["launch__block_size"] = static_cast<double>(record->block_threads) / launches;
     for (const auto& [line, counters] : lines) {
       kernel.lines.push_back({std::get<0>(line), std::get<1>(line), std::get<2>(line), metrics_of(counters)});
     }

@@ -49,6 +49,8 @@ class observation::recorder final : public observer {
     std::string name;
     std::uint64_t launches = 0;
     std::uint64_t barriers = 0;
+    std::uint64_t blocks = 0;         // summed over launches
+    std::uint64_t block_threads = 0;  // likewise
     site_table sites;
   };
 
