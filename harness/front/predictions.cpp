@@ -159,7 +159,9 @@ std::string verdict_of(const judged_prediction& prediction) {
     return fmt::format("off by {}", plain_figure(std::abs(predicted - figure)));
   const double error = std::abs(predicted / figure - 1);
   if (error <= close_enough) return fmt::format("within {} %", std::ceil(100 * error));
-  return fmt::format("off by a factor of {:.3g}", std::max(predicted / figure, figure / predicted));
+  const double factor = std::max(predicted / figure, figure / predicted);
+  return fmt::format("off by a factor of {}",
+                     factor < 1000 ? fmt::format("{:.3g}", factor) : plain_figure(std::round(factor)));
 }
 
 void to_json(nlohmann::json& json, const judged_prediction& prediction) {

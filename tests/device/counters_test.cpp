@@ -27,8 +27,9 @@ void count_all(bool reverse) {
         CHECK(!found.check.failure);
         lab::emulator::reset();
         CHECK(found.profile.diagnostics.empty());
-        CHECK(!found.profile.kernels.empty());
-        CHECK(!found.profile.sources.empty());
+        // Without outputs there may be nothing to launch.
+        CHECK((!found.profile.kernels.empty() || found.check.compared == 0));
+        CHECK((!found.profile.sources.empty() || found.check.compared == 0));
         ++counted;
       }
     }

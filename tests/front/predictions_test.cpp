@@ -46,6 +46,7 @@ TEST_CASE("a prediction is exact, near, or off") {
   CHECK(verdict(1127, 1024) == "off by a factor of 1.1");
   CHECK(verdict(128, 1024) == "off by a factor of 8");
   CHECK(verdict(8192, 1024) == "off by a factor of 8");
+  CHECK(verdict(8, 250'000) == "off by a factor of 31250");
   CHECK(verdict(31, 0) == "off by 31");
   CHECK(verdict(0, 31) == "off by 31");
   CHECK(verdict(0, 0) == "exact");

@@ -58,7 +58,8 @@ TEST_CASE("every claim about counters that the emulator models holds") {
         why.find("needs a GPU") != std::string::npos || why == "the emulator does not model it";
     CHECK(needs_gpu);
   }
-  for (const json& track : lab_program({"list"}).document.at("tracks")) {
+  const outcome list = lab_program({"list"});
+  for (const json& track : list.document.at("tracks")) {
     for (const json& stage : track.at("stages")) {
       INFO(stage.at("path"));
       CHECK(!stage.at("claims").empty());
@@ -74,7 +75,8 @@ TEST_CASE("every claim about counters that the emulator models holds") {
 
 TEST_CASE("the pages' claims are those of the stages") {
   json claims = json::object();
-  for (const json& track : lab_program({"list"}).document.at("tracks")) {
+  const outcome list = lab_program({"list"});
+  for (const json& track : list.document.at("tracks")) {
     for (const json& stage : track.at("stages"))
       claims[stage.at("path").get<std::string>()] = stage.at("claims");
   }
