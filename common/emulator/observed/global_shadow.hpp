@@ -75,9 +75,14 @@ class global_shadow {
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
                                       const global_access& access) {
     cell* const cells = in.cells + (address - in.begin) / 4;
-    // What this block has read before is in no new conflict when it reads it again.
+    // What this block has read before is in no new conflict when it reads it again; nor is what nobody writes
+    // and another block is known to have read.
+    const auto is_known = [this](const cell& at) {
+      return at.reader == block_ ||
+             (at.reader > launch_began_ && at.read_bytes == 0xf && at.writer <= launch_began_);
+    };
     const bool read_before = access.operation == memory_operation::load && !access.strong && bytes >= 4 &&
-                             cells[0].reader == block_ && cells[(bytes - 1) / 4].reader == block_;
+                             is_known(cells[0]) && is_known(cells[(bytes - 1) / 4]);
     if (read_before) return std::nullopt;
     return note_cells(cells, address % 4, bytes, access);
   }
