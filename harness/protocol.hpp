@@ -491,7 +491,8 @@ inline void to_json(nlohmann::json& json, const claim& claim) {
           {"holds", relation_names[static_cast<int>(claim.holds)]},
           {"value", finite(claim.value, "value of a claim")},
           {"at", claim.at},
-          {"device", text_or_null(claim.device)}};
+          {"device", text_or_null(claim.device)},
+          {"compute_capability", text_or_null(claim.compute_capability)}};
 }
 
 inline void from_json(const nlohmann::json& json, claim& claim) {
@@ -502,6 +503,7 @@ inline void from_json(const nlohmann::json& json, claim& claim) {
   claim.value = json.at("value").get<double>();
   claim.at = member_or<parameter_values>(json, "at", {});
   claim.device = member_or<std::string>(json, "device", "");
+  claim.compute_capability = member_or<std::string>(json, "compute_capability", "");
 }
 
 struct stage_description {

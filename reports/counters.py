@@ -1,16 +1,36 @@
 #!/usr/bin/env python3
-"""Writes the textbook table of docs/counters.md: what the emulator models beside what Nsight Compute counts.
+"""Writes the tables of docs/counters.md: what the emulator models beside what Nsight Compute counts.
 
-  reports/counters.py --build build/release               both columns, on a machine with a GPU and ncu
-  reports/counters.py --build build/release --record F    the same, and keeps ncu's table in the file F
-  reports/counters.py --build build/emulator --measured F the measured column from such a file
+  reports/counters.py --build build/release --record reports/h200/counters.json
+        on a machine with a GPU and ncu: counts the textbook and every portable stage, and writes nothing but the record.
+        The emulator is not needed there.
+  reports/counters.py --build build/release
+        on a machine with the emulator: models the same, and writes both columns, the second from the record
+  reports/counters.py --build build/release --check
+        the same, but exits with 1 when the page differs
+
+Both run at the same sizes, the emulator's defaults. Grids that fill a device follow its number of multiprocessors, so the
+emulator is told that of the recorded device (LAB_EMULATOR_MULTIPROCESSORS).
+
+Every difference must be explained in reports/counters_explained.json, a list of {"kernel", "metric", "why"}: the name of a
+textbook example or the path of a stage, and the metric's name. What is not explained is an error, and so is an explanation
+of what does not differ.
 """
 import argparse
 import csv
+import datetime
+import itertools
 import json
+import os
 import pathlib
 import subprocess
+import sys
+import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "counters.md"
+RECORD = ROOT / "reports" / "h200" / "counters.json"
+EXPLAINED = ROOT / "reports" / "counters_explained.json"
 METRICS = {
     "load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -21,64 +41,168 @@ METRICS = {
     "shared store wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "shared store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 }
-BEGIN, END = "<!-- textbook -->", "<!-- /textbook -->"
+# So that a grid of another size is seen for what it is; the mean where a stage launches several kernels.
+BLOCKS = {"blocks": "launch__grid_size"}
+DEFAULT_MULTIPROCESSORS = 132
 
 
-def modelled(build):
-    output = subprocess.run([build / "textbook-observed"], check=True, capture_output=True, text=True).stdout
-    return [json.loads(line) for line in output.splitlines()]
+def run(command, directory=None, environment=None):
+    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(str(word) for word in command)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
-def count_with_ncu(build):
-    """ncu's CSV of one launch for each example, in the order of the examples."""
-    command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--print-units", "base", "--csv",
-               "--page", "raw", "--metrics", ",".join(METRICS.values()), str(build / "textbook-cuda")]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def listed(build, device):
+    """The list of tracks that the program writes for a device."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / "list.json"
+        run([build / "lab", "list", "--device", device, "--json", path])
+        return json.loads(path.read_text())
 
 
-def measured(table):
-    lines = [line for line in table.splitlines() if line.startswith('"')]
-    rows = list(csv.DictReader(lines))[1:]  # the first holds the units
-    return [{metric: float(row[metric].replace(",", "")) for metric in METRICS.values()} for row in rows]
+def total(kernels, metric):
+    """As `lab profile` shows it: the sum over the kernels, or the mean of what is no sum."""
+    values = [kernel["metrics"][metric] for kernel in kernels if metric in kernel["metrics"]]
+    if not values:
+        return None
+    return sum(values) if metric.endswith(".sum") else sum(values) / len(values)
 
 
-def markdown(examples, found):
-    lines = ["| example | counter | modelled | Nsight Compute, H200 |", "| --- | --- | ---: | ---: |"]
-    for number, example in enumerate(examples):
-        for short, metric in METRICS.items():
-            model = example["metrics"].get(metric, 0)
-            real = found[number][metric] if found else None
-            if not model and not real:
-                continue
-            text = "" if real is None else f"{real:.0f}" + ("" if real == model else " (differs)")
-            lines.append(f"| {example['name']} | {short} | {model:.0f} | {text} |")
-    return "\n".join(lines)
+def stages(build, device, environment=None):
+    """Every portable stage at every combination of the emulator's defaults."""
+    found = []
+    for track in listed(build, device)["tracks"]:
+        portable = [stage["path"] for stage in track["stages"] if not stage["traits"].get("gpu_only")]
+        names = [parameter["name"] for parameter in track["parameters"]]
+        defaults = [parameter["defaults"]["verify"] for parameter in track["parameters"]]
+        for values in itertools.product(*(value if isinstance(value, list) else [value] for value in defaults)):
+            options = [word for name, value in zip(names, values) for word in (f"--{name}", value)]
+            with tempfile.TemporaryDirectory() as directory:
+                path = pathlib.Path(directory) / "profile.json"
+                run([build / "lab", "profile", *portable, "--device", device, "--json", path, "--metrics",
+                     ",".join([*METRICS.values(), *BLOCKS.values()]), *options], directory, environment)
+                profile = json.loads(path.read_text())
+            for stage in profile["stages"]:
+                if stage["skipped"]:
+                    continue
+                metrics = {name: total(stage["profile"]["kernels"], name) for name in [*METRICS.values(), *BLOCKS.values()]}
+                found.append({"kernel": stage["stage"], "parameters": stage["parameters"], "metrics": metrics})
+    return found
+
+
+def textbook_modelled(build):
+    lines = [json.loads(line) for line in run([build / "textbook-observed"]).splitlines()]
+    return [{"kernel": line["name"], "parameters": {}, "metrics": line["metrics"]} for line in lines]
+
+
+def textbook_counted(build):
+    """ncu prints its table between the names that the program prints, one launch for each."""
+    output = run(["ncu", "--clock-control", "none", "--cache-control", "none", "--print-units", "base", "--csv", "--page",
+                  "raw", "--metrics", ",".join(METRICS.values()), build / "textbook-cuda"])
+    names = [json.loads(line)["name"] for line in output.splitlines() if line.startswith("{")]
+    rows = list(csv.DictReader(line for line in output.splitlines() if line.startswith('"')))[1:]  # the first: units
+    if len(names) != len(rows):
+        sys.exit(f"{len(rows)} launches were counted, and there are {len(names)} examples:\n{output}")
+    return [
+        {"kernel": name, "parameters": {}, "metrics": {metric: float(row[metric].replace(",", "")) for metric in METRICS.values()}}
+        for name, row in zip(names, rows)
+    ]
+
+
+def record(build, path):
+    description = listed(build, "cuda:0")
+    document = {
+        "schema": "kernel-lab-counters",
+        "version": 1,
+        "created": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "program": run([build / "lab", "--version"]).strip(),
+        "device": description["device"],
+        "kernels": description["build"],
+        "profiler": run(["ncu", "--version"]).strip().splitlines()[-1],
+        "textbook": textbook_counted(build),
+        "stages": stages(build, "cuda:0"),
+    }
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+class Comparison:
+    """Rows of a table, and what is wrong with them."""
+
+    def __init__(self, explanations):
+        self.explanations = explanations
+        self.used = set()
+        self.unexplained = []
+
+    def difference(self, kernel, metric, model, real):
+        if real is None or real == model:
+            return ""
+        for number, one in enumerate(self.explanations):
+            if one["kernel"] == kernel and one["metric"] == metric:
+                self.used.add(number)
+                return one["why"]
+        self.unexplained.append(f"{kernel}: {metric}: modelled {model:.10g}, counted {real:.10g}")
+        return "not explained"
+
+    def table(self, head, metrics, modelled, counted, device):
+        real_of = {(row["kernel"], json.dumps(row["parameters"], sort_keys=True)): row["metrics"] for row in counted}
+        lines = [f"| {head} | counter | modelled | Nsight Compute, {device} | why they differ |", "| --- | --- | ---: | ---: | --- |"]
+        for row in modelled:
+            real_metrics = real_of.get((row["kernel"], json.dumps(row["parameters"], sort_keys=True)), {})
+            parameters = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
+            name = row["kernel"] + (f" ({parameters})" if parameters else "")
+            for short, metric in metrics.items():
+                model, real = row["metrics"].get(metric) or 0, real_metrics.get(metric)
+                if not model and not real:
+                    continue
+                why = self.difference(row["kernel"], metric, model, real)
+                lines.append(f"| {name} | {short} | {model:.10g} | {'' if real is None else f'{real:.10g}'} | {why} |")
+        return "\n".join(lines)
+
+
+def replaced(text, name, table):
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build directory")
-    parser.add_argument("--measured", type=pathlib.Path, help="ncu's table from an earlier run")
-    parser.add_argument("--record", type=pathlib.Path, help="keep ncu's table here")
+    parser.add_argument("--record", type=pathlib.Path, help="count on this machine's GPU, and keep it in this file")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page differs")
     options = parser.parse_args()
+    build = options.build.resolve()
+    if options.record:
+        record(build, options.record.resolve())
+        return 0
 
-    table = None
-    if options.measured:
-        table = options.measured.read_text()
-    elif (options.build / "textbook-cuda").exists():
-        table = count_with_ncu(options.build)
-        if options.record:
-            options.record.write_text(table)
-    examples = modelled(options.build)
-    found = measured(table) if table else None
-    if found and len(found) != len(examples):
-        raise SystemExit(f"{len(found)} launches were measured, and there are {len(examples)} examples")
-    page = pathlib.Path(__file__).resolve().parent.parent / "docs" / "counters.md"
-    text = page.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n{markdown(examples, found)}\n{END}{after}")
+    counted = json.loads(RECORD.read_text()) if RECORD.exists() else {"textbook": [], "stages": [], "device": None}
+    device = counted["device"]["name"].removeprefix("NVIDIA ") if counted["device"] else "not recorded yet"
+    multiprocessors = counted["device"]["multiprocessors"] if counted["device"] else DEFAULT_MULTIPROCESSORS
+    environment = {**os.environ, "LAB_EMULATOR_MULTIPROCESSORS": str(multiprocessors)}
+    comparison = Comparison(json.loads(EXPLAINED.read_text()))
+    text = old = PAGE.read_text()
+    text = replaced(text, "textbook", comparison.table("example", METRICS, textbook_modelled(build), counted["textbook"], device))
+    text = replaced(text, "stages", comparison.table("stage", {**BLOCKS, **METRICS}, stages(build, "emulator", environment),
+                                                     counted["stages"], device))
+    if counted["device"]:
+        where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
+                 f"{counted['program']}, {counted['profiler']}.")
+    else:
+        where = f"Modelled for a device of {multiprocessors} multiprocessors. Nothing is counted yet."
+    text = replaced(text, "counted on", where)
+    for line in comparison.unexplained:
+        print(f"not explained: {line}")
+    stale = [one for number, one in enumerate(comparison.explanations) if number not in comparison.used]
+    for one in stale:
+        print(f"explained, but nothing differs: {one['kernel']}: {one['metric']}")
+    if text != old:
+        print(f"{PAGE.relative_to(ROOT)}: {'differs' if options.check else 'rewritten'}")
+        if not options.check:
+            PAGE.write_text(text)
+    return 1 if comparison.unexplained or stale or (options.check and text != old) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the measured tables of the pages from the recorded runs.
+"""Writes the tables of the pages: the measured ones from the recorded runs, the predicted ones from the stages' claims.
 
 A page says where a table goes with a pair of comments, and what stands between them is generated:
 
@@ -11,23 +11,34 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /accuracy -->
     <!-- plot: small_n.svg time against n -->  an image beside the page (reports/plots.py), and words for who cannot
     <!-- /plot -->                             see it
+    <!-- predicted: moving_average/01_naive --> what the stage claims, and what the records say of it
+    <!-- /predicted -->
 
 The records are the result files (docs/results-schema.md) in reports/h200/. A stage's time is compared with the
 copy of its own run. A stage that was recorded twice with the same parameters is taken from the later run.
 
-usage: reports/tables.py            rewrite the pages
-       reports/tables.py --check    exit 1 when a page differs from what its records say
+The claims are data in each stage.cu, which only the built program knows; reports/claims.json is a copy of them, so that
+no build is needed here. A test of the build says when it is out of date.
+
+usage: reports/tables.py                    rewrite the pages
+       reports/tables.py --check            exit 1 when a page differs from what its records and claims say
+       reports/tables.py --claims PROGRAM   first copy the claims from a built program (build/release/lab)
+
+A claim about time that a record breaks is an error.
 """
 
 import json
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
+CLAIMS = ROOT / "reports" / "claims.json"
 NOTHING = "_Not recorded._\n"
 
 
@@ -57,6 +68,7 @@ class Records:
         self.rows = {}
         self.choice_names = {}  # (track, parameter, value) -> the word for that value, where a run knows one
         files = [json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))]
+        files = [run for run in files if run.get("schema") == "kernel-lab-results"]
         for run in sorted(files, key=lambda run: run["created"]):
             for group in run["groups"]:
                 parameters = tuple(sorted(group["parameters"].items()))
@@ -197,16 +209,119 @@ def plot(directory, image, words):
     return f"![{words}]({image})\n" if (directory / image).exists() else NOTHING
 
 
+TIME_WORDS = {
+    "speedup": "times as fast as the stage before",
+    "speedup_over_first": "times as fast as the first stage",
+    "speedup_over_library": "times as fast as the library",
+    "speed_of_light_percent": "percent of the speed of light",
+}
+
+
+def holds(claim, figure):
+    """As harness/front/claims.cpp has it."""
+    value = claim["value"]
+    if claim["holds"] == "equal":
+        return abs(figure - value) <= 1e-9 * abs(value)
+    return figure <= value if claim["holds"] == "at_most" else figure >= value
+
+
+def recorded_figures(records, stage, claim):
+    """What the records say of a claim about time, one figure for each parameter set that it speaks of."""
+    track = stage.split("/")[0]
+    figures = []
+    for parameters in records.parameter_sets(track):
+        if any(dict(parameters).get(name) != value for name, value in claim["at"].items()):
+            continue
+        stages = records.rows[track][parameters]
+        row = stages.get(stage)
+        if row is None or row["status"] != "ok" or claim["device"] not in row["run"]["device"]["name"]:
+            continue
+        median = row["timing"]["median"]
+        timed = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["run"] is row["run"]]
+        own = [name for name in timed if not stages[name]["library"]]
+        libraries = sorted((name for name in timed if stages[name]["library"]), key=lambda name: stages[name]["timing"]["median"])
+        base = {
+            "speedup": [name for name in own if name < stage][-1:],
+            "speedup_over_first": own[:1],
+            "speedup_over_library": libraries[:1],
+        }.get(claim["metric"], [])
+        unstable = row["timing"]["unstable"] or any(stages[name]["timing"]["unstable"] for name in base)
+        if claim["metric"] == "speed_of_light_percent" and row["ceiling"]:
+            figures.append((100 * row["ceiling"] / median, unstable))
+        elif base:
+            figures.append((stages[base[0]]["timing"]["median"] / median, unstable))
+    return figures
+
+
+def bound(claims):
+    """The prediction of one or two claims about the same figure: "8", "at least 1.5", "8.5 to 9"."""
+    values = {claim["holds"]: f"{claim['value']:.6g}" if abs(claim["value"]) < 1e6 else f"{claim['value']:.0f}" for claim in claims}
+    if "at_least" in values and "at_most" in values:
+        return f"{values['at_least']} to {values['at_most']}"
+    words = {"equal": "", "at_least": "at least ", "at_most": "at most "}
+    return ", ".join(words[relation] + value for relation, value in values.items())
+
+
+def predicted(records, stage):
+    claims = records.claims.get(stage, [])
+    if not claims:
+        return "_Nothing is claimed._\n"
+    same = {}
+    for claim in claims:
+        place = json.dumps([claim[name] for name in ("metric", "per", "over_previous", "at", "device", "compute_capability")])
+        same.setdefault(place, []).append(claim)
+    lines = ["| figure | predicted | recorded | where |", "| --- | --- | --- | --- |"]
+    for group in same.values():
+        claim = group[0]
+        figure = TIME_WORDS.get(claim["metric"], f"`{claim['metric']}`")
+        if claim["per"]:
+            figure += f" / `{claim['per']}`"
+        if claim["over_previous"]:
+            figure += ", over the stage before's"
+        recorded = ""
+        if claim["metric"] in TIME_WORDS:
+            found = recorded_figures(records, stage, claim)
+            recorded = ", ".join(significant(value) + (" (unstable)" if unstable else "") for value, unstable in found) or "-"
+            for one in group:
+                records.broken += [
+                    f"{stage}: {one['metric']} {one['holds']} {one['value']} at {one['at']}, and the record says {value:.4g}"
+                    for value, unstable in found
+                    if not unstable and not holds(one, value)
+                ]
+        where = [records.parameters_text(stage.split("/")[0], claim["at"].items())]
+        if claim["device"]:
+            where.append(claim["device"])
+        if claim["compute_capability"]:
+            where.append(f"compute capability {claim['compute_capability']}")
+        lines.append(f"| {figure} | {bound(group)} | {recorded} | {'; '.join(text for text in where if text)} |")
+    return "\n".join(lines) + "\n"
+
+
+def copy_claims(program):
+    """The claims of every stage that the program lists, into reports/claims.json."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / "list.json"
+        subprocess.run([program, "list", "--device", "emulator", "--json", path], check=True, stdout=subprocess.DEVNULL)
+        tracks = json.loads(path.read_text())["tracks"]
+    claims = {stage["path"]: stage["claims"] for track in tracks for stage in track["stages"]}
+    CLAIMS.write_text(json.dumps(claims, indent=1, sort_keys=True) + "\n")
+
+
 def page(records, text, directory):
-    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy}
+    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
 
 def main(arguments):
+    if len(arguments) == 2 and arguments[0] == "--claims":
+        copy_claims(arguments[1])
+        arguments = []
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
     records = Records(RECORDS)
+    records.claims = json.loads(CLAIMS.read_text())
+    records.broken = []
     stale = []
     for path in sorted([ROOT / "README.md", *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
@@ -217,8 +332,10 @@ def main(arguments):
         if not arguments:
             path.write_text(new)
     for path in stale:
-        print(f"{path}: {'differs from the records' if arguments else 'rewritten'}")
-    return 1 if stale and arguments else 0
+        print(f"{path}: {'differs from the records or the claims' if arguments else 'rewritten'}")
+    for text in records.broken:
+        print(f"broken in the records: {text}")
+    return 1 if records.broken or (stale and arguments) else 0
 
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) alignas(bytes)
-// One copy for each OS thread, and an OS thread runs one block at a time: that is one copy for each running
-// block. In a function thread_local implies static. (__noinline__ is left alone: libstdc++ uses that word
-// itself.)
+// One copy for each running block: an OS thread runs one at a time. constinit keeps GCC from guarding arrays
+// of vector types as if they were initialised. (__noinline__ is left alone: libstdc++ uses that word itself.)
+#if defined(__clang__)
 #define __shared__ thread_local
-
-#if !__has_builtin(__builtin_assume)
+#else
+#define __shared__ constinit thread_local
 #define __builtin_assume(condition) static_cast<void>(0)
 #endif
 
@@ -45,11 +45,12 @@ inline constexpr int warpSize = 32;
 namespace lab::emulator {
 
 // What the emulated device has. Modelled on a data-centre GPU of compute capability 9.0, except for the
-// number of multiprocessors, which is kept small so that grids sized by it stay small.
+// number of multiprocessors, which is kept small so that grids sized by it stay small, unless
+// options::multiprocessors asks for a real device's.
 inline constexpr std::size_t shared_bytes_default = 48 * 1024;
 inline constexpr std::size_t shared_bytes_limit = 227 * 1024;
 inline constexpr unsigned block_size_limit = 1024;
-inline constexpr int multiprocessors = 4;
+inline constexpr int default_multiprocessors = 4;
 
 // Bytes after a buffer that nobody may write; found damaged, they betray a write out of bounds.
 inline constexpr std::size_t red_zone_bytes = 256;

@@ -12,10 +12,12 @@ struct options {
   bool reverse = false;  // run the threads of a block last to first; blocks still start in ascending order
   std::size_t memory_bytes =
       0;  // capacity of the device; 0 means 8 GiB, or half of the machine's memory if less
+  // What the device says it has: grids that fill a device follow it. 0 means 4, so that those stay small.
+  int multiprocessors = 0;
 };
 
-// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (anything but empty or 0) and LAB_EMULATOR_MEMORY (bytes).
-// What the emulator starts with.
+// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (anything but empty or 0), LAB_EMULATOR_MEMORY (bytes) and
+// LAB_EMULATOR_MULTIPROCESSORS. What the emulator starts with.
 options options_from_environment();
 
 // Applies to later launches and allocations.

@@ -44,6 +44,7 @@ options normalised(options wanted) {
     wanted.threads =
         std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, default_threads_limit);
   }
+  if (wanted.multiprocessors <= 0) wanted.multiprocessors = default_multiprocessors;
   return wanted;
 }
 
@@ -257,7 +258,7 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
     case cudaDevAttrMaxRegistersPerBlock:
       return 64 * 1024;
     case cudaDevAttrMultiProcessorCount:
-      return multiprocessors;
+      return configuration().multiprocessors;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       return 2048;
     case cudaDevAttrL2CacheSize:
@@ -296,6 +297,7 @@ options options_from_environment() {
   wanted.threads = std::atoi(text("LAB_EMULATOR_THREADS").c_str());
   wanted.reverse = !text("LAB_EMULATOR_REVERSE").empty() && text("LAB_EMULATOR_REVERSE") != "0";
   wanted.memory_bytes = std::strtoull(text("LAB_EMULATOR_MEMORY").c_str(), nullptr, 10);
+  wanted.multiprocessors = std::atoi(text("LAB_EMULATOR_MULTIPROCESSORS").c_str());
   return wanted;
 }
 
@@ -411,7 +413,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->sharedMemPerBlockOptin = shared_bytes_limit;
   properties->warpSize = warpSize;
   properties->maxThreadsPerBlock = static_cast<int>(block_size_limit);
-  properties->multiProcessorCount = multiprocessors;
+  properties->multiProcessorCount = configuration().multiprocessors;
   properties->major = 9;
   properties->minor = 0;
   properties->l2CacheSize = l2_bytes;

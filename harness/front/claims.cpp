@@ -4,11 +4,122 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <utility>
 
+#include "harness/front/devices.hpp"
+#include "harness/front/errors.hpp"
+
 namespace lab {
+namespace {
+
+std::string assignments(const parameter_values& values) {
+  std::string text;
+  for (const auto& [name, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+claim_verdict not_tested(const stage_description& stage, const claim& claim, const std::string& why) {
+  return {.stage = stage.path, .claim = claim, .why = why};
+}
+
+claim_verdict judged(const stage_description& stage, const claim& claim, double figure, bool modelled) {
+  return {.stage = stage.path,
+          .claim = claim,
+          .status = holds(claim, figure) ? claim_status::holds : claim_status::broken,
+          .figure = figure,
+          .modelled = modelled};
+}
+
+claim_verdict failed(const stage_description& stage, const claim& claim, const std::string& failure) {
+  return {.stage = stage.path,
+          .claim = claim,
+          .status = claim_status::broken,
+          .why = "the stage fails: " + failure};
+}
+
+const result_row* row_of(const result_group& group, const std::string& stage) {
+  const auto found = std::find_if(group.rows.begin(), group.rows.end(),
+                                  [&](const result_row& row) { return row.stage == stage; });
+  return found == group.rows.end() ? nullptr : &*found;
+}
+
+const stage_description* first_stage(const track_description& track) {
+  const auto found = std::find_if(track.stages.begin(), track.stages.end(),
+                                  [](const stage_description& stage) { return !stage.library; });
+  return found == track.stages.end() ? nullptr : &*found;
+}
+
+const result_row* fastest_library(const result_group& group) {
+  const result_row* fastest = nullptr;
+  for (const result_row& row : group.rows) {
+    if (!row.library || !row.timing) continue;
+    if (fastest == nullptr || row.timing->median < fastest->timing->median) fastest = &row;
+  }
+  return fastest;
+}
+
+// Whether the group was run with the claim's parameters, and with the track's defaults for all others.
+bool has_parameters(const result_group& group, const track_description& track, const claim& claim) {
+  for (const auto& [name, value] : claim.at) {
+    const auto found = std::find(group.parameters.begin(), group.parameters.end(), std::pair(name, value));
+    if (found == group.parameters.end()) return false;
+  }
+  for (const auto& parameter : track.parameters) {
+    if (claim.at.contains(parameter.name) || parameter.bench_defaults.empty()) continue;
+    for (const auto& [name, value] : group.parameters) {
+      const auto& defaults = parameter.bench_defaults;
+      if (name == parameter.name && std::find(defaults.begin(), defaults.end(), value) == defaults.end())
+        return false;
+    }
+  }
+  return true;
+}
+
+std::string not_timed(const result_row& row) {
+  return fmt::format("{} {}: {}", row.stage,
+                     row.status == row_status::failed ? "failed in this run" : "was skipped", row.message);
+}
+
+// The median that the stage's own is compared with, or why there is none.
+std::pair<const result_row*, std::string> base_of(const track_description& track,
+                                                  const stage_description& stage, const claim& claim,
+                                                  const result_group& group) {
+  if (claim.metric == speed_up_over_library_metric) {
+    const result_row* library = fastest_library(group);
+    return {library, library == nullptr ? "no library of this track was timed in this run" : ""};
+  }
+  const stage_description* const base =
+      claim.metric == speed_up_metric ? previous_stage(track, stage) : first_stage(track);
+  if (base == nullptr) return {nullptr, "no stage stands before this one"};
+  const result_row* row = row_of(group, base->path);
+  if (row == nullptr) return {nullptr, base->path + " is not part of this run"};
+  if (!row->timing) return {nullptr, not_timed(*row)};
+  return {row, ""};
+}
+
+claim_verdict check_in_group(const track_description& track, const stage_description& stage,
+                             const claim& claim, const result_group& group) {
+  const result_row* own = row_of(group, stage.path);
+  if (own == nullptr) return not_tested(stage, claim, "the run ended before this stage");
+  if (own->status == row_status::failed) return failed(stage, claim, own->message);
+  if (!own->timing) return not_tested(stage, claim, own->message);
+  if (own->timing->unstable) return not_tested(stage, claim, "its timing is unstable");
+  if (claim.metric == speed_of_light_metric) {
+    if (own->speed_of_light) return judged(stage, claim, 100 * *own->speed_of_light, false);
+    return not_tested(stage, claim,
+                      group.ceiling_problem.empty() ? "the speed of light was not measured: too few bytes"
+                                                    : group.ceiling_problem);
+  }
+  const auto [base, why_not] = base_of(track, stage, claim, group);
+  if (base == nullptr) return not_tested(stage, claim, why_not);
+  if (base->timing->unstable)
+    return not_tested(stage, claim, "the timing of " + base->stage + " is unstable");
+  return judged(stage, claim, base->timing->median / own->timing->median, false);
+}
+
+}  // namespace
 
 std::string claim_text(const claim& claim) {
   constexpr const char* signs[] = {"=", "<=", ">="};
@@ -16,10 +127,10 @@ std::string claim_text(const claim& claim) {
   if (!claim.per.empty()) text += " / " + claim.per;
   if (claim.over_previous) text += ", over the previous stage's,";
   text += fmt::format(" {} {}", signs[static_cast<int>(claim.holds)], claim.value);
-  std::string where;
-  for (const auto& [name, value] : claim.at)
-    where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", name, value);
-  if (!claim.device.empty()) where += (where.empty() ? "" : ", ") + claim.device;
+  std::string where = assignments(claim.at);
+  if (!claim.device.empty()) where += (where.empty() ? "" : "; ") + claim.device;
+  if (!claim.compute_capability.empty())
+    where += (where.empty() ? "" : "; ") + ("compute capability " + claim.compute_capability);
   return where.empty() ? text : text + " (" + where + ")";
 }
 
@@ -33,6 +144,44 @@ bool holds(const claim& claim, double found) {
       return found >= claim.value;
   }
   return false;
+}
+
+std::string verdict_text(const claim_verdict& verdict) {
+  constexpr const char* words[] = {"holds", "BROKEN", "not tested here"};
+  std::string found = verdict.why;
+  if (verdict.figure) {
+    // Digits enough to tell a figure from a bound that it just misses.
+    found = fmt::format("{:.10g}{}", *verdict.figure, verdict.modelled ? " modelled" : "");
+  }
+  return fmt::format("{}: {}: {}: {}", verdict.stage, claim_text(verdict.claim),
+                     words[static_cast<int>(verdict.status)], found);
+}
+
+std::string verdicts_summary(const std::vector<claim_verdict>& verdicts) {
+  int counts[3] = {};
+  for (const claim_verdict& verdict : verdicts) ++counts[static_cast<int>(verdict.status)];
+  return fmt::format("{} claims: {} hold, {} BROKEN, {} not tested here", verdicts.size(), counts[0],
+                     counts[1], counts[2]);
+}
+
+int exit_code(const std::vector<claim_verdict>& verdicts) {
+  const bool broken = std::any_of(verdicts.begin(), verdicts.end(), [](const claim_verdict& verdict) {
+    return verdict.status == claim_status::broken;
+  });
+  return broken ? exit_stage_failed : exit_ok;
+}
+
+std::string elsewhere(const claim& claim, const device_record& device) {
+  const std::string here = is_emulator(device) ? "the emulator" : device.name;
+  if (is_emulator(device) && is_about_time(claim)) return "the emulator's times are the host's";
+  if (!claim.device.empty() && (is_emulator(device) || device.name.find(claim.device) == std::string::npos)) {
+    return fmt::format("it is claimed of {}, and this is {}", claim.device, here);
+  }
+  if (!claim.compute_capability.empty() && device.compute_capability != claim.compute_capability) {
+    return fmt::format("it is claimed of compute capability {}, and this is {}{}", claim.compute_capability,
+                       here, device.compute_capability.empty() ? "" : ", " + device.compute_capability);
+  }
+  return "";
 }
 
 std::optional<double> claimed_figure(const claim& claim, const profile_record& profile,
@@ -51,6 +200,20 @@ std::optional<double> claimed_figure(const claim& claim, const profile_record& p
   return *figure / *before;
 }
 
+std::vector<std::string> claimed_counters(const std::vector<const stage_description*>& stages) {
+  std::vector<std::string> names;
+  for (const stage_description* stage : stages) {
+    for (const claim& claim : stage->claims) {
+      if (is_about_time(claim)) continue;
+      for (const std::string& name : {claim.metric, claim.per}) {
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+          names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
 const stage_description* previous_stage(const track_description& track, const stage_description& stage) {
   const stage_description* previous = nullptr;
   for (const auto& other : track.stages) {
@@ -60,9 +223,8 @@ const stage_description* previous_stage(const track_description& track, const st
   return nullptr;
 }
 
-bool check_counter_claims(const track_selection& selection, const parameter_values& parameters,
-                          const counting& count) {
-  bool all_hold = true;
+void check_counter_claims(const track_selection& selection, const device_record& device,
+                          const parameter_values& parameters, const counting& count, const telling& tell) {
   std::map<std::pair<std::string, parameter_values>, stage_profile> known;
   const auto profile_of_stage = [&](const stage_description& stage,
                                     const parameter_values& values) -> const stage_profile& {
@@ -70,51 +232,83 @@ bool check_counter_claims(const track_selection& selection, const parameter_valu
     if (found != known.end()) return found->second;
     return known.emplace(std::pair(stage.path, values), count(stage, values)).first->second;
   };
-  // A specimen's claim is that it fails.
-  const auto check_specimen = [&](const stage_description& stage) {
+  // What a specimen claims is that it fails.
+  const auto check_specimen = [&](const stage_description& stage) -> claim_verdict {
+    const claim announced{
+        .metric = "failures as announced", .holds = relation::at_least, .value = 1, .at = {}};
     const stage_profile& own = profile_of_stage(stage, parameters);
-    std::string verdict = "holds: " + own.announced;
-    if (!own.skipped.empty()) {
-      verdict = "not tested here: " + own.skipped;
-    } else if (own.announced.empty()) {
-      verdict = "BROKEN: " + own.failure;
-      all_hold = false;
+    if (!own.skipped.empty()) return not_tested(stage, announced, own.skipped);
+    if (own.announced.empty()) return failed(stage, announced, own.failure);
+    return judged(stage, announced, 1, false);
+  };
+  const auto check = [&](const stage_description& stage, const claim& claim) -> claim_verdict {
+    const std::string why_not = elsewhere(claim, device);
+    if (!why_not.empty()) return not_tested(stage, claim, why_not);
+    parameter_values values = parameters;
+    for (const auto& [name, value] : claim.at) values[name] = value;
+    const stage_profile& own = profile_of_stage(stage, values);
+    if (!own.skipped.empty()) return not_tested(stage, claim, own.skipped);
+    if (!own.failure.empty()) return failed(stage, claim, own.failure);
+    profile_record previous;
+    if (claim.over_previous) {
+      const stage_description* const before = previous_stage(*selection.track, stage);
+      if (before == nullptr) return not_tested(stage, claim, "no stage stands before this one");
+      const stage_profile& base = profile_of_stage(*before, values);
+      if (!base.skipped.empty() || !base.failure.empty()) {
+        return not_tested(stage, claim,
+                          fmt::format("{}: {}", before->path,
+                                      base.skipped.empty() ? "fails: " + base.failure : base.skipped));
+      }
+      previous = base.profile;
     }
-    std::printf("%s: fails as announced (%s): %s\n", stage.path.c_str(), stage.specimen.c_str(),
-                verdict.c_str());
-    std::fflush(stdout);
+    const auto figure = claimed_figure(claim, own.profile, previous);
+    if (!figure) {
+      return not_tested(stage, claim,
+                        own.profile.modelled ? "the emulator does not model it" : "there is no such figure");
+    }
+    return judged(stage, claim, *figure, own.profile.modelled);
   };
   for (const stage_description* stage : selection.stages) {
-    if (!stage->specimen.empty()) check_specimen(*stage);
+    if (!stage->specimen.empty()) tell(check_specimen(*stage));
     for (const claim& claim : stage->claims) {
-      if (claim.metric == speed_up_metric) continue;
-      parameter_values values = parameters;
-      for (const auto& [name, value] : claim.at) values[name] = value;
-      const stage_profile& own = profile_of_stage(*stage, values);
-      const stage_description* const before =
-          claim.over_previous ? previous_stage(*selection.track, *stage) : nullptr;
-      const profile_record previous =
-          before != nullptr ? profile_of_stage(*before, values).profile : profile_record{};
-      const auto figure = claimed_figure(claim, own.profile, previous);
-      std::string verdict = "not tested here: ";
-      if (!own.skipped.empty()) {
-        verdict += own.skipped;
-      } else if (!own.failure.empty()) {
-        verdict = "BROKEN: the stage fails: " + own.failure;
-        all_hold = false;
-      } else if (!figure) {
-        verdict += "there is no such figure";
-      } else {
-        const bool kept = holds(claim, *figure);
-        verdict = fmt::format("{}: {}{}", kept ? "holds" : "BROKEN", *figure,
-                              own.profile.modelled ? " modelled" : "");
-        all_hold = all_hold && kept;
-      }
-      std::printf("%s: %s: %s\n", stage->path.c_str(), claim_text(claim).c_str(), verdict.c_str());
-      std::fflush(stdout);
+      if (!is_about_time(claim)) tell(check(*stage, claim));
     }
   }
-  return all_hold;
+}
+
+std::vector<claim_verdict> check_time_claims(const std::vector<track_selection>& selections,
+                                             const run_results& results) {
+  std::vector<claim_verdict> verdicts;
+  const auto check = [&](const track_selection& selection, const stage_description& stage,
+                         const claim& claim) {
+    const std::string why_not = elsewhere(claim, *results.device);
+    if (!why_not.empty()) {
+      verdicts.push_back(not_tested(stage, claim, why_not));
+      return;
+    }
+    bool warm_alone = false;
+    bool tested = false;
+    for (const result_group& group : results.groups) {
+      if (group.track != selection.track->name || !has_parameters(group, *selection.track, claim)) continue;
+      warm_alone = true;
+      if (group.l2 != cache_state::cold) continue;
+      verdicts.push_back(check_in_group(*selection.track, stage, claim, group));
+      tested = true;
+    }
+    if (tested) return;
+    verdicts.push_back(not_tested(stage, claim,
+                                  warm_alone ? "it is claimed of a cold L2 cache"
+                                             : "this run has no " + assignments(claim.at) +
+                                                   " with the defaults of the other parameters"));
+  };
+  for (const track_selection& selection : selections) {
+    for (const stage_description* stage : selection.stages) {
+      for (const claim& claim : stage->claims) {
+        if (is_about_time(claim)) check(selection, *stage, claim);
+      }
+    }
+  }
+  return verdicts;
 }
 
 }  // namespace lab

@@ -1,12 +1,14 @@
-// Testing what stages' pages claim.
+// Testing what stages' pages claim (docs/claims.md).
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/front/counters_table.hpp"
 #include "harness/front/patterns.hpp"
+#include "harness/front/results.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
@@ -16,22 +18,42 @@ namespace lab {
 
 [[nodiscard]] bool holds(const claim& claim, double found);
 
+// "reduction/02_tree: speedup >= 1.03 (n = 1000): BROKEN: 0.9"
+[[nodiscard]] std::string verdict_text(const claim_verdict& verdict);
+
+// "12 claims: 9 hold, 1 BROKEN, 2 not tested here"
+[[nodiscard]] std::string verdicts_summary(const std::vector<claim_verdict>& verdicts);
+
+// exit_ok, or exit_stage_failed when a claim is broken. What was not tested is nobody's fault.
+[[nodiscard]] int exit_code(const std::vector<claim_verdict>& verdicts);
+
+// Why a claim does not speak of this device; empty when it does.
+[[nodiscard]] std::string elsewhere(const claim& claim, const device_record& device);
+
 // The figure that a claim about counters is about; nothing where a profile lacks it. `previous` is only
 // looked at for claims about it.
 [[nodiscard]] std::optional<double> claimed_figure(const claim& claim, const profile_record& profile,
                                                    const profile_record& previous);
 
-// The stage before this one on the track's ladder; null for the first.
+// The counters that the claims of these stages are about.
+[[nodiscard]] std::vector<std::string> claimed_counters(const std::vector<const stage_description*>& stages);
+
+// The stage before this one on the track's ladder, libraries aside; null for the first.
 [[nodiscard]] const stage_description* previous_stage(const track_description& track,
                                                       const stage_description& stage);
 
 using counting =
     std::function<stage_profile(const stage_description& stage, const parameter_values& parameters)>;
+using telling = std::function<void(const claim_verdict& verdict)>;
 
-// Counts where the selected stages' claims about counters ask for it, prints each claim with what was found,
-// and tells whether all hold. Parameters that a claim does not name are `parameters`. A specimen claims that
-// it fails in a way that it announces.
-bool check_counter_claims(const track_selection& selection, const parameter_values& parameters,
-                          const counting& count);
+// Tests the selected stages' claims about counters: counts what they ask for, and tells of each claim as soon
+// as it is known. Parameters that a claim does not name are `parameters`. A specimen claims that it fails in
+// a way that it announces.
+void check_counter_claims(const track_selection& selection, const device_record& device,
+                          const parameter_values& parameters, const counting& count, const telling& tell);
+
+// Tests their claims about time with the timings of a run that is over.
+[[nodiscard]] std::vector<claim_verdict> check_time_claims(const std::vector<track_selection>& selections,
+                                                           const run_results& results);
 
 }  // namespace lab

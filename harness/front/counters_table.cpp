@@ -19,12 +19,6 @@ bool is_sum(const std::string& metric) {
          metric.compare(metric.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-// Whole numbers whole; others with three digits after the point.
-std::string figure(double value) {
-  return value == std::round(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
-                                                              : fmt::format("{:.3f}", value);
-}
-
 std::string marked(const std::string& text, bool modelled) {
   return modelled ? text + " modelled" : text;
 }
@@ -81,7 +75,7 @@ std::string cell(const metric_values& metrics, const line_column& column) {
     const auto found = metrics.find(metric);
     const double value = found == metrics.end() ? 0 : found->second;
     any = any || value != 0;
-    text += (text.empty() ? "" : "/") + (is_sum(metric) ? figure(value) : fmt::format("{:.1f}", value));
+    text += (text.empty() ? "" : "/") + (is_sum(metric) ? plain_figure(value) : fmt::format("{:.1f}", value));
   }
   return any ? text : "";
 }
@@ -120,6 +114,11 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
 }
 
 }  // namespace
+
+std::string plain_figure(double value) {
+  return value == std::round(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.3f}", value);
+}
 
 void to_json(nlohmann::json& json, const stage_profile& stage) {
   json = {{"stage", stage.stage},
@@ -181,7 +180,7 @@ std::string counters_table(const std::vector<stage_profile>& stages,
     table[0].push_back(stage_name(stage.stage));
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const auto value = metric_of(stage.profile, rows[row]);
-      table[row + 1].push_back(value ? marked(figure(*value), stage.profile.modelled) : "-");
+      table[row + 1].push_back(value ? marked(plain_figure(*value), stage.profile.modelled) : "-");
     }
   }
   std::vector<std::size_t> widths(table[0].size(), 0);

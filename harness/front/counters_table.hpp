@@ -23,6 +23,9 @@ struct stage_profile {
 };
 void to_json(nlohmann::json& json, const stage_profile& stage);
 
+// Whole numbers whole; others with three digits after the point.
+[[nodiscard]] std::string plain_figure(double value);
+
 // The launches of Nsight Compute's table, each kernel's added up (a ratio: its mean).
 [[nodiscard]] profile_record profile_of(const std::vector<counter>& counters);
 

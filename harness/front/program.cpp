@@ -43,6 +43,8 @@ struct raw_options {
   std::string inputs;
   std::string outputs;
   std::string metrics;
+  std::string answers;
+  bool predict = false;
   bool quick = false;
   bool thorough = false;
   bool source = false;
@@ -166,8 +168,9 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
   run->add_option("--images", raw.images_path,
                   "write what the stages draw, and its difference from what is right, into this directory")
       ->type_name("DIR");
+  run->add_flag("--check", raw.check, "then test what the stages' pages claim of their times");
   verbs["run"] = {run, true, [](const raw_options& options, const auto&) {
-                    return run_ladders(parse_run_options(options));
+                    return run_ladders(parse_run_options(options), options.check);
                   }};
 
   CLI::App* verify = app.add_subcommand("verify", "correctness alone, hostile inputs and sizes included");
@@ -232,19 +235,34 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
   profile->add_flag("--source", raw.source, "show the source, with the counters of each line (emulator)");
   profile->add_flag("--check", raw.check,
                     "test what the stages' pages claim of their counters, and that specimens fail");
+  profile->add_flag("--predict", raw.predict,
+                    "of one stage: ask for the counters first, then compare and explain");
+  profile
+      ->add_option("--answers", raw.answers,
+                   "answers for --predict: a JSON object, metric: number (default: the terminal asks)")
+      ->type_name("FILE");
   profile
       ->add_option("--output", raw.outputs,
                    "the report that is kept on a GPU (default: the stage's name here)")
       ->type_name("FILE.ncu-rep");
   profile->add_option("--seed", raw.seed, "of the inputs (default: 1)")->type_name("SEED");
-  verbs["profile"] = {
-      profile, true, [](const raw_options& options, const auto&) {
-        std::vector<std::string> metrics;
-        if (!options.metrics.empty()) metrics = split_at_commas(options.metrics, "--metrics");
-        return profile_stages({options.patterns, options.device, options.parameters, options.option_names,
-                               metrics, options.outputs, options.source, options.check,
-                               parse_seed(options.seed), parse_timeout(options.timeout), options.json_path});
-      }};
+  verbs["profile"] = {profile, true, [](const raw_options& options, const auto&) {
+                        std::vector<std::string> metrics;
+                        if (!options.metrics.empty()) metrics = split_at_commas(options.metrics, "--metrics");
+                        return profile_stages({.patterns = options.patterns,
+                                               .device = options.device,
+                                               .parameters = options.parameters,
+                                               .option_names = options.option_names,
+                                               .metrics = metrics,
+                                               .output = options.outputs,
+                                               .source = options.source,
+                                               .check = options.check,
+                                               .predict = options.predict || !options.answers.empty(),
+                                               .answers = options.answers,
+                                               .seed = parse_seed(options.seed),
+                                               .timeout_seconds = parse_timeout(options.timeout),
+                                               .json_path = options.json_path});
+                      }};
 
   CLI::App* doctor =
       app.add_subcommand("doctor", "what this machine has, and what to do about what it lacks");

@@ -140,6 +140,15 @@ void to_json(nlohmann::json& json, const result_group& group) {
           {"rows", group.rows}};
 }
 
+void to_json(nlohmann::json& json, const claim_verdict& verdict) {
+  json = {{"stage", verdict.stage},
+          {"claim", verdict.claim},
+          {"status", claim_status_names[static_cast<int>(verdict.status)]},
+          {"figure", value_or_null(verdict.figure)},
+          {"modelled", verdict.modelled},
+          {"why", text_or_null(verdict.why)}};
+}
+
 void to_json(nlohmann::json& json, const run_results& results) {
   // A ladder of which nothing was measured (yet) says nothing.
   auto groups = nlohmann::json::array();
@@ -165,6 +174,7 @@ void to_json(nlohmann::json& json, const run_results& results) {
           {"options", results.options},
           {"floor", value_or_null(results.floor)},
           {"groups", groups}};
+  if (results.claims) json["claims"] = *results.claims;
 }
 
 }  // namespace lab

@@ -45,6 +45,19 @@ struct result_group {
   std::vector<result_row> rows;
 };
 
+enum class claim_status { holds, broken, not_tested };
+inline constexpr const char* claim_status_names[] = {"holds", "broken", "not_tested"};
+
+// What became of one claim of a stage's.
+struct claim_verdict {
+  std::string stage;  // its path
+  lab::claim claim;
+  claim_status status = claim_status::not_tested;
+  std::optional<double> figure;  // what was found, where something was
+  bool modelled = false;
+  std::string why;  // it was not tested; or broke without a figure
+};
+
 struct run_results {
   std::string verb;
   std::string created;  // UTC, ISO 8601
@@ -55,6 +68,7 @@ struct run_results {
   nlohmann::json options = nlohmann::json::object();
   std::optional<timing_record> floor;
   std::vector<result_group> groups;
+  std::optional<std::vector<claim_verdict>> claims;  // where they were to be tested
 };
 
 // The fastest ceiling that was measured: the speed of light.
@@ -87,6 +101,7 @@ struct row_counts {
 
 void to_json(nlohmann::json& json, const result_row& row);
 void to_json(nlohmann::json& json, const result_group& group);
+void to_json(nlohmann::json& json, const claim_verdict& verdict);
 void to_json(nlohmann::json& json, const run_results& results);
 
 }  // namespace lab

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -15,6 +20,7 @@
 #include "harness/front/file_output.hpp"
 #include "harness/front/format.hpp"
 #include "harness/front/nsight_compute.hpp"
+#include "harness/front/predictions.hpp"
 #include "harness/front/results.hpp"
 #include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
@@ -114,7 +120,8 @@ std::string announced_in(const answer_record& answer) {
 // Runs Nsight Compute over one run of the stage. Every launch is a line of its table; a kernel's launches are
 // added up.
 stage_profile measure_counters(const profile_options& options, const std::vector<std::string>& worker,
-                               const stage_description& stage, const parameter_values& parameters) {
+                               const std::vector<std::string>& claimed, const stage_description& stage,
+                               const parameter_values& parameters) {
   stage_profile result{.stage = stage.path};
   profile_request request;
   request.program = find_nsight_compute();
@@ -125,9 +132,12 @@ stage_profile measure_counters(const profile_options& options, const std::vector
   request.metrics = options.metrics;
   if (request.metrics.empty()) {
     request.metrics = common_metrics;
-    for (const std::string& metric : stage.metrics) {
-      if (std::find(request.metrics.begin(), request.metrics.end(), metric) == request.metrics.end()) {
-        request.metrics.push_back(metric);
+    for (const auto& more : {stage.metrics, claimed}) {
+      for (const std::string& metric : more) {
+        const bool is_own = metric.rfind("lab__", 0) == 0;  // Nsight Compute does not know those
+        const auto& known = request.metrics;
+        if (!is_own && std::find(known.begin(), known.end(), metric) == known.end())
+          request.metrics.push_back(metric);
       }
     }
   }
@@ -164,6 +174,8 @@ stage_profile measure_counters(const profile_options& options, const std::vector
   }
   result.counters = parse_counters(imported.output, request.metrics);
   result.profile = profile_of(result.counters);
+  // Claims are tested at many sizes; nobody looks at a report of each.
+  if (options.check) return result;
   fs::rename(unfinished.path(), report);
   result.report = report;
   return result;
@@ -191,6 +203,87 @@ stage_profile model_counters(const profile_options& options, worker& observed, c
   return result;
 }
 
+// The page that explains the stage, or "" where the sources are not at hand.
+std::string page_of(const stage_description& stage) {
+  std::ifstream page(fmt::format("{}/stages/{}/README.md", LAB_SOURCE_ROOT, stage.path));
+  return {std::istreambuf_iterator<char>(page), {}};
+}
+
+void write_profile(const profile_options& options, const device_record& device, const nlohmann::json& found) {
+  if (options.json_path.empty()) return;
+  nlohmann::json document{{"schema", "kernel-lab-profile"},
+                          {"version", 2},
+                          {"seed", options.seed},
+                          {"device", device},
+                          {"source", is_emulator(device) ? "emulator, modelled" : "Nsight Compute"}};
+  document.update(found);
+  write_file(options.json_path, json_text(document));
+}
+
+// A stage's counters at a track's parameters.
+using counter_of_stages = std::function<stage_profile(
+    const track_selection& of, const stage_description& stage, const parameter_values& parameters)>;
+
+int check_claims(const profile_options& options, const std::vector<track_selection>& selections,
+                 const device_record& device, const counter_of_stages& count) {
+  std::vector<claim_verdict> verdicts;
+  for (const auto& selection : selections) {
+    check_counter_claims(
+        selection, device, profile_parameters(*selection.track, options.parameters),
+        [&](const auto& stage, const auto& parameters) { return count(selection, stage, parameters); },
+        [&](const claim_verdict& verdict) {
+          std::printf("%s\n", verdict_text(verdict).c_str());
+          std::fflush(stdout);
+          verdicts.push_back(verdict);
+        });
+  }
+  std::printf("%s (of counters; 'lab run --check' tests those of time)\n",
+              verdicts_summary(verdicts).c_str());
+  write_profile(options, device, {{"claims", verdicts}});
+  return exit_code(verdicts);
+}
+
+int predict_counters(const profile_options& options, const track_selection& selection,
+                     const device_record& device, const counter_of_stages& count) {
+  const stage_description& stage = *selection.stages.front();
+  if (!stage.runnable) throw usage_error(fmt::format("{}: {}", stage.path, stage.why_not));
+  const auto questions = questions_about(stage, is_emulator(device));
+  if (questions.empty())
+    throw usage_error(fmt::format("{}: its page speaks of no counter that can be had here", stage.path));
+  const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
+  const std::string title =
+      fmt::format("{} on {}: {}", stage.path, device.name, parameters_text(*selection.track, parameters));
+  answers given;
+  if (!options.answers.empty()) {
+    given = read_answers(options.answers, questions);
+  } else if (isatty(STDIN_FILENO) != 0) {
+    std::cout << title << "\n";
+    given = ask(std::cin, std::cout, questions);
+  } else {
+    throw usage_error(fmt::format(
+        "--predict asks on a terminal, and there is none; --answers FILE answers for it: a JSON object of {}",
+        fmt::join(questions, ", ")));
+  }
+
+  const stage_profile found = count(selection, stage, parameters);
+  nlohmann::json json = found;
+  json["parameters"] = parameters;
+  const auto predictions = judge(questions, given, found.profile);
+  json["predictions"] = predictions;
+  write_profile(options, device, {{"stages", nlohmann::json::array({json})}});
+  if (!found.failure.empty() || !found.skipped.empty()) {
+    std::printf(
+        "%s: %s\n", stage.path.c_str(),
+        found.failure.empty() ? ("skipped: " + found.skipped).c_str() : ("FAIL: " + found.failure).c_str());
+    return exit_stage_failed;
+  }
+  std::printf("\n%s\n%s", title.c_str(), predictions_table(predictions).c_str());
+  const std::string reasoning = reasoning_of(page_of(stage));
+  if (!reasoning.empty())
+    std::printf("\nstages/%s/README.md says:\n\n%s", stage.path.c_str(), reasoning.c_str());
+  return exit_ok;
+}
+
 }  // namespace
 
 int profile_stages(const profile_options& options) {
@@ -201,30 +294,28 @@ int profile_stages(const profile_options& options) {
   const device_record& device = *connected.description.device;
   const bool modelled = is_emulator(device);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
+  const bool several = selections.size() > 1 || selections.front().stages.size() > 1;
+  if (options.predict && several)
+    throw usage_error("--predict is about one stage, and several were asked for");
+  if (options.predict && options.check) throw usage_error("--predict and --check exclude each other");
+  if (!modelled && !options.output.empty() && several)
+    throw usage_error("--output names one report, and several stages were asked for");
   // A profiler starts a worker of its own, and the device should be its alone.
   connected.process.stop();
   worker observed;
   if (modelled) observed = make_worker(observed_worker_binary(), 0);
-  if (!modelled && !options.output.empty() &&
-      (selections.size() > 1 || selections.front().stages.size() > 1)) {
-    throw usage_error("--output names one report, and several stages were asked for");
-  }
 
-  const auto count = [&](const stage_description& stage, const parameter_values& parameters) {
+  const counter_of_stages count = [&](const track_selection& of, const stage_description& stage,
+                                      const parameter_values& parameters) {
     if (!stage.runnable) return stage_profile{.stage = stage.path, .skipped = stage.why_not};
     status_line status;
     status.show(fmt::format("{}: counting", stage.path));
     return modelled ? model_counters(options, observed, stage, parameters)
-                    : measure_counters(options, connected.process.arguments(), stage, parameters);
+                    : measure_counters(options, connected.process.arguments(), claimed_counters(of.stages),
+                                       stage, parameters);
   };
-  if (options.check) {
-    bool all_hold = true;
-    for (const auto& selection : selections) {
-      const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
-      all_hold = check_counter_claims(selection, parameters, count) && all_hold;
-    }
-    return all_hold ? exit_ok : exit_stage_failed;
-  }
+  if (options.check) return check_claims(options, selections, device, count);
+  if (options.predict) return predict_counters(options, selections.front(), device, count);
 
   bool failed = false;
   nlohmann::json stages = nlohmann::json::array();
@@ -232,7 +323,7 @@ int profile_stages(const profile_options& options) {
     const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
     std::vector<stage_profile> profiles;
     for (const stage_description* stage : selection.stages) {
-      stage_profile found = count(*stage, parameters);
+      stage_profile found = count(selection, *stage, parameters);
       failed = failed || !found.failure.empty();
       stages.push_back(found);
       stages.back()["parameters"] = parameters;
@@ -247,14 +338,7 @@ int profile_stages(const profile_options& options) {
     }
     std::fflush(stdout);
   }
-  if (!options.json_path.empty()) {
-    write_file(options.json_path, json_text({{"schema", "kernel-lab-profile"},
-                                             {"version", 2},
-                                             {"seed", options.seed},
-                                             {"device", device},
-                                             {"source", modelled ? "emulator, modelled" : "Nsight Compute"},
-                                             {"stages", stages}}));
-  }
+  write_profile(options, device, {{"stages", stages}});
   return failed ? exit_stage_failed : exit_ok;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/front/claims.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/ladder.hpp"
 #include "harness/front/terminal.hpp"
@@ -25,6 +26,16 @@ int finish(session& run) {
   run.save();
   print("\n" + summary_text(run.results));
   return exit_code(run.results);
+}
+
+// Of the stages that were run.
+int test_claims(session& run) {
+  run.results.claims = check_time_claims(run.selections(), run.results);
+  print("\n");
+  for (const claim_verdict& verdict : *run.results.claims) print(verdict_text(verdict) + "\n");
+  print(verdicts_summary(*run.results.claims) +
+        " (of time; 'lab profile --check' tests those of counters)\n");
+  return exit_code(*run.results.claims);
 }
 
 // Performs `measure`, which fills the group, and shows the ladder, even when measuring ends early.
@@ -54,7 +65,7 @@ void check_images(const session& run, const std::string& directory) {
 
 }  // namespace
 
-int run_ladders(const run_options& options) {
+int run_ladders(const run_options& options, bool check) {
   session run("run", options);
   if (!options.images_path.empty()) check_images(run, options.images_path);
   if (!run.note().empty()) print(run.note() + "\n");
@@ -73,7 +84,9 @@ int run_ladders(const run_options& options) {
     });
     if (!options.images_path.empty()) run.draw(job, options.images_path);
   }
-  return finish(run);
+  const int claims = check ? test_claims(run) : exit_ok;
+  const int rows = finish(run);
+  return rows == exit_ok ? claims : rows;
 }
 
 int verify_stages(const run_options& options) {

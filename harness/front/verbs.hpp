@@ -17,7 +17,8 @@ struct list_options {
 };
 int list_stages(const list_options& options);
 
-int run_ladders(const run_options& options);
+// With `check`, the claims about time are tested with the run's timings.
+int run_ladders(const run_options& options, bool check);
 int verify_stages(const run_options& options);
 
 // `benchmark_arguments` are Google Benchmark's own.
@@ -44,6 +45,8 @@ struct profile_options {
   std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
   bool source = false;               // show the source with the counters of each line
   bool check = false;                // test the stages' claims about counters instead of showing the counters
+  bool predict = false;              // ask for the counters of one stage first
+  std::string answers;               // the file that answers; empty: the terminal does
   std::uint64_t seed = 1;
   std::optional<double> timeout_seconds;
   std::string json_path;

@@ -266,6 +266,15 @@ __global__ void call_with_lane(const float* in, float* out) {
   out[threadIdx.x] = sum;
 }
 
+// An array of vectors in shared memory: each is one access of 16 bytes, and nothing prepares the array.
+template <class Vector>
+__global__ void turn_tile(Vector* out) {
+  __shared__ Vector tile[2][32];
+  tile[threadIdx.x / 32][threadIdx.x % 32] = Vector{1, 2, 3, 4};
+  __syncthreads();
+  out[threadIdx.x] = tile[1 - threadIdx.x / 32][threadIdx.x % 32];
+}
+
 std::string in_file(int line) {
   return "tests/emulator/observed_test.cpp:" + std::to_string(line);
 }
@@ -326,6 +335,19 @@ TEST_CASE("observed: atomics do not race with each other, and do with what is pl
       in_file(atomic_line) +
           ": block (0,0,0): thread (1,0,0) atomically changes shared memory that thread (0,0,0) reads at " +
           in_file(plain_line) + ", with no __syncwarp() or __syncthreads() between");
+}
+
+TEST_CASE("observed: an array of vectors in shared memory is no race, and a vector is one access") {
+  device_array<float4> out(64);
+  const lab::emulator::observation observation;
+  lab::launch(turn_tile<float4>, dim3(1), dim3(64), 0, nullptr, out.get());
+  CHECK(observation.faults().empty());
+  lab::emulator::reset();
+  const auto metrics = observation.kernels().at(0).metrics;
+  CHECK(metrics.at("lab__requests_mem_shared_op_ld.sum") == 2);
+  CHECK(metrics.at("lab__requests_mem_shared_op_st.sum") == 2);
+  CHECK(metrics.at("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum") == 8);
+  CHECK(metrics.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum") == 2);
 }
 
 TEST_CASE("observed: bytes of one word are no race") {

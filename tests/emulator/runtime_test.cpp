@@ -31,6 +31,11 @@ TEST_CASE("there is one device") {
   CHECK(attribute(cudaDevAttrWarpSize) == 32);
   CHECK(attribute(cudaDevAttrMaxThreadsPerBlock) == 1024);
   CHECK(attribute(cudaDevAttrMultiProcessorCount) == 4);
+  const lab::emulator::options before = lab::emulator::configuration();
+  lab::emulator::configure({.multiprocessors = 132});
+  CHECK(attribute(cudaDevAttrMultiProcessorCount) == 132);
+  lab::emulator::configure(before);
+  CHECK(attribute(cudaDevAttrMultiProcessorCount) == 4);
   CHECK(attribute(cudaDevAttrComputeCapabilityMajor) == 9);
   CHECK(attribute(cudaDevAttrClockRate) == 0);
   int value = 0;

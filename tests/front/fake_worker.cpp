@@ -54,6 +54,45 @@ lab::stage_description stage(const std::string& track, const std::string& name) 
   return result;
 }
 
+// Claims that hold here, do not hold, or are not about this device or run. Times are those of answer_stage.
+std::vector<lab::claim> claims_of(const std::string& name) {
+  using lab::relation;
+  const std::map<std::string, std::int64_t> here{{"n", 1000}};
+  if (name == "02_kept") {
+    return {{.metric = lab::load_requests, .value = 1024},
+            {.metric = lab::load_sectors, .over_previous = true, .value = 0.5},
+            {.metric = "dram__bytes_read.sum", .value = 1},
+            {.metric = lab::speed_up_metric,
+             .holds = relation::at_least,
+             .value = 1.5,
+             .at = here,
+             .device = "Fake"},
+            {.metric = lab::speed_of_light_metric, .holds = relation::at_least, .value = 45, .at = here},
+            {.metric = lab::speed_up_over_first_metric, .holds = relation::at_most, .value = 2.5, .at = here},
+            {.metric = lab::speed_up_over_library_metric, .holds = relation::at_most, .value = 1, .at = here},
+            {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 9, .at = {{"n", 5000}}},
+            {.metric = lab::speed_up_metric,
+             .holds = relation::at_least,
+             .value = 9,
+             .at = here,
+             .device = "H200"},
+            {.metric = lab::speed_up_metric,
+             .holds = relation::at_least,
+             .value = 9,
+             .at = here,
+             .compute_capability = "12.0"}};
+  }
+  if (name == "02_broken") {
+    return {{.metric = lab::load_sectors, .over_previous = true, .value = 0.25},
+            {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 3, .at = here}};
+  }
+  if (name == "04_unstable" || name == "05_wrong") {
+    return {{.metric = lab::load_requests, .value = 1024},
+            {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 0.1, .at = here}};
+  }
+  return {};
+}
+
 lab::track_description track(const std::string& name, std::vector<lab::parameter_description> parameters,
                              const std::vector<std::string>& stages) {
   lab::track_description result;
@@ -61,7 +100,11 @@ lab::track_description track(const std::string& name, std::vector<lab::parameter
   result.title = "The track " + name;
   result.unit = "float";
   result.parameters = std::move(parameters);
-  for (const auto& one : stages) result.stages.push_back(stage(name, one));
+  for (const auto& one : stages) {
+    result.stages.push_back(stage(name, one));
+    result.stages.back().claims = claims_of(one);
+    if (name == "claims") result.stages.back().metrics.push_back(lab::load_requests);
+  }
   return result;
 }
 
@@ -96,7 +139,10 @@ json describe(const std::string& mode, const std::string& device) {
                                 {"01_huge", "02_pieces", "03_noisy", "04_unstable", "05_incomplete"}),
                           track("light", {parameter("n", {1000})}, {"01_slow", "02_faster_than_light"}),
                           track("hang", {parameter("n", {1000})}, {"01_good", "02_hang", "03_good"}),
-                          track("refusal", {parameter("n", {1000})}, {"01_usage"})};
+                          track("refusal", {parameter("n", {1000})}, {"01_usage"}),
+                          track("claims", {parameter("n", {1000})},
+                                {"01_first", "02_kept", "03_library", "04_unstable", "05_wrong"}),
+                          track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"})};
   }
   return description;
 }
@@ -199,6 +245,20 @@ void answer_stage(const std::string& stage_path) {
   }
 }
 
+// As the worker with observed kernels: the first stage touches twice as many sectors.
+void answer_counters(const std::string& stage_path) {
+  if (contains(stage_path, "wrong")) {
+    answer_stage(stage_path);
+    return;
+  }
+  lab::profile_record profile{.modelled = true};
+  profile.kernels.push_back({.name = "kernel",
+                             .launches = 1,
+                             .metrics = {{lab::load_requests, 1024},
+                                         {lab::load_sectors, contains(stage_path, "first") ? 8192 : 4096}}});
+  send({{"end", "ok"}, {"verification", verification()}, {"profile", profile}});
+}
+
 void answer(const json& request, const std::string& mode, const std::string& device) {
   const auto op = request.at("op").get<std::string>();
   if (op == "describe") {
@@ -210,6 +270,8 @@ void answer(const json& request, const std::string& mode, const std::string& dev
   } else if (op == "ceiling") {
     const auto n = request.at("parameters").at("n").get<std::int64_t>();
     send({{"end", "ok"}, {"ceiling", {{"kind", "copy"}, {"bytes", 8 * n}, {"timing", timing(100e3)}}}});
+  } else if (op == "counters") {
+    answer_counters(request.at("stage").get<std::string>());
   } else {
     answer_stage(request.at("stage").get<std::string>());
   }

@@ -402,6 +402,128 @@ echo '{"end": "ok"}'
   CHECK(document(path).at("stages")[0].at("counters")[0].at("value") == "2848");
 }
 
+namespace {
+
+// `lab` on a machine without a GPU, whose observed worker is the fake one, too.
+outcome on_emulator(const strings& arguments) {
+  auto all = command_without_gpu(arguments);
+  all.insert(all.begin() + 1, std::string("LAB_WORKER_OBSERVED=") + LAB_FAKE_WORKER);
+  return run(all);
+}
+
+std::vector<std::string> statuses(const json& document) {
+  std::vector<std::string> found;
+  for (const auto& verdict : document.at("claims")) found.push_back(verdict.at("status").get<std::string>());
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("claims about time are tested with the run's own timings") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  const outcome found = lab_with({"run", "claims/0[1-4]*", "--check", "--json", path});
+  expect(found, 0,
+         {"claims/02_kept: speedup >= 1.5 (n = 1000; Fake): holds: 2\n",
+          "claims/02_kept: speed_of_light_percent >= 45 (n = 1000): holds: 50\n",
+          "claims/02_kept: speedup_over_first <= 2.5 (n = 1000): holds: 2\n",
+          "claims/02_kept: speedup_over_library <= 1 (n = 1000): holds: 0.625\n",
+          "claims/02_kept: speedup >= 9 (n = 5000): not tested here: this run has no n = 5000",
+          "not tested here: it is claimed of H200, and this is Fake GPU\n",
+          "not tested here: it is claimed of compute capability 12.0, and this is Fake GPU, 9.0\n",
+          "claims/04_unstable: speedup >= 0.1 (n = 1000): not tested here: its timing is unstable\n",
+          "8 claims: 4 hold, 0 BROKEN, 4 not tested here"});
+  CHECK(!contains(found.text, lab::load_requests));
+  const json results = document(path);
+  CHECK(statuses(results) ==
+        strings{"holds", "holds", "holds", "holds", "not_tested", "not_tested", "not_tested", "not_tested"});
+  const json schema = document(LAB_RESULTS_SCHEMA);
+  CHECK(undescribed(results, schema, schema) == "");
+  CHECK(results.at("claims")[0].at("figure") == 2);
+}
+
+TEST_CASE("a broken claim about time fails the run, and only when claims are tested") {
+  expect(lab_with({"run", "lies"}), 0, {"2 ok"});
+  expect(lab_with({"run", "lies", "--check"}), 1,
+         {"lies/02_broken: speedup >= 3 (n = 1000): BROKEN: 2\n",
+          "1 claims: 0 hold, 1 BROKEN, 0 not tested here"});
+  expect(lab_with({"run", "claims/05*", "--check"}), 1,
+         {"claims/05_wrong: speedup >= 0.1 (n = 1000): BROKEN: the stage fails: wrong at index 17"});
+}
+
+TEST_CASE("a claim about time is not tested without what it is compared with") {
+  expect(
+      lab_with({"run", "lies/02*", "--check"}), 0,
+      {"lies/02_broken: speedup >= 3 (n = 1000): not tested here: lies/01_first is not part of this run\n"});
+  expect(lab_with({"run", "claims/02*", "--check"}), 0,
+         {"speedup_over_library <= 1 (n = 1000): not tested here: no library of this track was timed in this "
+          "run\n"});
+  expect(lab_with({"run", "lies", "--check", "--n", "2000"}), 0,
+         {"not tested here: this run has no n = 1000"});
+  expect(lab_with({"run", "lies", "--check", "--l2", "warm"}), 0,
+         {"not tested here: it is claimed of a cold L2 cache\n"});
+  expect(run(command_without_gpu({"run", "lies", "--check"})), 0,
+         {"not tested here: the emulator's times are the host's\n"});
+}
+
+TEST_CASE("claims about counters are tested on the emulator") {
+  const temporary_directory directory;
+  const std::string path = (directory / "claims.json").string();
+  expect(on_emulator({"profile", "claims/0[1-4]*", "--check", "--json", path}), 0,
+         {std::string("claims/02_kept: ") + lab::load_requests + " = 1024: holds: 1024 modelled\n",
+          ", over the previous stage's, = 0.5: holds: 0.5 modelled\n",
+          "dram__bytes_read.sum = 1: not tested here: the emulator does not model it\n",
+          "4 claims: 3 hold, 0 BROKEN, 1 not tested here"});
+  CHECK(statuses(document(path)) == strings{"holds", "holds", "not_tested", "holds"});
+  expect(on_emulator({"profile", "lies", "--check"}), 1, {"= 0.25: BROKEN: 0.5 modelled\n", "1 BROKEN"});
+  // The stage before it is counted, though the pattern leaves it out.
+  expect(on_emulator({"profile", "lies/02*", "--check"}), 1, {"= 0.25: BROKEN: 0.5 modelled\n"});
+  expect(on_emulator({"profile", "claims/05*", "--check"}), 1,
+         {"BROKEN: the stage fails: wrong at index 17"});
+}
+
+TEST_CASE("counters are predicted from a file, then shown beside the figures") {
+  const temporary_directory directory;
+  const std::string answers = (directory / "answers.json").string();
+  const std::string path = (directory / "profile.json").string();
+  const auto predict = [&](const std::string& text) {
+    lab::test::put(answers, text);
+    return on_emulator({"profile", "claims/02_kept", "--predict", "--answers", answers, "--json", path});
+  };
+  const std::string requests = lab::load_requests, sectors = lab::load_sectors;
+  expect(predict("{\"" + requests + "\": 1024, \"" + sectors + "\": 32768}"), 0,
+         {"predicted", requests + "       1024  1024 modelled  exact", "off by a factor of 8"});
+  const json stage = document(path).at("stages")[0];
+  REQUIRE(stage.at("predictions").size() == 2);
+  CHECK(stage.at("predictions")[0] == json{{"metric", requests},
+                                           {"predicted", 1024.0},
+                                           {"figure", 1024.0},
+                                           {"modelled", true},
+                                           {"verdict", "exact"}});
+  CHECK(stage.at("predictions")[1].at("verdict") == "off by a factor of 8");
+  expect(predict("{}"), 0, {"skipped"});
+  CHECK(document(path).at("stages")[0].at("predictions")[0].at("predicted").is_null());
+
+  std::filesystem::remove(path);
+  expect(predict("{\"sectors\": 1}"), 2, {"nobody asks for 'sectors'", requests});
+  expect(predict("{\"" + requests + "\": \"many\"}"), 2, {"must be a number from 0 up, not \"many\""});
+  expect(predict("{\"" + requests + "\": -1}"), 2, {"must be a number from 0 up, not -1"});
+  expect(predict("[1, 2]"), 2, {"must hold one JSON object"});
+  expect(predict("{"), 2, {"must hold one JSON object"});
+  CHECK(!std::filesystem::exists(path));  // nothing was run
+  const strings missing{"profile", "claims/02_kept", "--answers", (directory / "none.json").string()};
+  expect(on_emulator(missing), 2, {"the answers cannot be read"});
+}
+
+TEST_CASE("predictions are asked for on a terminal alone, of one stage that runs here") {
+  expect(on_emulator({"profile", "claims/02_kept", "--predict"}), 2,
+         {"asks on a terminal, and there is none", "--answers FILE", lab::load_requests});
+  expect(on_emulator({"profile", "claims", "--predict"}), 2, {"about one stage"});
+  expect(on_emulator({"profile", "claims/02_kept", "--predict", "--check"}), 2, {"exclude each other"});
+  expect(on_emulator({"profile", "faults/08", "--predict"}), 2, {"needs compute capability 12.0"});
+  expect(on_emulator({"profile", "lies/01", "--predict"}), 2, {"speaks of no counter that can be had here"});
+}
+
 TEST_CASE("the doctor examines any machine") {
   const temporary_directory directory;
   const std::string path = (directory / "doctor.json").string();

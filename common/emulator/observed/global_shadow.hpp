@@ -72,14 +72,21 @@ class global_shadow {
   // In words, of an access that find() did not find: "offset 12 of an allocation of 8 bytes".
   std::string describe_outside(std::uintptr_t address) const;
 
+  // Whether noting the access would change nothing: what this block has read before is in no new conflict
+  // when it reads it again; nor is what nobody writes and another block is known to have read.
+  bool is_known(const range& in, std::uintptr_t address, unsigned bytes, memory_operation operation,
+                bool strong) const {
+    const cell* const cells = in.cells + (address - in.begin) / 4;
+    const auto is_known_read = [this](const cell& at) {
+      return at.reader == block_ ||
+             (at.reader > launch_began_ && at.read_bytes == 0xf && at.writer <= launch_began_);
+    };
+    return operation == memory_operation::load && !strong && bytes >= 4 && is_known_read(cells[0]) &&
+           is_known_read(cells[(bytes - 1) / 4]);
+  }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
                                       const global_access& access) {
-    cell* const cells = in.cells + (address - in.begin) / 4;
-    // What this block has read before is in no new conflict when it reads it again.
-    const bool read_before = access.operation == memory_operation::load && !access.strong && bytes >= 4 &&
-                             cells[0].reader == block_ && cells[(bytes - 1) / 4].reader == block_;
-    if (read_before) return std::nullopt;
-    return note_cells(cells, address % 4, bytes, access);
+    return note_cells(in.cells + (address - in.begin) / 4, address % 4, bytes, access);
   }
 
  private:

@@ -85,6 +85,8 @@ void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 blo
     record_ = found->get();
   }
   ++record_->launches;
+  record_->blocks += std::uint64_t{grid.x} * grid.y * grid.z;
+  record_->block_threads += std::uint64_t{block.x} * block.y * block.z;
   grid_ = grid;
   block_size_ = block;
   dynamic_bytes_ = dynamic_shared_bytes;
@@ -176,18 +178,27 @@ void observation::recorder::push(std::uint32_t code, packed_access access) {
   while (stream.full()) pause_thread();
 }
 
+// Apart from access_global(), which is called for each access and has no use for their stack frames.
+void observation::recorder::stop_outside(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                         std::uint32_t place) {
+  const std::string text = prefix(place, current_thread.number) + verb_of(operation) +
+                           format(" %u bytes at ", bytes) + global_.describe_outside(address);
+  faults_.push_back({fault::out_of_bounds, text});
+  fail_launch(text);
+}
+
+void observation::recorder::note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
+                                        const global_access& access) {
+  if (const auto conflict = global_.note(in, address, bytes, access)) report_race(*conflict, access);
+}
+
 void observation::recorder::access_global(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                           bool strong, std::uint32_t place) {
-  const unsigned thread = current_thread.number;
   global_shadow::range* const in = global_.find(address, bytes);
-  if (in == nullptr) {
-    const std::string text = prefix(place, thread) + verb_of(operation) + format(" %u bytes at ", bytes) +
-                             global_.describe_outside(address);
-    faults_.push_back({fault::out_of_bounds, text});
-    fail_launch(text);
-  }
-  const global_access access{thread, place, operation, strong};
-  if (const auto conflict = global_.note(*in, address, bytes, access)) report_race(*conflict, access);
+  if (in == nullptr) [[unlikely]]
+    stop_outside(address, bytes, operation, place);
+  if (!global_.is_known(*in, address, bytes, operation, strong))
+    note_global(*in, address, bytes, {current_thread.number, place, operation, strong});
   push(static_cast<std::uint32_t>(event::access) | place,
        pack(address, memory_space::global, operation, bytes));
 }
@@ -299,6 +310,9 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
     }
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
+    const auto launches = static_cast<double>(record->launches);
+    kernel.metrics["launch__grid_size"] = static_cast<double>(record->blocks) / launches;
+    kernel.metrics["launch__block_size"] = static_cast<double>(record->block_threads) / launches;
     for (const auto& [line, counters] : lines) {
       kernel.lines.push_back({std::get<0>(line), std::get<1>(line), std::get<2>(line), metrics_of(counters)});
     }

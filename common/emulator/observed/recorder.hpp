@@ -49,11 +49,17 @@ class observation::recorder final : public observer {
     std::string name;
     std::uint64_t launches = 0;
     std::uint64_t barriers = 0;
+    std::uint64_t blocks = 0;         // summed over launches
+    std::uint64_t block_threads = 0;  // likewise
     site_table sites;
   };
 
   void find_shared_memory();
   void push(std::uint32_t code, packed_access access);
+  [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
+                                                memory_operation operation, std::uint32_t place);
+  [[gnu::noinline]] void note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
+                                     const global_access& access);
   std::string prefix(std::uint32_t place, unsigned thread) const;
   std::string text_of_thread(unsigned thread) const;
   void report(fault kind, const std::string& text);

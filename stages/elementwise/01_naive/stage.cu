@@ -29,14 +29,19 @@ const registration<problem> registered{
                  "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
      .claims = {// 32 neighbours of 8 bytes are 8 sectors.
-                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 .value = 8,
-                 .at = {{"n", 1 << 20}}},
-                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                 .value = 8,
-                 .at = {{"n", 1 << 20}}}}}};
+                {.metric = load_sectors, .per = load_requests, .value = 8, .at = {{"n", 1 << 20}}},
+                {.metric = store_sectors, .per = store_requests, .value = 8, .at = {{"n", 1 << 20}}},
+                // Coalesced, but too few bytes in flight for all of it.
+                {.metric = speed_of_light_metric,
+                 .holds = relation::at_least,
+                 .value = 70,
+                 .at = {{"n", 1'000'000'000}},
+                 .device = "H200"},
+                {.metric = speed_of_light_metric,
+                 .holds = relation::at_most,
+                 .value = 90,
+                 .at = {{"n", 1'000'000'000}},
+                 .device = "H200"}}}};
 
 }  // namespace
 }  // namespace lab::elementwise::naive

@@ -60,7 +60,26 @@ const registration<problem> registered{
      .relative_error = relative_error,
      .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "smsp__inst_executed.sum",
-                 "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"}}};
+                 "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"},
+     .claims = {{.metric = shared_load_conflicts,
+                 .value = 0,
+                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
+                // 73 wavefronts a block instead of 1023.
+                {.metric = shared_load_wavefronts,
+                 .over_previous = true,
+                 .holds = relation::at_most,
+                 .value = 0.08,
+                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
+                // 1024 blocks, and the one that finishes.
+                {.metric = "lab__barriers.sum",
+                 .value = 11 * 1025,
+                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
+                // 6 %.
+                {.metric = speed_up_metric,
+                 .holds = relation::at_least,
+                 .value = 1.03,
+                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
+                 .device = "H200"}}}};
 
 }  // namespace
 }  // namespace lab::reduction::tree

@@ -57,7 +57,12 @@ const registration<problem> registered{
      .relative_error = relative_error,
      .traits = {.gpu_only = true, .library = true},
      .metrics = {"launch__grid_size", "launch__block_size", "smsp__inst_executed.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"}}};
+                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+     .claims = {{.metric = speed_of_light_metric,
+                 .holds = relation::at_least,
+                 .value = 92,
+                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
+                 .device = "H200"}}}};
 
 }  // namespace
 }  // namespace lab::reduction::cub_reduce

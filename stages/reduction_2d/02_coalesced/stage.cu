@@ -106,7 +106,31 @@ const registration<problem> registered{
      .relative_error = relative_error,
      .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "sm__warps_active.avg.pct_of_peak_sustained_active", "dram__bytes_read.sum"}}};
+                 "sm__warps_active.avg.pct_of_peak_sustained_active", "dram__bytes_read.sum"},
+     .claims = {{.metric = load_sectors,
+                 .per = load_requests,
+                 .value = 4,
+                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 0}}},
+                // 32 sectors a request become 4.
+                {.metric = load_sectors,
+                 .per = load_requests,
+                 .over_previous = true,
+                 .value = 0.125,
+                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 1}}},
+                {.metric = load_sectors,
+                 .per = load_requests,
+                 .value = 4,
+                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 2}}},
+                {.metric = speed_up_metric,
+                 .holds = relation::at_least,
+                 .value = 5,
+                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
+                 .device = "H200"},
+                {.metric = speed_up_metric,
+                 .holds = relation::at_least,
+                 .value = 4,
+                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 2}},
+                 .device = "H200"}}}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::coalesced

@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(row_threads)
 __device__ void add(float& sum, float value) {
   sum += value;
 }
-__device__ void add(float4& sum, const float4& value) {
+// By value: one load of 16 bytes, not of each member.
+__device__ void add(float4& sum, float4 value) {
   sum.x += value.x;
   sum.y += value.y;
   sum.z += value.z;
@@ -85,7 +86,11 @@ __global__ void __launch_bounds__(column_threads)
   of_thread[thread] = partial;
   __syncthreads();
   for (int half = column_threads / 2; half >= lanes; half /= 2) {
-    if (thread < half) add(of_thread[thread], of_thread[thread + half]);
+    if (thread < half) {
+      Vector own = of_thread[thread];
+      add(own, of_thread[thread + half]);
+      of_thread[thread] = own;
+    }
     __syncthreads();
   }
   if (thread >= lanes) return;
@@ -235,7 +240,29 @@ const registration<problem> registered{
      .tile = 4 * row_threads,
      .relative_error = relative_error,
      .metrics = {"launch__grid_size", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "smsp__inst_executed.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed"}}};
+                 "smsp__inst_executed.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+     .claims = {// 16 short rows share a block.
+                {.metric = "launch__grid_size",
+                 .over_previous = true,
+                 .value = 0.0625,
+                 .at = {{"rows", 4096}, {"columns", 100}, {"result", 1}}},
+                // One long row fills the device.
+                {.metric = "launch__grid_size",
+                 .over_previous = true,
+                 .holds = relation::at_least,
+                 .value = 16,
+                 .at = {{"rows", 1}, {"columns", 1 << 20}, {"result", 1}}},
+                // Nothing where the shape is as the stage before wants it.
+                {.metric = speed_up_metric,
+                 .holds = relation::at_least,
+                 .value = 0.93,
+                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
+                 .device = "H200"},
+                {.metric = speed_up_metric,
+                 .holds = relation::at_most,
+                 .value = 1.07,
+                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
+                 .device = "H200"}}}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::split

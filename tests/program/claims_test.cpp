@@ -1,0 +1,126 @@
+// The stages' claims and counters, with the worker whose kernels are observed.
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/front/child_process.hpp"
+#include "harness/front/predictions.hpp"
+#include "harness/protocol.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using lab::test::temporary_directory;
+using nlohmann::json;
+using strings = std::vector<std::string>;
+
+// What the program prints, and the file that it writes; `variable` goes into its environment.
+struct outcome {
+  int code;
+  std::string text;
+  json document;
+};
+
+outcome lab_program(strings arguments, const std::string& variable = "LAB=") {
+  const temporary_directory directory;
+  const std::string path = (directory / "found.json").string();
+  arguments.insert(arguments.begin(), {"/usr/bin/env", variable, LAB_PROGRAM});
+  arguments.insert(arguments.end(), {"--device", "emulator", "--json", path});
+  const auto result = lab::run_command(arguments, std::chrono::seconds(280));
+  outcome found{result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output, {}};
+  INFO(found.text);
+  if (std::filesystem::exists(path)) found.document = json::parse(lab::test::get(path));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("every claim about counters that the emulator models holds") {
+  const outcome found = lab_program({"profile", "*", "--check"});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  std::set<std::string> tested;
+  for (const json& verdict : found.document.at("claims")) {
+    const auto status = verdict.at("status").get<std::string>();
+    CHECK(status != "broken");
+    if (status == "holds") {
+      tested.insert(verdict.at("stage").get<std::string>());
+      continue;
+    }
+    // What cannot be tested here needs a GPU. Anything else would be a claim that nobody tests.
+    const auto why = verdict.at("why").get<std::string>();
+    INFO(verdict.at("stage") << ": " << why);
+    const bool needs_gpu =
+        why.find("needs a GPU") != std::string::npos || why == "the emulator does not model it";
+    CHECK(needs_gpu);
+  }
+  const outcome list = lab_program({"list"});
+  for (const json& track : list.document.at("tracks")) {
+    for (const json& stage : track.at("stages")) {
+      INFO(stage.at("path"));
+      CHECK(!stage.at("claims").empty());
+      // A stage that runs here and claims counters has some that are tested here.
+      const bool counts =
+          std::any_of(stage.at("claims").begin(), stage.at("claims").end(),
+                      [](const json& one) { return !lab::is_about_time(one.get<lab::claim>()); });
+      if (stage.at("runnable") == true && counts)
+        CHECK(tested.count(stage.at("path").get<std::string>()) == 1);
+    }
+  }
+}
+
+TEST_CASE("the pages' claims are those of the stages") {
+  json claims = json::object();
+  const outcome list = lab_program({"list"});
+  for (const json& track : list.document.at("tracks")) {
+    for (const json& stage : track.at("stages"))
+      claims[stage.at("path").get<std::string>()] = stage.at("claims");
+  }
+  INFO("when this fails: reports/tables.py --claims " LAB_PROGRAM);
+  const bool same = json::parse(lab::test::get(LAB_CLAIMS)) == claims;
+  CHECK(same);
+}
+
+TEST_CASE("the program knows what the emulator models") {
+  const outcome found = lab_program({"profile", "elementwise/01_naive", "--n", "1000"});
+  INFO(found.text);
+  REQUIRE(found.code == 0);
+  std::set<std::string> modelled, known;
+  for (const auto& [name, value] :
+       found.document.at("stages")[0].at("profile").at("kernels")[0].at("metrics").items()) {
+    modelled.insert(name);
+  }
+  for (const auto& counter : lab::modelled_counters()) known.insert(counter.name);
+  CHECK(modelled == known);
+}
+
+TEST_CASE("a prediction is compared with the figure and explained by the stage's page") {
+  const temporary_directory directory;
+  lab::test::put(directory / "answers.json",
+                 json{{lab::load_requests, 32}, {lab::load_sectors, 8}, {lab::store_requests, 31}}.dump());
+  const outcome found = lab_program(
+      {"profile", "elementwise/01_naive", "--n", "1000", "--answers", (directory / "answers.json").string()});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  for (const char* part : {"exact", "off by a factor of 31.2", "within 4 %", "skipped", "250 modelled",
+                           "stages/elementwise/01_naive/README.md says:", "**Prediction.** A warp's 32 loads",
+                           "**What Nsight shows.**"}) {
+    CAPTURE(part);
+    CHECK(found.text.find(part) != std::string::npos);
+  }
+  CHECK(found.text.find("Exercise") == std::string::npos);
+}
+
+TEST_CASE("grids that fill the device follow the number of multiprocessors that is asked for") {
+  const auto blocks = [](const std::string& variable) {
+    const outcome found = lab_program({"profile", "elementwise/02_grid_stride", "--n", "1000000"}, variable);
+    return found.document.at("stages")[0].at("profile").at("kernels")[0].at("metrics").at(
+        "launch__grid_size");
+  };
+  CHECK(blocks("LAB=") == 4 * 8);
+  CHECK(blocks("LAB_EMULATOR_MULTIPROCESSORS=132") == 132 * 8);
+}
