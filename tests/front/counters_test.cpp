@@ -46,13 +46,18 @@ TEST_CASE("a specimen keeps its claim by failing as announced") {
   stage.path = "track/01_specimen";
   stage.specimen = "race";
   const lab::track_selection selection{nullptr, {&stage}};
-  const auto kept = [&](const lab::stage_profile& found) {
-    return lab::check_counter_claims(selection, {}, [&](const auto&, const auto&) { return found; });
+  const auto verdict_on = [&](const lab::stage_profile& found) {
+    std::vector<lab::claim_verdict> verdicts;
+    lab::check_counter_claims(
+        selection, {}, {}, [&](const auto&, const auto&) { return found; },
+        [&](const lab::claim_verdict& verdict) { verdicts.push_back(verdict); });
+    REQUIRE(verdicts.size() == 1);
+    return verdicts[0].status;
   };
-  CHECK(kept({.announced = "race: here"}));
-  CHECK(kept({.skipped = "hidden here"}));
-  CHECK_FALSE(kept({.failure = "right on every input"}));
-  CHECK_FALSE(kept({}));
+  CHECK(verdict_on({.announced = "race: here"}) == lab::claim_status::holds);
+  CHECK(verdict_on({.skipped = "hidden here"}) == lab::claim_status::not_tested);
+  CHECK(verdict_on({.failure = "right on every input"}) == lab::claim_status::broken);
+  CHECK(verdict_on({}) == lab::claim_status::broken);
 }
 
 TEST_CASE("launches of one kernel are added up, ratios averaged") {

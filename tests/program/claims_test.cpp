@@ -62,7 +62,8 @@ TEST_CASE("every claim about counters that the emulator models holds") {
   for (const json& track : list.document.at("tracks")) {
     for (const json& stage : track.at("stages")) {
       INFO(stage.at("path"));
-      CHECK(!stage.at("claims").empty());
+      // What a specimen claims is that it fails.
+      CHECK(stage.at("claims").empty() == !stage.at("specimen").get<std::string>().empty());
       // A stage that runs here and claims counters has some that are tested here.
       const bool counts =
           std::any_of(stage.at("claims").begin(), stage.at("claims").end(),
