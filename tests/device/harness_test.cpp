@@ -149,7 +149,7 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
   lab::skip_without_device();
   const lab::stream stream;
   const lab::track& track = lab::find_track("reduction");
-  const lab::ceiling_need need = track.ceiling(track.complete({{"n", 1'000'003}}));
+  const lab::ceiling_need need = track.ceiling(track.complete({{"n", 1'000'003}}), 1);
   CHECK(need.kind == "read");
   CHECK(need.bytes == 4 * 1'000'004);
   const lab::ceiling_record ceiling =
