@@ -12,13 +12,14 @@
 
 namespace lab::redact {
 
-inline constexpr int tile_threads = 128;
-inline constexpr int rows_per_thread = 4;
+inline constexpr int tile_threads = 96;
+inline constexpr int rows_per_thread = 8;
 inline constexpr int most_tile_rows = tile_threads * rows_per_thread;
+static_assert(tile_threads >= 64, "two warps write the ends of a tile");
 // Bytes of characters that a tile may have.
-inline constexpr int names_capacity = 9 * 1024;
-inline constexpr int visibilities_capacity = 4 * 1024 + 512;
-inline constexpr int chars_capacity = 7 * 1024;
+inline constexpr int names_capacity = 13 * 1024;
+inline constexpr int visibilities_capacity = 6 * 1024 + 512;
+inline constexpr int chars_capacity = 9 * 1024;
 
 template <class Offset>
 struct columns {
@@ -42,16 +43,16 @@ columns<Offset> columns_of(const input& in) {
           in.visibilities.bytes};
 }
 
-// So many rows that, on average, they fill at most four fifths of what a tile may hold. A tile with more is
-// redacted all the same, row by row from global memory.
+// So many rows that, on average, they fill at most four fifths of what a tile may hold, and their output, if
+// all were public and six tenths of a name its first name, all of its room. A tile with more is redacted all
+// the same, row by row from global memory.
 inline int tile_rows_of(const input& in) {
   const auto rows = static_cast<double>(std::max<std::int64_t>(in.rows, 1));
-  const auto share = [&](int capacity, std::int64_t bytes) {
-    return 0.8 * capacity / std::max(static_cast<double>(bytes) / rows, 1.0);
-  };
-  const double fits =
-      std::min({share(names_capacity, in.names.bytes), share(visibilities_capacity, in.visibilities.bytes),
-                static_cast<double>(most_tile_rows)});
+  const double name = static_cast<double>(in.names.bytes) / rows;
+  const double visibility = static_cast<double>(in.visibilities.bytes) / rows;
+  const double fits = std::min({0.8 * names_capacity / std::max(name, 1.0),
+                                0.8 * visibilities_capacity / std::max(visibility, 1.0),
+                                chars_capacity / (0.6 * name + 2), static_cast<double>(most_tile_rows)});
   return std::max(32, static_cast<int>(fits) / 32 * 32);
 }
 
@@ -275,15 +276,10 @@ struct block_scan_result {
   T total;
 };
 
-// The barrier of all threads of a block.
-struct block_barrier {
-  __device__ __forceinline__ void operator()() const { __syncthreads(); }
-};
-
-// Each thread's sum of the values of all `tile_threads` threads before it, and the sum of all. `barrier` is
-// theirs, and stands between calls.
-template <class T, class Barrier = block_barrier>
-__device__ __forceinline__ block_scan_result<T> block_scan(T value, const Barrier& barrier = {}) {
+// Each thread's sum of the values of all `tile_threads` threads before it, and the sum of all. A barrier
+// stands between calls.
+template <class T>
+__device__ __forceinline__ block_scan_result<T> block_scan(T value) {
   constexpr int warps = tile_threads / 32;
   __shared__ T of_warp[warps];
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -295,7 +291,7 @@ __device__ __forceinline__ block_scan_result<T> block_scan(T value, const Barrie
     if (lane >= distance) inclusive += below;
   }
   if (lane == 31) of_warp[warp] = inclusive;
-  barrier();
+  __syncthreads();
   T before = 0;
   T total = 0;
 #pragma unroll

@@ -125,33 +125,44 @@ __device__ __forceinline__ void write_wide_row(const columns<Offset>& in, std::i
                     32);
 }
 
-// The rows of a tile that cannot be staged, a warp for each.
-// `measured` has room for them in shared memory.
-template <class Offset, class Barrier = block_barrier>
+// Where no row is too long for a warp.
+struct no_long_rows {
+  template <class Offset>
+  __device__ __forceinline__ bool measure(std::int64_t /*row*/, wide_row<Offset>& /*measured*/) const {
+    return false;
+  }
+  [[nodiscard]] __device__ __forceinline__ bool copies_later(std::int64_t /*row*/) const { return false; }
+};
+
+// The rows of a tile that cannot be staged, a warp for each. `measured` has room for them in shared memory.
+// `long_rows` says which rows are measured already, and which first names others will copy.
+template <class Offset, class LongRows = no_long_rows>
 __device__ __noinline__ void redact_wide_tile(const columns<Offset>& in, std::int64_t tile,
                                               std::int64_t first_row, int rows, wide_row<Offset>* measured,
                                               look_back_word* words, Offset* offsets, char* chars,
-                                              const Barrier& barrier = {}) {
+                                              const LongRows& long_rows = {}) {
   __shared__ std::int64_t tile_begin;
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
+  const int lane = thread % 32;
   for (int row = warp; row < rows; row += tile_threads / 32) {
-    const wide_row<Offset> one = measure_wide_row(in, first_row + row);
-    if (thread % 32 == 0) measured[row] = one;
+    wide_row<Offset> one{};
+    if (!long_rows.measure(first_row + row, one)) one = measure_wide_row(in, first_row + row);
+    if (lane == 0) measured[row] = one;
   }
-  barrier();
+  __syncthreads();
   std::int64_t of_thread = 0;
   for (int k = 0; k < rows_per_thread; ++k) {
     const int row = thread * rows_per_thread + k;
     if (row < rows) of_thread += measured[row].bytes;
   }
-  const auto scan = block_scan<std::int64_t>(of_thread, barrier);
+  const auto scan = block_scan<std::int64_t>(of_thread);
   if (thread == 0) publish_sum(words, tile, scan.total);
   if (warp == 0) {
     const std::int64_t begin = look_back(words, tile, scan.total);
-    if (thread == 0) tile_begin = begin;
+    if (lane == 0) tile_begin = begin;
   }
-  barrier();
+  __syncthreads();
   std::int64_t at = tile_begin + scan.before;
   for (int k = 0; k < rows_per_thread; ++k) {
     const int row = thread * rows_per_thread + k;
@@ -161,9 +172,15 @@ __device__ __noinline__ void redact_wide_tile(const columns<Offset>& in, std::in
   }
   if (first_row + rows == in.rows && thread == 0)
     offsets[in.rows] = static_cast<Offset>(tile_begin + scan.total);
-  barrier();
-  for (int row = warp; row < rows; row += tile_threads / 32)
-    write_wide_row(in, first_row + row, measured[row], chars + offsets[first_row + row]);
+  __syncthreads();
+  for (int row = warp; row < rows; row += tile_threads / 32) {
+    const Offset out = offsets[first_row + row];
+    if (long_rows.copies_later(first_row + row)) {
+      if (lane == 0) write_wide_head(in, first_row + row, measured[row].first_bytes, chars + out);
+    } else {
+      write_wide_row(in, first_row + row, measured[row], chars + out);
+    }
+  }
 }
 
 }  // namespace lab::redact
