@@ -137,10 +137,11 @@ struct no_long_rows {
 // The rows of a tile that cannot be staged, a warp for each. `measured` has room for them in shared memory.
 // `long_rows` says which rows are measured already, and which first names others will copy.
 template <class Offset, class LongRows = no_long_rows>
-__device__ __noinline__ void redact_wide_tile(const columns<Offset>& in, std::int64_t tile,
-                                              std::int64_t first_row, int rows, wide_row<Offset>* measured,
-                                              look_back_word* words, Offset* offsets, char* chars,
-                                              const LongRows& long_rows = {}) {
+__device__ __attribute__((noinline)) void redact_wide_tile(const columns<Offset>& in, std::int64_t tile,
+                                                           std::int64_t first_row, int rows,
+                                                           wide_row<Offset>* measured, look_back_word* words,
+                                                           Offset* offsets, char* chars,
+                                                           const LongRows& long_rows = {}) {
   __shared__ std::int64_t tile_begin;
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
