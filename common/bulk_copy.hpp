@@ -86,6 +86,14 @@ __device__ __forceinline__ void copy_in_and_keep(T* shared, const T* global, int
       : "memory");
 }
 
+// Into the L2 cache, where a block that comes later will find it. Waits for nothing and promises nothing.
+template <class T>
+__device__ __forceinline__ void prefetch(const T* global, int count) {
+  LAB_SM90("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global),
+           "r"(count * static_cast<int>(sizeof(T)))
+           : "memory");
+}
+
 // Shared to global memory, into the thread's current group.
 template <class T>
 __device__ __forceinline__ void copy_out(T* global, const T* shared, int count) {

@@ -1,5 +1,5 @@
-// NVTX ranges in the lab's own domain, "kernel_lab". Only the harness opens ranges; a kernel's launch never
-// does.
+// NVTX ranges in the lab's own domain, "kernel_lab". The harness opens one around a launch; a stage only
+// where its launch is several operations that a timeline should tell apart.
 #pragma once
 
 #include <string>

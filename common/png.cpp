@@ -1,6 +1,8 @@
 #include "common/png.hpp"
 
+#if LAB_WITH_PNG
 #include <png.h>
+#endif
 
 #include <cstddef>
 #include <string>
@@ -9,6 +11,8 @@
 #include "common/file.hpp"
 
 namespace lab {
+
+#if LAB_WITH_PNG
 
 void write_png(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> pixels, const palette& colours) {
@@ -44,5 +48,15 @@ void write_png(const std::filesystem::path& path, std::int64_t width, std::int64
   file.write(std::span(bytes).first(size));
   file.commit();
 }
+
+#else
+
+void write_png(const std::filesystem::path& path, std::int64_t /*width*/, std::int64_t /*height*/,
+               std::span<const std::uint8_t> /*pixels*/, const palette& /*colours*/) {
+  throw file_error("cannot write " + path.string() +
+                   ": this build is without pictures (libpng was not found)");
+}
+
+#endif
 
 }  // namespace lab

@@ -119,6 +119,29 @@ __forceinline__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned s
   return static_cast<unsigned>(bits >> (shift & 31u));
 }
 
+// The same, and shifts by more than 32 bits count as 32.
+__forceinline__ unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  const std::uint64_t bits = static_cast<std::uint64_t>(high) << 32 | low;
+  return static_cast<unsigned>(bits << (shift < 32u ? shift : 32u) >> 32);
+}
+__forceinline__ unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  const std::uint64_t bits = static_cast<std::uint64_t>(high) << 32 | low;
+  return static_cast<unsigned>(bits >> (shift < 32u ? shift : 32u));
+}
+
+// `sum` plus the products of the four bytes of a and b.
+__forceinline__ unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  for (int shift = 0; shift < 32; shift += 8) sum += (a >> shift & 0xffu) * (b >> shift & 0xffu);
+  return sum;
+}
+__forceinline__ int __dp4a(int a, int b, int sum) {
+  for (int shift = 0; shift < 32; shift += 8) {
+    sum += static_cast<signed char>(static_cast<unsigned>(a) >> shift) *
+           static_cast<signed char>(static_cast<unsigned>(b) >> shift);
+  }
+  return sum;
+}
+
 __forceinline__ unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
 }

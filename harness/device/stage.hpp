@@ -50,6 +50,7 @@ struct traits {
   bool drifts = false;                 // rounding errors of values no longer in an output's input stay in it
   bool leaks_nonfinite = false;        // a NaN or Inf reaches outputs whose inputs hold none
   bool nondeterministic = false;       // the bits of the result may change from run to run
+  bool synchronises = false;           // waits for the device in the middle: no graph can hold it
   lab::specimen specimen = {};         // wrong on purpose: how it fails
 };
 
@@ -59,16 +60,29 @@ struct owner {
   std::string thread;
 };
 
+// How a problem's stages are launched: they enqueue the work on the stream, and neither allocate nor
+// synchronise. A problem whose lesson is allocation declares another `launch_function`.
+template <class Problem>
+struct launch_of {
+  using type = void (*)(const typename Problem::input&, const typename Problem::output&, workspace,
+                        cudaStream_t);
+};
+template <class Problem>
+requires requires {
+  typename Problem::launch_function;
+}
+struct launch_of<Problem> {
+  using type = typename Problem::launch_function;
+};
+
 template <class Problem>
 struct stage {
   using parameters = typename Problem::parameters;
 
   // One line: the idea that this stage adds to the one before.
   const char* idea = "";
-  // Enqueues the work on the stream. Neither allocates nor synchronises. nullptr where the device cannot run
-  // it.
-  void (*launch)(const typename Problem::input&, const typename Problem::output&, workspace,
-                 cudaStream_t) = nullptr;
+  // nullptr where the device cannot run it.
+  typename launch_of<Problem>::type launch = nullptr;
   // Scratch memory that `launch` needs for these parameters, in bytes.
   std::size_t (*workspace_bytes)(const parameters&) = nullptr;
   // Why the stage cannot run these parameters on the current device; empty when it can.

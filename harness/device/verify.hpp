@@ -25,7 +25,8 @@ std::string failure_message(const failure_record& failure);
 // that show them; with them (thorough) it must fail at least one. Likewise results must be the same bits
 // twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once. A
 // specimen must fail a trial in a way that it announces: then the record has not passed and is
-// `as_announced`. One that is right, or fails otherwise, has failed.
+// `as_announced`. One that is right, or fails otherwise, has failed. On a GPU a launch must be captured in a
+// graph and be right when replayed; one that `synchronises` must be refused.
 verification_record verify(const stage_entry& stage, std::uint64_t seed, bool thorough, cudaStream_t stream);
 
 // Throws unsupported_error when the device cannot run the stage at all.

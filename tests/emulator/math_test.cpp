@@ -41,6 +41,14 @@ TEST_CASE("bit functions") {
   CHECK(__byte_perm(0x000000ffu, 0u, 0x1118u) == 0x000000ffu);  // the sign of byte 0
   CHECK(__funnelshift_l(0x80000000u, 1u, 1) == 3u);
   CHECK(__funnelshift_r(0x80000000u, 1u, 1) == 0xc0000000u);
+  CHECK(__funnelshift_l(0x12345678u, 1u, 32) == 1u);  // 32 counts as 0
+  CHECK(__funnelshift_lc(0x12345678u, 1u, 32) == 0x12345678u);
+  CHECK(__funnelshift_lc(0x12345678u, 1u, 99) == 0x12345678u);
+  CHECK(__funnelshift_lc(0x80000000u, 1u, 1) == 3u);
+  CHECK(__funnelshift_rc(1u, 0x12345678u, 40) == 0x12345678u);
+  CHECK(__funnelshift_rc(0x80000000u, 1u, 1) == 0xc0000000u);
+  CHECK(__dp4a(0x04030201u, 0x01010180u, 5u) == 5u + 128u + 2u + 3u + 4u);
+  CHECK(__dp4a(-1, 0x02020202, 10) == 2);
   CHECK(__umulhi(0x80000000u, 6u) == 3u);
   CHECK(__mulhi(-(1 << 30), 8) == -2);
   CHECK(__umul64hi(1ull << 63, 6) == 3);

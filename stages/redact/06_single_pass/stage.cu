@@ -1,0 +1,45 @@
+// One pass: a block that has redacted its rows in shared memory learns from its predecessors where they begin
+// in the output (decoupled look-back), and writes them there. Nothing is read twice, and the host waits for
+// nothing: the characters are allocated at the bound, which is known beforehand.
+#include "common/nvtx.hpp"
+#include "stages/redact/problem.hpp"
+#include "stages/redact/single_pass.hpp"
+
+namespace lab::redact::single_pass {
+namespace {
+
+constexpr int blocks_per_multiprocessor = 7;
+
+template <class Offset>
+__global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
+    redact_kernel(columns<Offset> in, int tile_rows, look_back_word* words, Offset* offsets, char* chars) {
+  redact_tile(in, tile_rows, words, offsets, chars);
+}
+
+output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+  return with_offsets(in, [&]<class Offset>() -> output {
+    const int tile_rows = tile_rows_of(in);
+    const dim3 blocks = blocks_for_rows(std::max<std::int64_t>(in.rows, 1), tile_rows);
+    const std::size_t word_bytes = look_back_bytes(blocks.x);
+    const resource_buffer<unsigned char> words(resource, word_bytes, stream);
+    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
+    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const nvtx_range range("redact");
+    CUDA_CHECK(cudaMemsetAsync(words.data(), 0, word_bytes, stream));
+    lab::launch(redact_kernel<Offset>, blocks, dim3(tile_threads), 0, stream, columns_of<Offset>(in),
+                tile_rows, reinterpret_cast<look_back_word*>(words.data()), offsets.data(), chars.data());
+    return {offsets.release(), chars.release(), most_output_bytes(in)};
+  });
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "one pass: a block learns from those before it where its rows begin",
+     .launch = launch,
+     .tile = most_tile_rows,
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
+                 "dram__bytes_write.sum"}}};
+
+}  // namespace
+}  // namespace lab::redact::single_pass

@@ -1,0 +1,80 @@
+// The single pass, for names of any length: a long one is cut into pieces of 32 KiB, and all blocks share the
+// work on it by bytes. One pass before finds where its first name ends, one behind copies it.
+#include "common/nvtx.hpp"
+#include "stages/redact/long_rows.hpp"
+#include "stages/redact/problem.hpp"
+#include "stages/redact/single_pass.hpp"
+
+namespace lab::redact::by_bytes {
+namespace {
+
+constexpr int blocks_per_multiprocessor = 7;
+constexpr int piece_blocks_per_multiprocessor = 4;
+
+template <class Offset>
+__global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
+    redact_kernel(columns<Offset> in, int tile_rows, look_back_word* words, Offset* offsets, char* chars,
+                  long_row_table table) {
+  redact_tile(in, tile_rows, words, offsets, chars,
+              long_rows_of_tile<Offset>{in, table.of_tile[blockIdx.x], table.rows});
+}
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
+output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+  return with_offsets(in, [&]<class Offset>() -> output {
+    const columns<Offset> all = columns_of<Offset>(in);
+    const int tile_rows = tile_rows_of(in);
+    const dim3 blocks = blocks_for_rows(std::max<std::int64_t>(in.rows, 1), tile_rows);
+    const std::int64_t tiles = blocks.x;
+    // What must be zero comes first: the look-back's words, the counts, and the tiles' long rows.
+    const std::size_t words_bytes = aligned(look_back_bytes(tiles));
+    const std::size_t counts_bytes = aligned(sizeof(long_row_counts));
+    const std::size_t zeros_bytes =
+        words_bytes + counts_bytes + aligned(static_cast<std::size_t>(tiles) * sizeof(tile_long_rows));
+    const resource_buffer<unsigned char> zeros(resource, zeros_bytes, stream);
+    const resource_buffer<long_row> long_rows(
+        resource, static_cast<std::size_t>(long_row_table::most_rows(in)), stream);
+    const resource_buffer<int> row_of_piece(
+        resource, static_cast<std::size_t>(long_row_table::most_pieces(in)), stream);
+    auto* words = reinterpret_cast<look_back_word*>(zeros.data());
+    const long_row_table table{reinterpret_cast<long_row_counts*>(zeros.data() + words_bytes),
+                               reinterpret_cast<tile_long_rows*>(zeros.data() + words_bytes + counts_bytes),
+                               long_rows.data(), row_of_piece.data()};
+    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
+    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const dim3 piece_blocks(static_cast<unsigned>(piece_blocks_per_multiprocessor * multiprocessors()));
+    CUDA_CHECK(cudaMemsetAsync(zeros.data(), 0, zeros_bytes, stream));
+    {
+      const nvtx_range range("long rows");
+      lab::launch(find_long_rows_kernel<Offset>, blocks_for_rows(tiles, piece_threads), dim3(piece_threads),
+                  0, stream, all, tile_rows, in.rows == 0 ? 0 : tiles, table);
+      lab::launch(find_spaces_kernel<Offset>, piece_blocks, dim3(piece_threads), 0, stream, all, table);
+    }
+    {
+      const nvtx_range range("redact");
+      lab::launch(redact_kernel<Offset>, blocks, dim3(tile_threads), 0, stream, all, tile_rows, words,
+                  offsets.data(), chars.data(), table);
+    }
+    {
+      const nvtx_range range("long first names");
+      lab::launch(copy_first_names_kernel<Offset>, piece_blocks, dim3(piece_threads), 0, stream, all,
+                  offsets.data(), chars.data(), table);
+    }
+    return {offsets.release(), chars.release(), most_output_bytes(in)};
+  });
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "names of any length: the long ones are cut into pieces that all blocks share",
+     .launch = launch,
+     .tile = most_tile_rows,
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
+                 "dram__bytes_write.sum"}}};
+
+}  // namespace
+}  // namespace lab::redact::by_bytes

@@ -1,0 +1,135 @@
+// The rows of one block, and where their characters are, in global memory and once staged.
+#pragma once
+
+#include "common/cuda.hpp"
+#include "stages/redact/problem.hpp"
+#include "stages/redact/tile.hpp"
+
+namespace lab::redact {
+
+// Zeros, into which rows are written with atomicOr. A barrier follows.
+__device__ __forceinline__ void clear(uint4 (&chars)[chars_chunks]) {
+  for (int chunk = static_cast<int>(threadIdx.x); chunk < chars_chunks; chunk += tile_threads)
+    chars[chunk] = {0, 0, 0, 0};
+}
+
+// Of `tile_rows` rows from `first_row`, those that exist.
+template <class Offset>
+__device__ __forceinline__ int rows_from(const columns<Offset>& in, std::int64_t first_row, int tile_rows) {
+  const std::int64_t left = in.rows - first_row;
+  return left < tile_rows ? static_cast<int>(left) : tile_rows;
+}
+
+// The offsets of one thread's rows, read or written at once.
+template <class Offset>
+struct alignas(16) offsets_of_thread {
+  Offset value[rows_per_thread];
+};
+
+// Thread t has the rows t * rows_per_thread and the next of the tile.
+template <class Offset>
+struct tile_of_rows {
+  int rows;  // of the tile
+  Offset names_begin;
+  Offset names_end;
+  Offset visibilities_begin;
+  Offset visibilities_end;
+  Offset name[rows_per_thread + 1];
+  Offset visibility[rows_per_thread + 1];
+
+  // The offsets begin with the tile's first row; they may be in shared memory.
+  __device__ __forceinline__ tile_of_rows(const Offset* name_offsets, const Offset* visibility_offsets,
+                                          int tile_rows)
+      : rows(tile_rows) {
+    names_begin = name_offsets[0];
+    names_end = name_offsets[rows];
+    visibilities_begin = visibility_offsets[0];
+    visibilities_end = visibility_offsets[rows];
+    load_offsets(name_offsets, name);
+    load_offsets(visibility_offsets, visibility);
+  }
+
+  [[nodiscard]] __device__ __forceinline__ int row(int k) const {
+    return static_cast<int>(threadIdx.x) * rows_per_thread + k;
+  }
+  [[nodiscard]] __device__ __forceinline__ bool has(int k) const { return row(k) < rows; }
+
+  // Whether the characters can be staged.
+  [[nodiscard]] __device__ __forceinline__ bool fits() const {
+    return names_end - names_begin <= names_capacity &&
+           visibilities_end - visibilities_begin <= visibilities_capacity;
+  }
+
+  // Brings the characters into shared memory. A barrier follows.
+  __device__ __forceinline__ void stage(const columns<Offset>& in, staged_characters<names_capacity>& names,
+                                        unsigned short* spaces,
+                                        staged_characters<visibilities_capacity>& visibilities) const {
+    chunk_loads<names_capacity> of_names;
+    chunk_loads<visibilities_capacity> of_visibilities;
+    of_names.load(in.names, names_begin, names_end, in.names_bytes);
+    of_visibilities.load(in.visibilities, visibilities_begin, visibilities_end, in.visibilities_bytes);
+    of_names.store(names, spaces, in.names, names_begin, names_end, in.names_bytes);
+    of_visibilities.store(visibilities, nullptr, in.visibilities, visibilities_begin, visibilities_end,
+                          in.visibilities_bytes);
+  }
+
+  // What row k of this thread's becomes, from the staged characters.
+  [[nodiscard]] __device__ __forceinline__ staged_row
+  redact(int k, const staged_characters<names_capacity>& names, const unsigned short* spaces,
+         const staged_characters<visibilities_capacity>& visibilities) const {
+    const auto name_base = names_begin & ~Offset{15};
+    const auto visibility_base = visibilities_begin & ~Offset{15};
+    const bool shown = is_public(visibilities.words(), static_cast<int>(visibility[k] - visibility_base),
+                                 static_cast<int>(visibility[k + 1] - visibility_base));
+    return redact_staged(names, spaces, shown, static_cast<int>(name[k] - name_base),
+                         static_cast<int>(name[k + 1] - name_base));
+  }
+
+ private:
+  // The offsets of this thread's rows and the one behind; those behind the tile are its end.
+  __device__ __forceinline__ void load_offsets(const Offset* of_tile,
+                                               Offset (&to)[rows_per_thread + 1]) const {
+    if (row(rows_per_thread) <= rows) {
+      const auto all = *reinterpret_cast<const offsets_of_thread<Offset>*>(of_tile + row(0));
+#pragma unroll
+      for (int k = 0; k < rows_per_thread; ++k) to[k] = all.value[k];
+      to[rows_per_thread] = of_tile[row(rows_per_thread)];
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k <= rows_per_thread; ++k) to[k] = of_tile[row(k) < rows ? row(k) : rows];
+  }
+};
+
+// This thread's rows, one behind the other, into the cleared `chars`; the first at byte `at`.
+__device__ __forceinline__ void write_rows(uint4* chars, int at, const staged_row (&rows)[rows_per_thread],
+                                           const staged_characters<names_capacity>& names) {
+#pragma unroll
+  for (int k = 0; k < rows_per_thread; ++k) {
+    if (rows[k].head_bytes > 0) write_row(reinterpret_cast<unsigned*>(chars), at, rows[k], names.words());
+    at += rows[k].bytes();
+  }
+}
+
+// Where this thread's rows begin, the first at `at`.
+template <class Offset>
+__device__ __forceinline__ void write_offsets(Offset* of_tile, int tile_rows, std::int64_t at,
+                                              const int (&bytes)[rows_per_thread]) {
+  offsets_of_thread<Offset> all;
+#pragma unroll
+  for (int k = 0; k < rows_per_thread; ++k) {
+    all.value[k] = static_cast<Offset>(at);
+    at += bytes[k];
+  }
+  const int first = static_cast<int>(threadIdx.x) * rows_per_thread;
+  if (first + rows_per_thread <= tile_rows) {
+    *reinterpret_cast<offsets_of_thread<Offset>*>(of_tile + first) = all;
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < rows_per_thread; ++k) {
+    if (first + k < tile_rows) of_tile[first + k] = all.value[k];
+  }
+}
+
+}  // namespace lab::redact
