@@ -303,7 +303,7 @@ def copy_claims(program):
         path = pathlib.Path(directory) / "list.json"
         subprocess.run([program, "list", "--device", "emulator", "--json", path], check=True, stdout=subprocess.DEVNULL)
         tracks = json.loads(path.read_text())["tracks"]
-    claims = {stage["path"]: stage["claims"] for track in tracks for stage in track["stages"]}
+    claims = {stage["path"]: stage["claims"] for track in tracks for stage in track["stages"] if stage["claims"]}
     CLAIMS.write_text(json.dumps(claims, indent=1, sort_keys=True) + "\n")
 
 
