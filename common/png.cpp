@@ -53,8 +53,7 @@ void write_png(const std::filesystem::path& path, std::int64_t width, std::int64
 
 void write_png(const std::filesystem::path& path, std::int64_t /*width*/, std::int64_t /*height*/,
                std::span<const std::uint8_t> /*pixels*/, const palette& /*colours*/) {
-  throw file_error("cannot write " + path.string() +
-                   ": this build is without pictures (libpng was not found)");
+  throw file_error(path, "this build writes no pictures (libpng was not found)");
 }
 
 #endif
