@@ -44,6 +44,12 @@ void* arena_resource::allocate(std::size_t bytes, cudaStream_t stream) {
   return mine.data;
 }
 
+void arena_resource::fill(unsigned char byte, cudaStream_t stream) {
+  for (const piece& one : pieces_) {
+    if (one.bytes > 0) CUDA_CHECK(cudaMemsetAsync(one.data, byte, one.bytes, stream));
+  }
+}
+
 void arena_resource::deallocate(void* /*pointer*/, std::size_t /*bytes*/, cudaStream_t /*stream*/) noexcept {}
 
 }  // namespace lab

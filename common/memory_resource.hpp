@@ -52,6 +52,9 @@ class arena_resource final : public memory_resource {
   // Everything handed out is free again.
   void reset() noexcept { next_ = 0; }
 
+  // Sets all that the arena owns to `byte`.
+  void fill(unsigned char byte, cudaStream_t stream);
+
  private:
   struct piece {
     void* data;

@@ -17,70 +17,17 @@
 #include <utility>
 #include <vector>
 
-#if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
-#endif
 #include "common/memory.hpp"
 #include "common/npy.hpp"
 #include "common/random.hpp"
 #include "common/stream.hpp"
 #include "harness/device/array_problem.hpp"
+#include "harness/device/guarded_buffer.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/parameters.hpp"
 #include "harness/device/track.hpp"
 
 namespace lab {
-
-// Device memory for `size` values of T between two guard zones. Whatever writes beside the array is found
-// out, and what reads beside it reads NaN.
-template <class T>
-class guarded_buffer {
- public:
-  // A multiple of every alignment that a kernel may hope for, and longer than a block's stray step.
-  static constexpr std::int64_t guard_bytes = 16 * 1024;
-  static constexpr unsigned char guard_byte = 0xff;
-
-  guarded_buffer(std::int64_t size, cudaStream_t stream)
-      : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {
-#if LAB_EMULATED
-    emulator::narrow_allocation(data(), static_cast<std::size_t>(size) * sizeof(T));
-#endif
-  }
-
-  static std::size_t needed_bytes(std::int64_t size) {
-    return static_cast<std::size_t>(size) * sizeof(T) + static_cast<std::size_t>(2 * guard_bytes);
-  }
-
-  [[nodiscard]] T* data() const {
-    return reinterpret_cast<T*>(bytes_.data() + guard_bytes);
-  }
-  [[nodiscard]] std::int64_t size() const {
-    return size_;
-  }
-
-  // Marks the guards, and the values too.
-  void poison_all() const {
-    CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
-  }
-
-  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
-  // any. `found` is a device scratch word.
-  [[nodiscard]] std::optional<std::int64_t> changed_guard(std::int64_t* found) const {
-    const std::int64_t array_bytes = size_ * static_cast<std::int64_t>(sizeof(T));
-    for (const std::int64_t start : {-guard_bytes, array_bytes}) {
-      find_other_byte(bytes_.data() + guard_bytes + start, guard_bytes, guard_byte, found, stream_);
-      std::int64_t first = 0;
-      CUDA_CHECK(cudaMemcpyAsync(&first, found, sizeof first, cudaMemcpyDeviceToHost, stream_));
-      CUDA_CHECK(cudaStreamSynchronize(stream_));
-      if (first < guard_bytes) return start + first;
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::int64_t size_;
-  device_buffer<unsigned char> bytes_;
-  cudaStream_t stream_;
-};
 
 // Compares found outputs with the reference, on all cores.
 template <class Problem, class Output>
@@ -452,47 +399,12 @@ class array_track final : public track {
 
   [[nodiscard]] track_description describe() const override {
     track_description description{.title = Problem::title, .unit = Problem::unit};
-    for (const auto& spec : Problem::describe()) {
-      const auto& defaults = emulated ? spec.emulator_bench : spec.bench;
-      parameter_description added{.name = spec.name,
-                                  .meaning = spec.meaning,
-                                  .minimum = spec.minimum,
-                                  .maximum = largest_value,
-                                  .verify_defaults = spec.emulator_bench,
-                                  .bench_defaults = defaults};
-      for (const choice& one : spec.choices) {
-        added.choices.push_back(one.value);
-        added.choice_names.emplace_back(one.name);
-      }
-      description.parameters.push_back(std::move(added));
-    }
+    description.parameters = describe_parameters(Problem::describe());
     return description;
   }
 
   [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
-    parameter_values complete;
-    for (const auto& spec : Problem::describe()) {
-      const auto found = given.find(spec.name);
-      const std::int64_t value =
-          found != given.end() ? found->second : (emulated ? spec.emulator_bench : spec.bench)[0];
-      if (value < spec.minimum) {
-        throw usage_error(std::string(spec.name) + " must be at least " + std::to_string(spec.minimum) +
-                          ", not " + std::to_string(value));
-      }
-      if (value > largest_value) {
-        throw usage_error(std::string(spec.name) + " must be at most " + std::to_string(largest_value) +
-                          ", not " + std::to_string(value));
-      }
-      const auto is_value = [value](const choice& one) { return one.value == value; };
-      if (!spec.choices.empty() && std::none_of(spec.choices.begin(), spec.choices.end(), is_value)) {
-        throw usage_error(std::string(spec.name) + " cannot be " + std::to_string(value) + ": it is one of " +
-                          names_of(spec.choices));
-      }
-      complete[spec.name] = value;
-    }
-    for (const auto& [name, unused] : given) {
-      if (!complete.contains(name)) throw usage_error("no parameter is called " + name);
-    }
+    parameter_values complete = complete_parameters(Problem::describe(), given);
     if constexpr (requires(const parameters& p) { Problem::why_invalid(p); }) {
       if (const std::string why = Problem::why_invalid(typed(complete)); !why.empty()) throw usage_error(why);
     }
@@ -509,7 +421,7 @@ class array_track final : public track {
     return list;
   }
 
-  [[nodiscard]] ceiling_need ceiling(const parameter_values& values) const override {
+  [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {
     const bool reads = Problem::ceiling == array_ceiling::read;
     return {.kind = reads ? "read" : "copy", .bytes = Problem::fewest_bytes(typed(values))};
   }
@@ -577,9 +489,6 @@ class array_track final : public track {
                             "stage without the trait leaks_nonfinite (lab list)");
   }
 
-  // 2^48 elements: far beyond any device, and near enough to keep every byte count within 64 bits.
-  static constexpr std::int64_t largest_value = std::int64_t{1} << 48;
-
   static const stage<Problem>& typed(const stage_entry& entry) {
     if (entry.problem != typeid(Problem))
       throw std::logic_error(entry.path + " is registered for another problem");
@@ -587,16 +496,7 @@ class array_track final : public track {
   }
 
   static parameters typed(const parameter_values& values) {
-    parameters p;
-    for (const auto& spec : Problem::describe()) p.*spec.member = values.at(spec.name);
-    return p;
-  }
-
-  static std::string names_of(const std::vector<choice>& choices) {
-    std::string text;
-    for (const choice& one : choices)
-      text += (text.empty() ? "" : ", ") + std::to_string(one.value) + " (" + one.name + ")";
-    return text;
+    return typed_parameters(Problem::describe(), values);
   }
 
   // The parameters that the file's shape and type settle: n, unless the problem has a function of this name.

@@ -140,7 +140,7 @@ class gpu_sampler {
       };
     };
     const bool warm = plan_.l2 == cache_state::warm;
-    if (estimate >= (warm ? short_warm_kernel_nanoseconds : short_kernel_nanoseconds)) {
+    if (!hooks_.capturable || estimate >= (warm ? short_warm_kernel_nanoseconds : short_kernel_nanoseconds)) {
       collect(timing, plan_, watched([this] { return sample_with_events([this] { enqueue_(); }, 1); }));
     } else if (warm) {
       timing.method = "graph";
@@ -186,6 +186,7 @@ class gpu_sampler {
     const auto start = clock::now();
     double last = 0;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, plan_.warmups); ++i) {
+      hooks_.before();
       last = sample_with_events([this] { enqueue_(); }, 1);
       if (seconds_since(start) > longest_warmup_seconds) break;
     }
@@ -321,7 +322,8 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
                                [&] {
                                  if (!stage.traits.nondeterministic && work->digest() != right_bits)
                                    throw wrong_sample();
-                               }};
+                               },
+                           .capturable = work->capturable() && !stage.traits.synchronises};
   timing_record timing;
   try {
     timing = measure([&] { work->launch(); }, plan, stream, hooks);

@@ -9,11 +9,13 @@
 
 namespace lab {
 
-// What happens around each sample, untimed: `before` puts work on the stream, `after` may look at what came
-// out.
+// What happens around each sample, untimed: `before` puts work on the stream (before a launch to warm up as
+// well), `after` may look at what came out. What is not `capturable` is launched for each sample, and never
+// through a graph.
 struct sample_hooks {
   std::function<void()> before = [] {};
   std::function<void()> after = [] {};
+  bool capturable = true;
 };
 
 // Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or for short launches a captured

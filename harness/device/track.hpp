@@ -52,6 +52,8 @@ class workload {
   virtual void poison() = 0;
   // Enqueues the stage.
   virtual void launch() = 0;
+  // Whether a graph may hold what launch() does: not where memory is allocated in it.
+  [[nodiscard]] virtual bool capturable() const { return true; }
   // Waits, and compares everything that `prepare` set up with what it must be now.
   virtual check_result check() = 0;
   // Waits, and hashes the outputs bit by bit.
@@ -82,7 +84,9 @@ class track {
   // `given` completed by the bench defaults (the first of a sweep). Throws usage_error.
   [[nodiscard]] virtual parameter_values complete(const parameter_values& given) const = 0;
   [[nodiscard]] virtual std::vector<trial> trials(const stage_entry& stage, bool thorough) const = 0;
-  [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters) const = 0;
+  // Of the inputs with `seed`, where their size depends on it.
+  [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters,
+                                             std::uint64_t seed) const = 0;
   // Why the stage cannot run these parameters; empty when it can.
   [[nodiscard]] virtual std::string unsupported(const stage_entry& stage,
                                                 const parameter_values& parameters) const = 0;

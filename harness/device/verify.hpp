@@ -23,7 +23,9 @@ std::string failure_message(const failure_record& failure);
 // Tries the stage on its track's trials: a few small and hostile ones, or all (`thorough`), each in fresh
 // memory. Traits are held to their word: without `drifts` or `leaks_nonfinite` the stage must pass the inputs
 // that show them; with them (thorough) it must fail at least one. Likewise results must be the same bits
-// twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once.
+// twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once. On
+// a GPU a launch must be captured in a graph and be right when replayed; one that `synchronises` must be
+// refused.
 verification_record verify(const stage_entry& stage, std::uint64_t seed, bool thorough, cudaStream_t stream);
 
 // Throws unsupported_error when the device cannot run the stage at all.

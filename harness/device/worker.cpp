@@ -29,6 +29,9 @@ class no_device_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Of requests that name none.
+constexpr std::uint64_t default_seed = 42;
+
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -99,7 +102,8 @@ stage_description describe_stage(const stage_entry& stage, bool have_device) {
                      {"minimum_compute_capability", t.minimum_compute_capability},
                      {"drifts", t.drifts},
                      {"leaks_nonfinite", t.leaks_nonfinite},
-                     {"nondeterministic", t.nondeterministic}},
+                     {"nondeterministic", t.nondeterministic},
+                     {"synchronises", t.synchronises}},
           .needs = needs_text(t),
           .library = t.library,
           .metrics = stage.metrics,
@@ -198,13 +202,14 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
   if (op == "ceiling") {
     const track& its_track = find_track(request.at("track").get<std::string>());
-    const ceiling_need need = its_track.ceiling(its_track.complete(parameters_of(request)));
+    const ceiling_need need =
+        its_track.ceiling(its_track.complete(parameters_of(request)), request.value("seed", default_seed));
     return {.content = {{"ceiling", measure_ceiling(need, request.at("plan").get<measure_plan>(), on)}}};
   }
 
   const stage_entry& stage = find_stage(request.at("stage").get<std::string>());
   const track& its_track = track_of(stage);
-  const std::uint64_t seed = request.value("seed", std::uint64_t{42});
+  const std::uint64_t seed = request.value("seed", default_seed);
   require_runnable(stage);
   if (op == "verify") return conclude(verify(stage, seed, request.value("thorough", true), on));
   if (op == "apply") {

@@ -195,6 +195,12 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
   apply->add_option("--output", raw.outputs, "where the result goes; several with commas between")
       ->type_name("FILE[,FILE]")
       ->required();
+  apply->footer(
+      "Tracks of numbers take and write .npy arrays. The track redact takes a CSV file (RFC 4180, UTF-8) "
+      "whose\n"
+      "header names the columns `name` and `visibility`, and writes one with the column `redacted`. The "
+      "result\n"
+      "is checked against the reference first; a file is written whole or not at all.");
   verbs["apply"] = {
       apply, true, [](const raw_options& options, const auto&) {
         return apply_stage({options.stage, options.device, split_at_commas(options.inputs, "--input"),

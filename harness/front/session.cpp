@@ -189,8 +189,12 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
-  const auto answer = request(
-      {{"op", "ceiling"}, {"track", group.track}, {"parameters", job.parameters}, {"plan", plan}}, what);
+  const auto answer = request({{"op", "ceiling"},
+                               {"track", group.track},
+                               {"parameters", job.parameters},
+                               {"seed", options_.seed},
+                               {"plan", plan}},
+                              what);
   if (answer.end == answer_end::ok) {
     group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
   } else if (concerns_the_row(answer)) {

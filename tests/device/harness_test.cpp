@@ -128,6 +128,41 @@ TEST_CASE("a wrong reduction is rejected, in words that say what is wrong") {
   }
 }
 
+TEST_CASE("a wrong redaction is rejected, in words that say what is wrong") {
+  const auto require = [](const std::string& name, failure_kind kind, const std::string& words) {
+    require_failure(name, kind, words, "redact");
+  };
+  SECTION("a code point cut in half") {
+    require("cuts_code_point", failure_kind::wrong, "found \"\\xf0 \\xf0\\x9f");
+  }
+  SECTION("the final offset forgotten") {
+    require("forgets_final_offset", failure_kind::wrong, "expected a final offset of ");
+    require("forgets_final_offset", failure_kind::wrong,
+            "found -1, which is the poison: it was never written");
+  }
+  SECTION("written at the neighbour's offset") {
+    require("neighbours_offset", failure_kind::wrong, "wrong at index 0: expected \"");
+    CHECK(verify("redact/neighbours_offset").failure->block == "0");
+    CHECK(verify("redact/neighbours_offset").failure->thread == "0");
+  }
+  SECTION("private names behind the column") {
+    require("leaks_private_name", failure_kind::out_of_bounds, "private text of row ");
+    require("leaks_private_name", failure_kind::out_of_bounds, " in unused output, ");
+  }
+  SECTION("memory kept") {
+    require("keeps_memory", failure_kind::wrong, "did not give back 1000 bytes of 1 allocation");
+  }
+#if !LAB_EMULATED
+  // The emulator has no graphs, and nothing there ever waits.
+  SECTION("a wait not declared") {
+    require("undeclared_synchronises", failure_kind::launch, "a launch must only enqueue work on its stream");
+  }
+  SECTION("a wait declared, and none") {
+    require("false_synchronises", failure_kind::wrong, "a stage that declares synchronises");
+  }
+#endif
+}
+
 TEST_CASE("a reduction's reference is exact, on one core and on all") {
   // Uniform inputs are multiples of 2^-53: their sum is one of integers.
   const std::int64_t n = 3'000'001;
@@ -149,7 +184,7 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
   lab::skip_without_device();
   const lab::stream stream;
   const lab::track& track = lab::find_track("reduction");
-  const lab::ceiling_need need = track.ceiling(track.complete({{"n", 1'000'003}}));
+  const lab::ceiling_need need = track.ceiling(track.complete({{"n", 1'000'003}}), 1);
   CHECK(need.kind == "read");
   CHECK(need.bytes == 4 * 1'000'004);
   const lab::ceiling_record ceiling =

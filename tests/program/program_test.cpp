@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/csv.hpp"
 #include "common/npy.hpp"
 #include "common/random.hpp"
 #include "harness/front/child_process.hpp"
@@ -37,6 +38,12 @@ outcome lab_program(const strings& arguments, const strings& environment = {}) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+void skip_without_csv() {
+  if (lab::csv_is_supported()) return;
+  std::puts("this test is skipped: built without libcsv");
+  std::exit(4);
 }
 
 // A bounded random walk, as prices are.
@@ -214,6 +221,95 @@ TEST_CASE("files and parameters that make no sense are refused, and nothing is w
   CHECK(lab::read_npy<double>(output).shape == std::vector<std::int64_t>{0});
   CHECK(apply({"--input", good, "--output", output, "--window", "4"}).code == 0);
   CHECK(lab::read_npy<double>(output).values == std::vector<double>(3, HUGE_VAL));
+}
+
+TEST_CASE("a redaction is applied to a CSV file, with any allocator and offsets") {
+  lab::skip_without_device();
+  skip_without_csv();
+  const temporary_directory directory;
+  const auto input = (directory / "people.csv").string();
+  const auto output = (directory / "out.csv").string();
+  lab::test::put(input,
+                 "\xef\xbb\xbfid,visibility,name\r\n"
+                 "1,public,Ada Lovelace\r\n"
+                 "2,private,Bob Secret\r\n"
+                 "3,public,Madonna\r\n"
+                 "\r\n"
+                 "4,public,\"李 \"\"Ann\"\", Junior\"\r\n"
+                 "5,Public,\"two\nlines\"\r\n"
+                 "6,\"public\",");
+  const std::string expected = "redacted\nL Ada\nX X\n\" Madonna\"\n\"\"\" 李\"\nX X\n\" \"\n";
+  for (const char* allocator : {"plain", "pool", "none"}) {
+    for (const char* offsets : {"32", "64"}) {
+      const outcome found = lab_program({"apply", "redact/04_two_pass", "--input", input, "--output", output,
+                                         "--allocator", allocator, "--offsets", offsets});
+      INFO(found.text);
+      CHECK(found.code == 0);
+      CHECK(lab::test::get(output) == expected);
+    }
+  }
+  // A header alone is a table of no rows.
+  lab::test::put(input, "name,visibility\n");
+  CHECK(lab_program({"apply", "redact/04_two_pass", "--input", input, "--output", output}).code == 0);
+  CHECK(lab::test::get(output) == "redacted\n");
+}
+
+TEST_CASE("CSV files that make no sense are refused, and nothing is written") {
+  lab::skip_without_device();
+  skip_without_csv();
+  const temporary_directory directory;
+  const auto input = (directory / "people.csv").string();
+  const auto output = (directory / "out.csv").string();
+  struct refusal {
+    const char* content;
+    const char* words;
+    strings more = {};
+  };
+  for (const refusal& one :
+       {refusal{"", "it is empty"}, refusal{"name\nAda\n", "no column is called visibility; there is name"},
+        refusal{"first,visibility\nAda,public\n", "no column is called name; there are first, visibility"},
+        refusal{"name,name,visibility\na,b,c\n", "two columns are called name"},
+        refusal{"name,visibility\nAda,public\nBob\n", "row 2 (line 3) has 1 field, and the header has 2"},
+        refusal{"name,visibility\nAda,public,x\n", "row 1 (line 2) has 3 fields, and the header has 2"},
+        refusal{"name,visibility\nAda,public\nB\xc3(,public\n",
+                "row 2 (line 3): name is not UTF-8 from its byte 2 on"},
+        refusal{"name,visibility\nAda,\xff\n", "visibility is not UTF-8"},
+        refusal{"name,visibility\n\"Ada,public\n", "a quote is opened and never closed"},
+        refusal{"name,visibility\nA\"da,public\n", "line 2: a quote"},
+        refusal{"name,visibility\nAda,public\n", "rows is what the input file says", {"--rows", "1"}},
+        refusal{"name,visibility\nAda,public\n",
+                "content is what the input file says",
+                {"--content", "people"}}}) {
+    lab::test::put(input, one.content);
+    strings arguments{"apply", "redact/04_two_pass", "--input", input, "--output", output};
+    arguments.insert(arguments.end(), one.more.begin(), one.more.end());
+    const outcome found = lab_program(arguments);
+    INFO(found.text);
+    CHECK(found.code == 2);
+    CHECK(contains(found.text, one.words));
+    CHECK_FALSE(std::filesystem::exists(output));
+  }
+  // What was there stays there.
+  lab::test::put(input, "");
+  lab::test::put(output, "precious");
+  CHECK(lab_program({"apply", "redact/04_two_pass", "--input", input, "--output", output}).code == 2);
+  CHECK(lab::test::get(output) == "precious");
+}
+
+TEST_CASE("a wrong redaction of somebody's file is found, and not written") {
+  lab::skip_without_device();
+  skip_without_csv();
+  const temporary_directory directory;
+  const auto input = (directory / "people.csv").string();
+  const auto output = (directory / "out.csv").string();
+  lab::test::put(input, "name,visibility\nAnn Éclair,public\nBob Marley,private\n");
+  const std::string worker = std::string(LAB_WORKER_VARIABLE) + "=" + LAB_WRONG_WORKER;
+  const outcome found =
+      lab_program({"apply", "redact/cuts_code_point", "--input", input, "--output", output}, {worker});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "wrong at index 0: expected \"\\xc3\\x89 Ann\", found \"\\xc3 Ann\""));
+  CHECK_FALSE(std::filesystem::exists(output));
 }
 
 TEST_CASE("sizes beyond memory are skipped with both figures, and the rest goes on") {

@@ -1,0 +1,90 @@
+// A column of strings in the host's memory, and the way to make a long one: on all cores.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace lab::redact {
+
+// `size` values of T, uninitialised: whoever fills them first, in parallel, is given their pages.
+template <class T>
+class host_array {
+ public:
+  host_array() = default;
+  explicit host_array(std::int64_t size)
+      : values_(std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(size))), size_(size) {}
+
+  [[nodiscard]] T* data() const { return values_.get(); }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  T& operator[](std::int64_t index) { return values_[static_cast<std::size_t>(index)]; }
+  const T& operator[](std::int64_t index) const { return values_[static_cast<std::size_t>(index)]; }
+
+ private:
+  std::unique_ptr<T[]> values_;
+  std::int64_t size_ = 0;
+};
+
+// Row i is chars[offsets[i]] up to chars[offsets[i + 1]]. 64-bit offsets, whatever a stage is given.
+struct column {
+  host_array<std::int64_t> offsets;
+  host_array<char> chars;
+
+  [[nodiscard]] std::int64_t rows() const { return offsets.size() - 1; }
+  [[nodiscard]] std::int64_t bytes() const { return offsets[rows()]; }
+  [[nodiscard]] std::string_view operator[](std::int64_t row) const {
+    return {chars.data() + offsets[row], static_cast<std::size_t>(offsets[row + 1] - offsets[row])};
+  }
+};
+
+// Calls visit(k) for each k < count, on all cores, in any order.
+template <class Visit>
+void on_all_cores(std::int64_t count, const Visit& visit) {
+  const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&] {
+    for (std::int64_t k = next++; k < count; k = next++) visit(k);
+  };
+  std::vector<std::jthread> helpers;
+  for (std::int64_t t = 1; t < std::min(cores, count); ++t) helpers.emplace_back(work);
+  work();
+}
+
+// The column whose row i is what append(text, i) appends to the text.
+template <class Append>
+column make_column(std::int64_t rows, const Append& append) {
+  constexpr std::int64_t piece_rows = 1 << 15;
+  const std::int64_t pieces = (rows + piece_rows - 1) / piece_rows;
+  const auto end_of = [&](std::int64_t piece) { return std::min(rows, (piece + 1) * piece_rows); };
+  column made{.offsets = host_array<std::int64_t>(rows + 1)};
+  // Each piece's text, and its rows' ends counted from the piece's beginning.
+  std::vector<std::string> texts(static_cast<std::size_t>(pieces));
+  on_all_cores(pieces, [&](std::int64_t piece) {
+    std::string& text = texts[static_cast<std::size_t>(piece)];
+    for (std::int64_t row = piece * piece_rows; row < end_of(piece); ++row) {
+      append(text, row);
+      made.offsets[row + 1] = static_cast<std::int64_t>(text.size());
+    }
+  });
+  std::vector<std::int64_t> begins{0};
+  for (const std::string& text : texts)
+    begins.push_back(begins.back() + static_cast<std::int64_t>(text.size()));
+  made.offsets[0] = 0;
+  made.chars = host_array<char>(begins.back());
+  on_all_cores(pieces, [&](std::int64_t piece) {
+    std::string& text = texts[static_cast<std::size_t>(piece)];
+    const std::int64_t begin = begins[static_cast<std::size_t>(piece)];
+    std::memcpy(made.chars.data() + begin, text.data(), text.size());
+    std::string().swap(text);
+    for (std::int64_t row = piece * piece_rows; row < end_of(piece); ++row) made.offsets[row + 1] += begin;
+  });
+  return made;
+}
+
+}  // namespace lab::redact

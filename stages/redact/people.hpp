@@ -1,0 +1,245 @@
+// The inputs that stages are tried on and timed with: row i is a pure function of content, seed and i.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/cuda.hpp"
+#include "common/random.hpp"
+#include "stages/redact/reference.hpp"
+
+namespace lab::redact {
+
+// The values of the parameter `content`.
+enum class content : std::int64_t {
+  people,       // names of 8 to 21 letters, half of them public
+  all_private,  // the same names
+  all_public,
+  empty,      // no name has a character
+  multibyte,  // characters of one to four bytes
+  hostile,    // what is nobody's name, and visibilities that are almost "public"
+  skewed,     // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
+  huge_row    // one row of 64 MiB (on the emulator 1 MiB) among people
+};
+
+// Both columns, and what must become of them.
+struct people {
+  column names;
+  column visibilities;
+  column expected;
+};
+
+namespace generator {
+
+// Random bits in any number, from one row's own place in the sequence.
+class row_bits {
+ public:
+  row_bits(std::uint64_t seed, std::int64_t row)
+      : seed_(seed), next_(static_cast<std::uint64_t>(row) << 24) {}
+
+  // Evenly from [0, count), as far as 2^64 is large.
+  std::int64_t below(std::int64_t count) {
+    return static_cast<std::int64_t>(all() % static_cast<std::uint64_t>(count));
+  }
+  std::uint64_t all() { return random_bits(seed_, next_++); }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t next_;
+};
+
+// Some letters are more frequent than others; 32 of them, so that five bits choose one.
+inline constexpr std::string_view letters = "aabcdeeefghiiijklmnnoopqrrsstuvz";
+static_assert(letters.size() == 32);
+
+inline void append_letters(std::string& text, row_bits& bits, std::int64_t count) {
+  constexpr std::int64_t letters_per_word = 12;  // 60 of 64 bits
+  while (count > 0) {
+    std::uint64_t word = bits.all();
+    const std::int64_t now = std::min(count, letters_per_word);
+    for (std::int64_t k = 0; k < now; ++k, word >>= 5) text += letters[word & 31];
+    count -= now;
+  }
+}
+
+// A capital and `count - 1` letters.
+inline void append_word(std::string& text, row_bits& bits, std::int64_t count) {
+  const std::size_t begin = text.size();
+  append_letters(text, bits, count);
+  text[begin] = static_cast<char>(text[begin] - 'a' + 'A');
+}
+
+// 14 bytes on average.
+inline void append_person(std::string& text, row_bits& bits) {
+  append_word(text, bits, 3 + bits.below(7));
+  text += ' ';
+  append_word(text, bits, 4 + bits.below(8));
+}
+
+inline void append_character(std::string& text, row_bits& bits) {
+  constexpr std::array<std::string_view, 16> characters = {"a", "Z", "ø",  "é",  "ß", "Ж", "ÿ", "߿",
+                                                           "ࠀ", "€", "李", "가", "�", "𐀀", "𝔸", "🦉"};
+  text += characters[static_cast<std::size_t>(bits.below(16))];
+}
+
+inline void append_multibyte(std::string& text, row_bits& bits) {
+  const std::int64_t first = bits.below(9);
+  for (std::int64_t k = 0; k < first; ++k) append_character(text, bits);
+  if (bits.below(8) == 0) return;
+  text += ' ';
+  const std::int64_t last = bits.below(9);
+  for (std::int64_t k = 0; k < last; ++k) append_character(text, bits);
+}
+
+inline void append_hostile_name(std::string& text, row_bits& bits) {
+  using namespace std::string_view_literals;
+  constexpr std::array names = {""sv,
+                                " "sv,
+                                "  "sv,
+                                "Madonna"sv,
+                                "Mary Ann Smith"sv,
+                                " Ann"sv,
+                                "Ann "sv,
+                                "Ann  Lee"sv,
+                                " Ann Lee"sv,
+                                "Ann Lee "sv,
+                                "A"sv,
+                                "A B"sv,
+                                "é"sv,
+                                "é é"sv,
+                                "🦉"sv,
+                                "🦉 🦉"sv,
+                                " 🦉"sv,
+                                "🦉 "sv,
+                                "Ann 李四"sv,
+                                "李 Ann"sv,
+                                "Ann\tLee"sv,
+                                "Ann\nLee"sv,
+                                "Ann\u00a0Lee"sv,
+                                "Ann\u3000Lee X"sv,
+                                "a\0b c"sv,
+                                "c \0"sv,
+                                "\"A\", B"sv,
+                                "X X"sv,
+                                "public public"sv,
+                                "      six spaces"sv};
+  constexpr std::int64_t lengths[] = {7,  8,  9,  15,  16,  17,  31,  32,  33,
+                                      63, 64, 65, 127, 128, 129, 255, 256, 257};
+  if (bits.below(4) != 0) {
+    text += names[static_cast<std::size_t>(bits.below(std::ssize(names)))];
+    return;
+  }
+  // Lengths around everything that a thread, a warp or a block could take at once; the space anywhere.
+  const std::int64_t length = lengths[bits.below(std::ssize(lengths))];
+  const std::size_t begin = text.size();
+  append_letters(text, bits, length);
+  if (bits.below(4) != 0) text[begin + static_cast<std::size_t>(bits.below(length))] = ' ';
+}
+
+inline std::string_view hostile_visibility(row_bits& bits) {
+  constexpr std::array<std::string_view, 16> almost = {
+      "Public",    "publi",   "publicx",     "",           "PUBLIC",
+      " public",   "public ", "publi\u0441", "cilbup",     "privat",
+      "private",   "pub",     "x",           "xxxxpublic", "publicpublicpublic",
+      "öffentlich"};
+  return bits.below(2) == 0 ? "public" : almost[static_cast<std::size_t>(bits.below(16))];
+}
+
+// The rows that are long, of which there are few.
+class long_rows {
+ public:
+  long_rows(content kind, std::int64_t rows, std::uint64_t seed)
+      : seed_(seed), rows_in_all_(static_cast<std::uint64_t>(rows)), kind_(kind) {
+    if (rows == 0) return;
+    const std::uint64_t wanted = kind == content::huge_row ? 1 : kind == content::skewed ? 5 : 0;
+    for (std::uint64_t k = 0; k < wanted; ++k)
+      rows_.push_back(static_cast<std::int64_t>(random_bits(~seed, k) % rows_in_all_));
+  }
+
+  [[nodiscard]] bool contains(std::int64_t row) const {
+    return std::find(rows_.begin(), rows_.end(), row) != rows_.end();
+  }
+
+  // The space lies early, late or nowhere: nearly nothing of the name is shown, or nearly all.
+  void append(std::string& text, std::int64_t row) const {
+    row_bits bits(seed_, row);
+    const std::int64_t length = kind_ == content::huge_row
+                                    ? (emulated ? std::int64_t{1} << 20 : std::int64_t{1} << 26)
+                                    : (100'000 + bits.below(900'001)) / (emulated ? 10 : 1);
+    constexpr std::int64_t short_part = 11;
+    switch ((seed_ + (kind_ == content::huge_row ? rows_in_all_ : static_cast<std::uint64_t>(row))) % 3) {
+      case 0:
+        append_word(text, bits, short_part);
+        text += " €";
+        append_letters(text, bits, length - short_part - 4);
+        break;
+      case 1:
+        append_word(text, bits, length - short_part);
+        text += " €";
+        append_letters(text, bits, short_part - 4);
+        break;
+      default:
+        append_word(text, bits, length);
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> rows_;
+  std::uint64_t seed_;
+  std::uint64_t rows_in_all_;
+  content kind_;
+};
+
+inline void append_name(std::string& text, content kind, row_bits& bits) {
+  switch (kind) {
+    case content::empty:
+      break;
+    case content::multibyte:
+      append_multibyte(text, bits);
+      break;
+    case content::hostile:
+      append_hostile_name(text, bits);
+      break;
+    case content::people:
+    case content::all_private:
+    case content::all_public:
+    case content::skewed:
+    case content::huge_row:
+      append_person(text, bits);
+  }
+}
+
+inline std::string_view visibility(content kind, row_bits& bits) {
+  if (kind == content::hostile) return hostile_visibility(bits);
+  if (kind == content::all_private) return "private";
+  if (kind == content::all_public) return "public";
+  return bits.below(2) == 0 ? "public" : "private";
+}
+
+}  // namespace generator
+
+inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
+  const generator::long_rows long_ones(kind, rows, seed);
+  people made;
+  made.names = make_column(rows, [&](std::string& text, std::int64_t row) {
+    if (long_ones.contains(row)) {
+      long_ones.append(text, row);
+    } else {
+      generator::row_bits bits(seed, row);
+      generator::append_name(text, kind, bits);
+    }
+  });
+  made.visibilities = make_column(rows, [&](std::string& text, std::int64_t row) {
+    generator::row_bits bits(~seed, row);
+    // A long row that nobody may see would be as short as any other in the output.
+    text += long_ones.contains(row) ? "public" : generator::visibility(kind, bits);
+  });
+  made.expected = redacted(made.names, made.visibilities);
+  return made;
+}
+
+}  // namespace lab::redact

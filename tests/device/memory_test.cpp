@@ -1,0 +1,123 @@
+// Memory resources, and the one that watches over another.
+#include <string>
+
+#include "common/memory.hpp"
+#include "common/memory_resource.hpp"
+#include "common/stream.hpp"
+#include "harness/device/checked_resource.hpp"
+#include "harness/device/kernels.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+
+using lab::failure_kind;
+
+namespace {
+
+// Sets a byte, counted from `pointer`, as a stray kernel would.
+void scribble(void* pointer, std::int64_t at, const lab::stream& stream) {
+  CUDA_CHECK(cudaMemsetAsync(static_cast<char*>(pointer) + at, 7, 1, stream.get()));
+}
+
+bool contains(const std::optional<lab::failure_record>& failure, failure_kind kind,
+              const std::string& words) {
+  INFO((failure ? failure->found : "nothing found"));
+  CHECK((failure && failure->kind == kind && failure->found.find(words) != std::string::npos));
+  return failure.has_value();
+}
+
+}  // namespace
+
+TEST_CASE("an arena hands out the same memory after a reset, and gives it back at its end") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::size_t before = lab::memory::in_use();
+  {
+    lab::arena_resource arena;
+    void* const first = arena.allocate(1000, stream.get());
+    void* const second = arena.allocate(10, stream.get());
+    CHECK(first != second);
+    CHECK(arena.allocate(0, stream.get()) == nullptr);
+    const std::size_t used = lab::memory::in_use();
+    arena.reset();
+    CHECK(arena.allocate(900, stream.get()) == first);
+    CHECK(arena.allocate(10, stream.get()) == second);
+    CHECK(lab::memory::in_use() == used);
+    arena.fill(0x11, stream.get());
+    unsigned char bytes[10] = {};
+    CUDA_CHECK(cudaMemcpyAsync(bytes, second, sizeof bytes, cudaMemcpyDeviceToHost, stream.get()));
+    stream.synchronize();
+    for (const unsigned char byte : bytes) CHECK(byte == 0x11);
+  }
+  CHECK(lab::memory::in_use() == before);
+}
+
+TEST_CASE("watched memory is poisoned, and what is done to it beside the rules is found") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::size_t before = lab::memory::in_use();
+  {
+    lab::pool_resource pool;
+    lab::checked_resource checked(pool, stream.get());
+    void* const kept = checked.allocate(100, stream.get());
+    void* const returned = checked.allocate(50, stream.get());
+    CHECK(checked.allocate(0, stream.get()) == nullptr);
+    CHECK(checked.bytes_of(kept) == 100);
+    SECTION("nothing but the rules") {
+      unsigned char bytes[100] = {};
+      CUDA_CHECK(cudaMemcpyAsync(bytes, kept, sizeof bytes, cudaMemcpyDeviceToHost, stream.get()));
+      stream.synchronize();
+      for (const unsigned char byte : bytes) CHECK(byte == 0xff);
+      checked.deallocate(returned, 50, stream.get());
+      checked.deallocate(nullptr, 0, stream.get());
+      CHECK_FALSE(checked.bytes_of(returned));
+      CHECK_FALSE(checked.check({kept}));
+    }
+    SECTION("not given back") {
+      contains(checked.check({kept}), failure_kind::wrong, "did not give back 50 bytes of 1 allocation");
+      contains(checked.check({}), failure_kind::wrong, "did not give back 50 bytes");  // the first is kept
+    }
+    SECTION("given back twice") {
+      checked.deallocate(returned, 50, stream.get());
+      checked.deallocate(returned, 50, stream.get());
+      contains(checked.check({kept}), failure_kind::wrong, "given back twice, or never handed out");
+    }
+    SECTION("given back with another size") {
+      checked.deallocate(returned, 49, stream.get());
+      contains(checked.check({kept}), failure_kind::wrong, "49 bytes given back of an allocation of 50");
+    }
+    SECTION("written to behind its end") {
+      scribble(kept, 100, stream);
+      checked.deallocate(returned, 50, stream.get());
+      contains(checked.check({kept}), failure_kind::out_of_bounds,
+               "a write 0 bytes behind the end of an allocation of 100 bytes");
+    }
+    SECTION("written to in front of it, and given back") {
+      scribble(returned, -1, stream);
+      checked.deallocate(returned, 50, stream.get());
+      contains(checked.check({kept}), failure_kind::out_of_bounds,
+               "a write 1 byte in front of an allocation of 50 bytes");
+    }
+    SECTION("written to after it was given back") {
+      checked.deallocate(returned, 50, stream.get());
+      scribble(returned, 3, stream);
+      contains(checked.check({kept}), failure_kind::out_of_bounds,
+               "a write to byte 3 of an allocation of 50");
+    }
+    checked.release_all();
+    CHECK_FALSE(checked.check({}));
+  }
+  CHECK(lab::memory::in_use() == before);
+}
+
+TEST_CASE("watched memory that is not there is the upstream's error, and nothing is kept") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  lab::pool_resource pool;
+  lab::checked_resource checked(pool, stream.get());
+  const std::size_t before = lab::memory::in_use();
+  lab::memory::fail_after(1);
+  CHECK_THROWS_AS(checked.allocate(100, stream.get()), lab::memory_error);
+  lab::memory::fail_after(0);
+  CHECK(lab::memory::in_use() == before);
+  CHECK_FALSE(checked.check({}));
+}

@@ -1,0 +1,193 @@
+// The redaction's workload: what it accepts, what it measures, and what happens when memory runs out.
+#include <limits>
+#include <string>
+
+#include "common/memory.hpp"
+#include "common/stream.hpp"
+#include "harness/device/measure.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
+#include "stages/redact/workload.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+#if LAB_EMULATED
+#include "common/emulator/emulator.hpp"
+#endif
+
+namespace {
+
+using namespace lab::redact;
+
+const lab::stage_entry& right_stage() {
+  return lab::find_stage("redact/04_two_pass");
+}
+
+lab::parameter_values with(std::int64_t rows, content kind, allocator from, std::int64_t offsets = 32) {
+  return {{"rows", rows},
+          {"content", static_cast<std::int64_t>(kind)},
+          {"allocator", static_cast<std::int64_t>(from)},
+          {"offsets", offsets}};
+}
+
+std::unique_ptr<lab::workload> make(const lab::parameter_values& values, const lab::stream& stream) {
+  return lab::track_of(right_stage()).make(right_stage(), values, stream.get());
+}
+
+}  // namespace
+
+TEST_CASE("a redaction is right from every allocator, again and again, and gives all memory back") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::size_t before = lab::memory::in_use();
+  for (const allocator from : {allocator::plain, allocator::pool, allocator::none}) {
+    INFO(static_cast<int>(from));
+    const auto work = make(with(3000, content::hostile, from, 64), stream);
+    for (const std::uint64_t seed : {1, 2}) {
+      const lab::check_result found = lab::run_and_check(*work, lab::pattern::random, seed, stream.get());
+      INFO((found.failure ? lab::failure_message(*found.failure) : std::string("no failure")));
+      CHECK_FALSE(found.failure);
+      CHECK(found.compared == 3000);
+      const std::uint64_t bits = work->digest();
+      for (int k = 0; k < 3; ++k) {
+        work->poison();
+        work->launch();
+        CHECK(work->digest() == bits);
+        CHECK_FALSE(work->check().failure);
+      }
+    }
+    const std::uint64_t bits = work->digest();
+    CHECK_FALSE(lab::run_and_check(*work, lab::pattern::random, 3, stream.get()).failure);
+    CHECK(work->digest() != bits);
+    CHECK(work->capturable() == (from == allocator::none));
+  }
+  CHECK(lab::memory::in_use() == before);
+}
+
+TEST_CASE("answers that were right once do not survive the poison") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const auto work = make(with(500, content::people, allocator::none), stream);
+  CHECK_FALSE(lab::run_and_check(*work, lab::pattern::random, 1, stream.get()).failure);
+  work->poison();
+  work->launch();
+  CHECK_FALSE(work->check().failure);
+  // As a graph that does nothing would leave it.
+  work->poison();
+  const lab::check_result found = work->check();
+  REQUIRE(found.failure);
+  CHECK(found.failure->found.find("never written") != std::string::npos);
+}
+
+TEST_CASE("output that is not given back before the next launch is a mistake of the harness") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const auto work = make(with(10, content::people, allocator::pool), stream);
+  work->prepare(lab::pattern::random, 1);
+  CHECK_THROWS_AS(work->check(), std::logic_error);
+  work->launch();
+  CHECK_THROWS_AS(work->launch(), std::logic_error);
+}
+
+TEST_CASE("a stage that runs out of memory says so, wherever that is, and leaks nothing") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::size_t before = lab::memory::in_use();
+  for (const allocator from : {allocator::pool, allocator::none}) {
+    for (const bool checked : {true, false}) {
+      INFO(static_cast<int>(from) << " " << checked);
+      const auto work = make(with(1000, content::people, from), stream);
+      work->prepare(lab::pattern::random, 1);
+      if (!checked) {
+        work->launch();
+        CHECK_FALSE(work->check().failure);
+        work->poison();
+      }
+      const std::size_t prepared = lab::memory::in_use();
+      int failures = 0;
+      for (int nth = 1;; ++nth) {
+        lab::memory::fail_after(nth);
+        try {
+          work->launch();
+          break;
+        } catch (const lab::memory_error&) {
+          ++failures;
+        }
+        // The arena keeps what it could get.
+        if (from == allocator::pool && !checked) CHECK(lab::memory::in_use() == prepared);
+        if (checked) work->prepare(lab::pattern::random, 1);
+      }
+      lab::memory::fail_after(0);
+      CHECK(failures >= (from == allocator::none && !checked ? 0 : 2));
+      CHECK_FALSE(work->check().failure);
+    }
+  }
+  CHECK(lab::memory::in_use() == before);
+}
+
+#if LAB_EMULATED
+TEST_CASE("cudaMalloc that finds no memory is a memory_error") {
+  const lab::stream stream;
+  const auto work = make(with(1000, content::people, allocator::plain), stream);
+  work->prepare(lab::pattern::random, 1);
+  const lab::emulator::options usual = lab::emulator::configuration();
+  lab::emulator::options none = usual;
+  none.memory_bytes = 1 << 16;
+  lab::emulator::configure(none);
+  CHECK_THROWS_AS(work->launch(), lab::memory_error);
+  lab::emulator::configure(usual);
+  work->prepare(lab::pattern::random, 1);
+  work->launch();
+  CHECK_FALSE(work->check().failure);
+}
+#endif
+
+TEST_CASE("a redaction is measured with each allocator, and its time has a gate on both sides") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  for (const allocator from : {allocator::plain, allocator::pool, allocator::none}) {
+    const auto found =
+        lab::verify_and_measure(right_stage(), with(2000, content::people, from), 7, plan, stream.get());
+    INFO((found.verification.failure ? lab::failure_message(*found.verification.failure)
+                                     : std::string("no failure")));
+    CHECK(found.verification.passed);
+    REQUIRE(found.timing);
+    // 04_two_pass waits for the device in the middle: no graph can hold it, however short it is.
+    CHECK(found.timing->method == (lab::emulated ? "host clock" : "events"));
+    CHECK(found.timing->launches_per_sample == 1);
+  }
+}
+
+TEST_CASE("the ceiling is a copy of both inputs and the output, to the byte") {
+  const lab::track& track = lab::find_track("redact");
+  for (const std::int64_t offsets : {32, 64}) {
+    const auto values = with(1234, content::hostile, allocator::none, offsets);
+    const people data = make_people(content::hostile, 1234, 5);
+    const lab::ceiling_need need = track.ceiling(values, 5);
+    CHECK(need.kind == "copy");
+    CHECK(need.bytes ==
+          3 * 1235 * offsets / 8 + data.names.bytes() + data.visibilities.bytes() + data.expected.bytes());
+  }
+}
+
+TEST_CASE("characters beyond 32 bits need 64, and parameters are checked") {
+  const lab::track& track = lab::find_track("redact");
+  const auto why = [&](std::int64_t rows, std::int64_t offsets) {
+    return track.unsupported(right_stage(), with(rows, content::people, allocator::plain, offsets));
+  };
+  CHECK(why(100'000'000, 32).empty());
+  CHECK(why(200'000'000, 32).find("take --offsets 64") != std::string::npos);
+  CHECK(why(200'000'000, 64).empty());
+  CHECK_THROWS_WITH(track.complete({{"allocator", 3}}),
+                    "allocator cannot be 3: it is one of 0 (plain), 1 (pool), 2 (none)");
+  CHECK_THROWS_WITH(track.complete({{"n", 3}}), "no parameter is called n");
+  CHECK(track.complete({}).at("offsets") == 32);
+}
+
+TEST_CASE("too little device memory is known before anything is allocated") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  lab::memory::set_limit(1 << 20);
+  CHECK_THROWS_AS(make(with(100'000, content::people, allocator::pool), stream), lab::memory_error);
+  lab::memory::set_limit(0);
+}
