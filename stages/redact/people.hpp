@@ -167,9 +167,10 @@ class long_rows {
   // The space lies early, late or nowhere: nearly nothing of the name is shown, or nearly all.
   void append(std::string& text, std::int64_t row) const {
     row_bits bits(seed_, row);
-    const std::int64_t length = kind_ == content::huge_row
-                                    ? (emulated ? std::int64_t{1} << 20 : std::int64_t{1} << 26)
-                                    : (100'000 + bits.below(900'001)) / (emulated ? 10 : 1);
+    constexpr std::uint64_t rows_for_more = 1000;
+    const std::int64_t huge = std::int64_t{1} << (emulated || rows_in_all_ < rows_for_more ? 20 : 26);
+    const std::int64_t length =
+        kind_ == content::huge_row ? huge : (100'000 + bits.below(900'001)) / (emulated ? 10 : 1);
     constexpr std::int64_t short_part = 11;
     switch ((seed_ + (kind_ == content::huge_row ? rows_in_all_ : static_cast<std::uint64_t>(row))) % 3) {
       case 0:

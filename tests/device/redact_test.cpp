@@ -167,6 +167,10 @@ TEST_CASE("the ceiling is a copy of both inputs and the output, to the byte") {
     CHECK(need.kind == "copy");
     CHECK(need.bytes ==
           3 * 1235 * offsets / 8 + data.names.bytes() + data.visibilities.bytes() + data.expected.bytes());
+    // No name need be read where nobody is public.
+    CHECK(track.ceiling(with(1234, content::all_private, allocator::none, offsets), 5).bytes ==
+          2 * 1235 * offsets / 8 + make_people(content::all_private, 1234, 5).visibilities.bytes() +
+              3 * 1234);
   }
 }
 

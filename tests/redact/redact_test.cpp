@@ -131,9 +131,9 @@ TEST_CASE("a few rows are long, with the space early, late and nowhere") {
     }
     return found;
   };
-  const std::size_t huge = lab::emulated ? std::size_t{1} << 20 : std::size_t{1} << 26;
+  const std::size_t huge = std::size_t{1} << 20;
   std::map<int, int> shown;  // by what part of the name is shown
-  for (const std::int64_t rows : {1000, 1001, 1002}) {
+  for (const std::int64_t rows : {500, 501, 502}) {
     const people data = make_people(content::huge_row, rows, 9);
     const std::int64_t row = longest(data);
     CHECK(data.names[row].size() == huge);
@@ -143,6 +143,8 @@ TEST_CASE("a few rows are long, with the space early, late and nowhere") {
     ++shown[output < 100 ? 0 : output < huge ? 1 : 2];
   }
   CHECK(shown == std::map<int, int>{{0, 1}, {1, 1}, {2, 1}});
+  const people more = make_people(content::huge_row, 1000, 9);
+  CHECK(more.names[longest(more)].size() == (lab::emulated ? huge : std::size_t{1} << 26));
   const people skewed = make_people(content::skewed, 2000, 9);
   int above = 0;
   for (std::int64_t row = 0; row < 2000; ++row) above += skewed.names[row].size() > 9000;
