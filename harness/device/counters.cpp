@@ -35,7 +35,7 @@ class observed_workload final : public workload {
  public:
   explicit observed_workload(workload& inner) : inner_(inner) {}
 
-  void prepare(pattern kind, std::uint64_t seed) override { inner_.prepare(kind, seed); }
+  void prepare(pattern kind, std::uint64_t seed) override { inner_.prepare_to_count(kind, seed); }
   void poison() override { inner_.poison(); }
   check_result check() override { return inner_.check(); }
   std::uint64_t digest() override { return inner_.digest(); }

@@ -48,6 +48,8 @@ class workload {
 
   // Enqueues fresh inputs, and poisons outputs, scratch memory and the guard zones around all of them.
   virtual void prepare(pattern kind, std::uint64_t seed) = 0;
+  // As prepare(), for a launch that a profiler counts: nothing of the harness's own runs within it.
+  virtual void prepare_to_count(pattern kind, std::uint64_t seed) { prepare(kind, seed); }
   // Poisons outputs, scratch memory and their guard zones again, and leaves the inputs.
   virtual void poison() = 0;
   // Enqueues the stage.

@@ -247,7 +247,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   }
   if (op == "once") {
     const auto work = its_track.make(stage, parameters, on);
-    work->prepare(pattern::random, seed);
+    work->prepare_to_count(pattern::random, seed);
     work_stream.synchronize();
     {
       // Profilers capture this range alone.

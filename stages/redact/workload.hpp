@@ -98,6 +98,12 @@ class redact_workload final : public workload {
 
   void prepare(pattern /*kind*/, std::uint64_t seed) override { prepare_from(inputs_(parameters_, seed)); }
 
+  // The watching resource launches kernels of its own.
+  void prepare_to_count(pattern kind, std::uint64_t seed) override {
+    prepare(kind, seed);
+    next_is_checked_ = false;
+  }
+
   void poison() override {
     if (held_) {
       // Right answers of before must not pass for new ones, whoever is given this memory next.
