@@ -9,6 +9,8 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /measured -->
     <!-- accuracy: reduction -->               the errors of a track's stages, and whether their bits repeat
     <!-- /accuracy -->
+    <!-- traffic: redact -->                  what a launch of each stage moves, from the profiles in reports/h200/profiles/
+    <!-- /traffic -->
     <!-- plot: small_n.svg time against n -->  an image beside the page (reports/plots.py), and words for who cannot
     <!-- /plot -->                             see it
     <!-- predicted: moving_average/01_naive --> what the stage claims, and what the records say of it
@@ -36,7 +38,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 CLAIMS = ROOT / "reports" / "claims.json"
 NOTHING = "_Not recorded._\n"
@@ -205,6 +207,43 @@ def accuracy(records, track):
     return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(used, track)}\n"
 
 
+def traffic(records, track):
+    """Kernels, bytes and times of one launch of each stage; a section for each profile, the smallest first."""
+    profiles = []
+    for path in (RECORDS / "profiles").glob(f"{track}_*.json"):
+        document = json.loads(path.read_text())
+        profiles.append((sorted(document["stages"][0]["parameters"].items()), document))
+    sections = []
+    for parameters, document in sorted(profiles, key=lambda one: [value for _, value in one[0]]):
+        rows = records.rows.get(track, {}).get(tuple(parameters), {})
+        fewest = next((row["bytes"] for row in rows.values()), None)
+        lines = [
+            f"{records.parameters_text(track, parameters)}" + (f": at least {fewest / 1e6:.1f} MB" if fewest else ""),
+            "",
+            "| stage | kernels | in and out of the L2 cache | of the memory | times the fewest | time |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
+        for stage in document["stages"]:
+            row = rows.get(stage["stage"])
+            name = stage["stage"].split("/", 1)[1]
+            if stage["skipped"] or stage["failure"]:
+                lines.append(f"| {name} | {stage['skipped'] or stage['failure']} | | | | |")
+                continue
+            kernels = stage["profile"]["kernels"]
+            total = lambda metric: sum(kernel["metrics"].get(metric, 0) for kernel in kernels)
+            cache = total("lts__t_bytes.sum")
+            memory = total("dram__bytes_read.sum") + total("dram__bytes_write.sum")
+            times = f"{cache / fewest:.2f}, {memory / fewest:.2f}" if fewest else "-"
+            time = duration(row["timing"]["median"]) if row and row["status"] == "ok" else "-"
+            lines.append(
+                f"| {name} | {sum(kernel['launches'] for kernel in kernels)} | {cache / 1e6:.1f} MB | {memory / 1e6:.1f} MB | {times} | {time} |"
+            )
+        sections.append("\n".join(lines))
+    if not sections:
+        return NOTHING
+    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them.\n"
+
+
 def plot(directory, image, words):
     return f"![{words}]({image})\n" if (directory / image).exists() else NOTHING
 
@@ -308,7 +347,7 @@ def copy_claims(program):
 
 
 def page(records, text, directory):
-    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted}
+    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 

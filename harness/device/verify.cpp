@@ -246,7 +246,8 @@ verification_record verify(const stage_entry& stage, std::uint64_t seed, bool th
     }
     if (!result.failure && !tried_capture && work->capturable()) {
       tried_capture = true;
-      result.failure = check_capture(*work, stage.traits.synchronises, stream);
+      if (auto failure = check_capture(*work, stage.traits.synchronises, stream))
+        result.failure = std::move(*failure);
     }
     if (!result.failure && try_other_bits && !showed_other_bits)
       showed_other_bits = other_bits(*work, most_repetitions);
