@@ -227,7 +227,12 @@ const registration<problem> registered{
      .traits = {.synchronises = true},
      .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
-                 "dram__bytes_write.sum"}}};
+                 "dram__bytes_write.sum"},
+     .claims = {// Seven columns are written where one is wanted.
+                {.metric = store_requests,
+                 .holds = relation::at_least,
+                 .value = 30'000,
+                 .at = {{"rows", 20'000}, {"allocator", 2}}}}}};
 
 }  // namespace
 }  // namespace lab::redact::api_chain

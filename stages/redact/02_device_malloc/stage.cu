@@ -135,7 +135,13 @@ const registration<problem> registered{
      .tile = block_threads,
      .traits = {.synchronises = true},
      .metrics = {"gpu__time_duration.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "dram__bytes_read.sum", "dram__bytes_write.sum"}}};
+                 "dram__bytes_read.sum", "dram__bytes_write.sum"},
+     .claims = {// Every thread reads its own row, byte by byte.
+                {.metric = load_sectors,
+                 .per = load_requests,
+                 .holds = relation::at_least,
+                 .value = 5,
+                 .at = {{"rows", 20'000}, {"allocator", 2}}}}}};
 
 }  // namespace
 }  // namespace lab::redact::device_malloc

@@ -71,9 +71,16 @@ const registration<problem> registered{
      .launch = launch,
      .tile = block_threads,
      .traits = {.synchronises = true},
-     .metrics = {
-         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-         "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"}}};
+     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "dram__bytes_read.sum",
+                 "dram__bytes_write.sum"},
+     .claims = {// Rows that were written far apart are read and written once more.
+                {.metric = store_sectors,
+                 .per = store_requests,
+                 .holds = relation::at_least,
+                 .value = 5,
+                 .at = {{"rows", 20'000}, {"allocator", 2}}}}}};
 
 }  // namespace
 }  // namespace lab::redact::preallocated
