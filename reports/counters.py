@@ -157,7 +157,11 @@ class Comparison:
         real_of = {(row["kernel"], json.dumps(row["parameters"], sort_keys=True)): row["metrics"] for row in counted}
         lines = [f"| {head} | counter | modelled | Nsight Compute, {device} | why they differ |", "| --- | --- | ---: | ---: | --- |"]
         for row in modelled:
-            real_metrics = real_of.get((row["kernel"], json.dumps(row["parameters"], sort_keys=True)), {})
+            real_metrics = real_of.get((row["kernel"], json.dumps(row["parameters"], sort_keys=True)))
+            if real_metrics is None:
+                if counted:
+                    self.unexplained.append(f"{row['kernel']}: not in the record")
+                real_metrics = {}
             parameters = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
             name = row["kernel"] + (f" ({parameters})" if parameters else "")
             for short, metric in metrics.items():

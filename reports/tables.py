@@ -73,6 +73,8 @@ class Records:
         files = [run for run in files if run.get("schema") == "kernel-lab-results"]
         for run in sorted(files, key=lambda run: run["created"]):
             for group in run["groups"]:
+                if group["l2"] == "warm":
+                    continue  # another figure, which no page speaks of
                 parameters = tuple(sorted(group["parameters"].items()))
                 stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
                 for name, word in group.get("choice_names", {}).items():
@@ -273,11 +275,11 @@ def recorded_figures(records, stage, claim):
             continue
         stages = records.rows[track][parameters]
         row = stages.get(stage)
-        if row is None or row["status"] != "ok" or claim["device"] not in row["run"]["device"]["name"]:
+        if row is None or row["status"] != "ok" or (claim["device"] or "") not in row["run"]["device"]["name"]:
             continue
         median = row["timing"]["median"]
         timed = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["run"] is row["run"]]
-        own = [name for name in timed if not stages[name]["library"]]
+        own = [name for name in timed if not stages[name]["library"]]  # a specimen has no time
         libraries = sorted((name for name in timed if stages[name]["library"]), key=lambda name: stages[name]["timing"]["median"])
         base = {
             "speedup": [name for name in own if name < stage][-1:],

@@ -9,6 +9,7 @@
 
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
+#include "harness/front/predictions.hpp"
 
 namespace lab {
 namespace {
@@ -46,8 +47,9 @@ const result_row* row_of(const result_group& group, const std::string& stage) {
 }
 
 const stage_description* first_stage(const track_description& track) {
-  const auto found = std::find_if(track.stages.begin(), track.stages.end(),
-                                  [](const stage_description& stage) { return !stage.library; });
+  const auto found =
+      std::find_if(track.stages.begin(), track.stages.end(),
+                   [](const stage_description& stage) { return !stage.library && stage.specimen.empty(); });
   return found == track.stages.end() ? nullptr : &*found;
 }
 
@@ -218,7 +220,7 @@ const stage_description* previous_stage(const track_description& track, const st
   const stage_description* previous = nullptr;
   for (const auto& other : track.stages) {
     if (other.path == stage.path) return previous;
-    if (!other.library) previous = &other;
+    if (!other.library && other.specimen.empty()) previous = &other;
   }
   return nullptr;
 }
@@ -263,8 +265,10 @@ void check_counter_claims(const track_selection& selection, const device_record&
     }
     const auto figure = claimed_figure(claim, own.profile, previous);
     if (!figure) {
-      return not_tested(stage, claim,
-                        own.profile.modelled ? "the emulator does not model it" : "there is no such figure");
+      if (!own.profile.modelled) return failed(stage, claim, "there is no such figure");
+      if (is_modelled(claim.metric) && (claim.per.empty() || is_modelled(claim.per)))
+        return failed(stage, claim, "there is no such figure: it is a quotient, and what it is of is 0");
+      return not_tested(stage, claim, "the emulator does not model it");
     }
     return judged(stage, claim, *figure, own.profile.modelled);
   };

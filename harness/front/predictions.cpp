@@ -28,12 +28,6 @@ std::string meaning_of(const std::string& metric) {
   return metric;
 }
 
-bool is_modelled(const std::string& metric) {
-  const auto& known = modelled_counters();
-  return std::any_of(known.begin(), known.end(),
-                     [&](const counter_meaning& counter) { return metric == counter.name; });
-}
-
 // The lab's own names mean nothing to Nsight Compute.
 bool is_own(const std::string& metric) {
   return metric.rfind("lab__", 0) == 0;
@@ -76,6 +70,12 @@ const std::vector<counter_meaning>& modelled_counters() {
       {"lab__atomics_mem_shared.sum", "atomic operations of lanes on shared memory"},
       {"lab__barriers.sum", "barriers, one for each block that passes one"}};
   return counters;
+}
+
+bool is_modelled(const std::string& metric) {
+  const auto& known = modelled_counters();
+  return std::any_of(known.begin(), known.end(),
+                     [&](const counter_meaning& counter) { return metric == counter.name; });
 }
 
 std::vector<std::string> questions_about(const stage_description& stage, bool modelled) {

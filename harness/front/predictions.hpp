@@ -19,6 +19,7 @@ struct counter_meaning {
   const char* meaning;
 };
 [[nodiscard]] const std::vector<counter_meaning>& modelled_counters();
+[[nodiscard]] bool is_modelled(const std::string& metric);
 
 // What a person is asked about a stage: the counters that its page and its claims speak of, as far as the
 // device has them.

@@ -297,6 +297,8 @@ int profile_stages(const profile_options& options) {
   const bool several = selections.size() > 1 || selections.front().stages.size() > 1;
   if (options.predict && several)
     throw usage_error("--predict is about one stage, and several were asked for");
+  if (!options.metrics.empty() && (options.predict || options.check))
+    throw usage_error("--metrics chooses what is counted, and --check and --predict know that themselves");
   if (options.predict && options.check) throw usage_error("--predict and --check exclude each other");
   if (!modelled && !options.output.empty() && several)
     throw usage_error("--output names one report, and several stages were asked for");

@@ -104,6 +104,8 @@ std::optional<shared_conflict> shared_shadow::note(cell& at, const shared_access
 std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& at,
                                                                     const shared_access& access) const {
   if (at.written_in != epoch_) return std::nullopt;
+  if (at.plain_in == epoch_ && !ordered(at.plain_writer, at.plain_turn, access.thread))
+    return with(at.plain_writer, at.plain_place, true);
   if (at.atomic && access.operation == memory_operation::atomic) return std::nullopt;
   if (!ordered(at.writer, at.write_turn, access.thread)) return with(at.writer, at.write_place, true);
   if (at.has_second_writer && !ordered(at.second_writer, at.write_turn, access.thread)) {
@@ -167,6 +169,11 @@ void shared_shadow::add_writer(cell& at, const shared_access& access) {
   at.writer = static_cast<std::uint16_t>(access.thread);
   at.write_place = access.place;
   at.atomic = atomic;
+  if (atomic) return;
+  at.plain_in = epoch_;
+  at.plain_turn = at.write_turn;
+  at.plain_place = access.place;
+  at.plain_writer = at.writer;
 }
 
 }  // namespace lab::emulator

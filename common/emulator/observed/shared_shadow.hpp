@@ -71,6 +71,11 @@ class shared_shadow {
     bool in_bytes = false;  // this word's bytes have cells of their own
     std::uint16_t second_writer = 0;
     std::uint32_t second_write_place = 0;
+    // The last plain write, which an atomic that follows does not make good.
+    std::uint32_t plain_in = 0;
+    std::uint32_t plain_turn = 0;
+    std::uint32_t plain_place = 0;
+    std::uint16_t plain_writer = 0;
   };
 
   bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;

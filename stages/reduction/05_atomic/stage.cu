@@ -76,10 +76,15 @@ const registration<problem> registered{
      .claims = {
          // 2^20 values, 4 to a lane, 32 lanes: no second kernel reads anything.
          {.metric = load_requests, .value = 8192, .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-         // 2 to 4 us of 860 at most.
+         // All blocks end at once, and of their compare-and-swaps one succeeds at a time.
          {.metric = speed_up_metric,
           .holds = relation::at_most,
-          .value = 1.03,
+          .value = 0.96,
+          .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
+          .device = "H200"},
+         {.metric = speed_up_metric,
+          .holds = relation::at_least,
+          .value = 0.85,
           .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
           .device = "H200"}}}};
 
