@@ -7,7 +7,13 @@ namespace lab {
 void* plain_resource::allocate(std::size_t bytes, cudaStream_t /*stream*/) {
   if (bytes == 0) return nullptr;
   void* pointer = nullptr;
-  const cudaError_t code = cudaMalloc(&pointer, bytes);
+  cudaError_t code = cudaMalloc(&pointer, bytes);
+  if (code == cudaErrorMemoryAllocation) {
+    // What the pool keeps is free for this, too.
+    cudaGetLastError();
+    memory::trim();
+    code = cudaMalloc(&pointer, bytes);
+  }
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw memory_error(bytes, memory::available());

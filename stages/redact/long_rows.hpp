@@ -11,7 +11,8 @@
 
 namespace lab::redact {
 
-inline constexpr int long_row_bytes = 8 * 1024;  // of the name; longer ones are shared out
+// Of the name; longer ones are shared out. A tile that holds one is too large to be staged.
+inline constexpr int long_row_bytes = names_capacity;
 inline constexpr int piece_bytes = 32 * 1024;
 inline constexpr int piece_threads = 256;
 
@@ -53,9 +54,13 @@ struct long_rows_of_tile {
   tile_long_rows mine;
   const long_row* rows;
 
+  // A whole warp calls.
   [[nodiscard]] __device__ __forceinline__ const long_row* find(std::int64_t row) const {
-    for (int k = 0; k < mine.count; ++k) {
-      if (rows[mine.first + k].row == row) return rows + mine.first + k;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    for (int k = 0; k < mine.count; k += 32) {
+      const unsigned found =
+          __ballot_sync(0xffffffffu, k + lane < mine.count && rows[mine.first + k + lane].row == row);
+      if (found != 0) return rows + mine.first + k + __ffs(static_cast<int>(found)) - 1;
     }
     return nullptr;
   }

@@ -19,7 +19,7 @@ static_assert(tile_threads >= 64, "two warps write the ends of a tile");
 // Bytes of characters that a tile may have.
 inline constexpr int names_capacity = 13 * 1024;
 inline constexpr int visibilities_capacity = 6 * 1024 + 512;
-inline constexpr int chars_capacity = 9 * 1024;
+inline constexpr int chars_capacity = 12 * 1024;
 
 template <class Offset>
 struct columns {
@@ -43,16 +43,16 @@ columns<Offset> columns_of(const input& in) {
           in.visibilities.bytes};
 }
 
-// So many rows that, on average, they fill at most four fifths of what a tile may hold, and their output, if
-// all were public and six tenths of a name its first name, all of its room. A tile with more is redacted all
-// the same, row by row from global memory.
+// So many rows that, on average, they fill at most four fifths of what a tile may hold, and their output
+// finds room even if all are public and no name has a space. A tile with more is redacted all the same, row
+// by row from global memory.
 inline int tile_rows_of(const input& in) {
   const auto rows = static_cast<double>(std::max<std::int64_t>(in.rows, 1));
   const double name = static_cast<double>(in.names.bytes) / rows;
   const double visibility = static_cast<double>(in.visibilities.bytes) / rows;
-  const double fits = std::min({0.8 * names_capacity / std::max(name, 1.0),
-                                0.8 * visibilities_capacity / std::max(visibility, 1.0),
-                                chars_capacity / (0.6 * name + 2), static_cast<double>(most_tile_rows)});
+  const double fits = std::min(
+      {0.8 * names_capacity / std::max(name, 1.0), 0.8 * visibilities_capacity / std::max(visibility, 1.0),
+       chars_capacity / std::max(name + 1, 3.0), static_cast<double>(most_tile_rows)});
   return std::max(32, static_cast<int>(fits) / 32 * 32);
 }
 

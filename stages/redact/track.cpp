@@ -155,9 +155,10 @@ class redact_track final : public track {
     const parameters p = typed(values);
     const auto& its_stage = typed_stage(entry);
     if (p.offsets == 32) {
-      const std::int64_t most = estimate_bytes(p).names + most_growth * p.rows;
+      const auto estimate = estimate_bytes(p);
+      const std::int64_t most = std::max(estimate.names + most_growth * p.rows, estimate.visibilities);
       if (offset_bits_for(most) != 32) {
-        return "an output of up to " + std::to_string(most) +
+        return "a column of up to " + std::to_string(most) +
                " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
       }
     }

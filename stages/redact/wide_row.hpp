@@ -93,7 +93,8 @@ __device__ __forceinline__ wide_row<Offset> measure_wide_row(const columns<Offse
     return {private_bytes, -1};
   const Offset begin = in.name_offsets[row];
   const Offset end = in.name_offsets[row + 1];
-  const Offset space = warp_find_space<Offset>(in.names, begin, end, static_cast<Offset>(in.names_bytes));
+  // In 64 bits: what lies ahead of the last characters may be beyond 2^31.
+  const auto space = static_cast<Offset>(warp_find_space<std::int64_t>(in.names, begin, end, in.names_bytes));
   const auto parts = parts_at(in.names, begin, end, space);
   return {parts.redacted_bytes(), parts.first_bytes};
 }

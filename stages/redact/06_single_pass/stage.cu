@@ -8,7 +8,7 @@
 namespace lab::redact::single_pass {
 namespace {
 
-constexpr int blocks_per_multiprocessor = 7;
+constexpr int blocks_per_multiprocessor = 6;
 
 template <class Offset>
 __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)

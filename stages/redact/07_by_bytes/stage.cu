@@ -8,7 +8,7 @@
 namespace lab::redact::by_bytes {
 namespace {
 
-constexpr int blocks_per_multiprocessor = 7;
+constexpr int blocks_per_multiprocessor = 6;
 constexpr int piece_blocks_per_multiprocessor = 4;
 
 template <class Offset>

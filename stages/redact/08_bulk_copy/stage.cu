@@ -56,8 +56,8 @@ struct tile_source {
     const Offset visibilities_begin = in.visibility_offsets[first_row];
     can_be_copied = names_end - names_begin <= names_capacity && names_end > names_begin &&
                     visibilities_end - visibilities_begin <= visibilities_capacity &&
-                    visibilities_end > visibilities_begin && names_end + 15 <= in.names_bytes &&
-                    visibilities_end + 15 <= in.visibilities_bytes;
+                    visibilities_end > visibilities_begin && in.names_bytes - names_end >= 15 &&
+                    in.visibilities_bytes - visibilities_end >= 15;
     names = names_begin & ~Offset{15};
     visibilities = visibilities_begin & ~Offset{15};
     names_bytes = static_cast<int>((names_end - names + 15) & ~Offset{15});
