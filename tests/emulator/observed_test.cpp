@@ -348,19 +348,12 @@ TEST_CASE("observed: atomics do not race with each other, and do with what is pl
 
 TEST_CASE("observed: an atomic does not make good what was written plainly before it") {
   device_array<int> out(64);
-  for (const bool reverse : {false, true}) {
-    lab::emulator::configure({.threads = 1, .reverse = reverse});
-    const lab::emulator::observation observation;
-    lab::launch(count_without_barrier, dim3(1), dim3(64), 0, nullptr, out.get());
-    REQUIRE(!observation.faults().empty());
-    const std::string text = observation.faults().front().text;
-    INFO(text);
-    CHECK(observation.faults().front().kind == fault::race);
-    CHECK(text.find(in_file(plain_reset_line)) != std::string::npos);
-    CHECK(text.find(in_file(counting_line)) != std::string::npos);
-    lab::emulator::reset();
-  }
-  lab::emulator::configure({});
+  check_fault(
+      observe(count_without_barrier, 1, 64, 0, out.get()), fault::race,
+      in_file(counting_line) +
+          ": block (0,0,0): thread (1,0,0) atomically changes shared memory that thread (0,0,0) writes "
+          "at " +
+          in_file(plain_reset_line) + ", with no __syncwarp() or __syncthreads() between");
 }
 
 TEST_CASE("observed: an array of vectors in shared memory is no race, and a vector is one access") {
