@@ -44,8 +44,8 @@ const std::map<std::string, figures> expected{
     {"shared memory, 16 bytes, stride 1", {0, 0, 1, 16, 4, 0, 4, 0}},
     {"shared memory, 16 bytes, stride 2", {0, 0, 1, 16, 8, 4, 8, 4}},
     {"shared memory, 4 bytes, broadcast", {0, 0, 1, 4, 1, 0, 1, 0}},
-    {"shared memory, 8 bytes, broadcast", {0, 0, 1, 8, 2, 0, 2, 0}},
-    {"shared memory, 16 bytes, broadcast", {0, 0, 1, 16, 4, 0, 4, 0}},
+    {"shared memory, 8 bytes, broadcast", {0, 0, 1, 8, 1, 0, 2, 0}},
+    {"shared memory, 16 bytes, broadcast", {0, 0, 1, 16, 2, 0, 4, 0}},
     {"sum by shuffles", {32, 32 * 4, 32, 32, 0, 0, 0, 0}},
     // Round k is made by lanes k to 31: 4 sectors for the first 8 rounds, then 3, 2 and 1.
     {"loop, lane l goes round l + 1 times", {32, 8 * (4 + 3 + 2 + 1), 1, 4, 0, 0, 0, 0}},

@@ -26,9 +26,24 @@ access_cost global_cost(unsigned lanes, const std::uintptr_t* address, unsigned 
   return {count, (asked + sector_bytes - 1) / sector_bytes};
 }
 
+namespace {
+
+// Whether all lanes come in pairs of neighbours with the same address.
+bool neighbours_agree(unsigned lanes, const std::uintptr_t* address) {
+  for (unsigned left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const unsigned neighbour = lane ^ 1;
+    if ((lanes >> neighbour & 1u) == 0 || address[lane] != address[neighbour]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 access_cost shared_cost(unsigned lanes, const std::uintptr_t* address, unsigned bytes) {
   constexpr unsigned banks = 32;
-  const unsigned phases = std::max(1u, bytes / 4);
+  unsigned phases = std::max(1u, bytes / 4);
+  if (phases > 1 && neighbours_agree(lanes, address)) phases /= 2;
   const unsigned lanes_per_phase = warp_lanes / phases;
   access_cost cost;
   for (unsigned phase = 0; phase < phases; ++phase) {
