@@ -36,12 +36,15 @@ import subprocess
 import sys
 import tempfile
 
+from counters import total
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
 MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 CLAIMS = ROOT / "reports" / "claims.json"
 NOTHING = "_Not recorded._\n"
+TRAFFIC = ["lts__t_bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"]
 
 
 def significant(value):
@@ -232,9 +235,8 @@ def traffic(records, track):
                 lines.append(f"| {name} | {stage['skipped'] or stage['failure']} | | | | |")
                 continue
             kernels = stage["profile"]["kernels"]
-            total = lambda metric: sum(kernel["metrics"].get(metric, 0) for kernel in kernels)
-            cache = total("lts__t_bytes.sum")
-            memory = total("dram__bytes_read.sum") + total("dram__bytes_write.sum")
+            cache, read, written = (total(kernels, metric) for metric in TRAFFIC)
+            memory = read + written
             times = f"{cache / fewest:.2f}, {memory / fewest:.2f}" if fewest else "-"
             time = duration(row["timing"]["median"]) if row and row["status"] == "ok" else "-"
             lines.append(
@@ -279,7 +281,7 @@ def recorded_figures(records, stage, claim):
             continue
         median = row["timing"]["median"]
         timed = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["run"] is row["run"]]
-        own = [name for name in timed if not stages[name]["library"]]  # a specimen has no time
+        own = [name for name in timed if not stages[name]["library"]]
         libraries = sorted((name for name in timed if stages[name]["library"]), key=lambda name: stages[name]["timing"]["median"])
         base = {
             "speedup": [name for name in own if name < stage][-1:],

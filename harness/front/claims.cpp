@@ -46,10 +46,13 @@ const result_row* row_of(const result_group& group, const std::string& stage) {
   return found == group.rows.end() ? nullptr : &*found;
 }
 
+// Whether others are compared with it: a library stands beside the ladder, and a specimen is wrong.
+bool is_rung(const stage_description& stage) {
+  return !stage.library && stage.specimen.empty();
+}
+
 const stage_description* first_stage(const track_description& track) {
-  const auto found =
-      std::find_if(track.stages.begin(), track.stages.end(),
-                   [](const stage_description& stage) { return !stage.library && stage.specimen.empty(); });
+  const auto found = std::find_if(track.stages.begin(), track.stages.end(), is_rung);
   return found == track.stages.end() ? nullptr : &*found;
 }
 
@@ -220,7 +223,7 @@ const stage_description* previous_stage(const track_description& track, const st
   const stage_description* previous = nullptr;
   for (const auto& other : track.stages) {
     if (other.path == stage.path) return previous;
-    if (!other.library && other.specimen.empty()) previous = &other;
+    if (is_rung(other)) previous = &other;
   }
   return nullptr;
 }
