@@ -6,14 +6,9 @@
 #include <cstdint>
 
 #include "common/cuda.hpp"
+#include "common/sm90.hpp"
 
 #if defined(__CUDACC__) && !LAB_EMULATED
-
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define LAB_SM90(...) asm volatile(__VA_ARGS__)
-#else
-#define LAB_SM90(...) __trap()
-#endif
 
 namespace lab {
 

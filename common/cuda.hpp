@@ -32,13 +32,10 @@ __device__ __forceinline__ T* dynamic_shared() {
   return reinterpret_cast<T*>(lab_dynamic_shared);
 }
 
-// Launches `kernel` on `stream`; every argument is converted to the kernel's own parameter type, so the text
-// is the same in both builds (instead of <<<>>>). `shared_bytes` above 48 KiB raises the kernel's limit
-// first. Throws cuda_error when the launch is refused. An empty grid launches nothing: zero elements are no
-// work.
+// launch(), with `count` attributes.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
-            cudaStream_t stream, Arguments&&... arguments) {
+void launch_with(cudaLaunchAttribute* attributes, unsigned count, void (*kernel)(Parameters...), dim3 grid,
+                 dim3 block, std::size_t shared_bytes, cudaStream_t stream, Arguments&&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each kernel parameter");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   constexpr std::size_t static_limit = 48 * 1024;
@@ -52,8 +49,20 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = count;
   CUDA_CHECK(
       cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...));
+}
+
+// Launches `kernel` on `stream`; every argument is converted to the kernel's own parameter type, so the text
+// is the same in both builds (instead of <<<>>>). `shared_bytes` above 48 KiB raises the kernel's limit
+// first. Throws cuda_error when the launch is refused. An empty grid launches nothing: zero elements are no
+// work.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            cudaStream_t stream, Arguments&&... arguments) {
+  launch_with(nullptr, 0, kernel, grid, block, shared_bytes, stream, std::forward<Arguments>(arguments)...);
 }
 #endif
 

@@ -19,9 +19,6 @@ namespace lab {
 // What a block has published: two bits that say what, and the value. One word, so that both arrive together.
 using look_back_word = unsigned long long;
 
-// Words that a lane reads at once when a block looks back.
-inline constexpr int look_back_words = 1;
-
 // All words are 0 before the kernel starts.
 inline std::size_t look_back_bytes(std::int64_t blocks) {
   return static_cast<std::size_t>(blocks) * sizeof(look_back_word);
@@ -70,32 +67,23 @@ __device__ __forceinline__ std::int64_t look_back(look_back_word* words, std::in
   const auto own = static_cast<look_back_word>(sum);
   if (block == 0) return 0;
   look_back_word prefix = 0;
-  for (std::int64_t nearest = block - 1;; nearest -= 32 * look_back_words) {
-    // Several words of each lane are under way at once: the distance to a block that knows its prefix is
-    // walked in steps of a memory's latency.
-    look_back_word seen[look_back_words];
-#pragma unroll
-    for (int k = 0; k < look_back_words; ++k) {
-      const std::int64_t mine = nearest - 32 * k - lane;
-      seen[k] = mine >= 0 ? read(words + mine) : of_prefix;  // before the first block there is nothing to add
+  for (std::int64_t nearest = block - 1;; nearest -= 32) {
+    const std::int64_t mine = nearest - lane;
+    // Before the first block there is nothing to add.
+    look_back_word seen = mine >= 0 ? read(words + mine) : of_prefix;
+    unsigned whole = 0;  // lanes whose block knows its prefix
+    for (;;) {
+      const unsigned published = __ballot_sync(0xffffffffu, seen > value_bits);
+      whole = __ballot_sync(0xffffffffu, (seen & of_prefix) != 0);
+      const unsigned needed = whole == 0 ? 0xffffffffu : whole ^ (whole - 1);
+      if ((published & needed) == needed) break;
+      if (mine >= 0) seen = read(words + mine);
     }
-#pragma unroll
-    for (int k = 0; k < look_back_words; ++k) {
-      const std::int64_t mine = nearest - 32 * k - lane;
-      unsigned whole = 0;  // lanes whose block knows its prefix
-      for (;;) {
-        const unsigned published = __ballot_sync(0xffffffffu, seen[k] > value_bits);
-        whole = __ballot_sync(0xffffffffu, (seen[k] & of_prefix) != 0);
-        const unsigned needed = whole == 0 ? 0xffffffffu : whole ^ (whole - 1);
-        if ((published & needed) == needed) break;
-        if (mine >= 0) seen[k] = read(words + mine);
-      }
-      const bool counts = whole == 0 || lane < __ffs(static_cast<int>(whole));
-      prefix += warp_reduce(counts ? seen[k] & value_bits : 0, lab::sum<look_back_word>{});
-      if (whole != 0) {
-        if (lane == 0) write(words + block, of_prefix | (prefix + own));
-        return static_cast<std::int64_t>(prefix);
-      }
+    const bool counts = whole == 0 || lane < __ffs(static_cast<int>(whole));
+    prefix += warp_reduce(counts ? seen & value_bits : 0, lab::sum<look_back_word>{});
+    if (whole != 0) {
+      if (lane == 0) write(words + block, of_prefix | (prefix + own));
+      return static_cast<std::int64_t>(prefix);
     }
   }
 }

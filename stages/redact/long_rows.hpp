@@ -50,7 +50,7 @@ struct long_row_table {
 // A tile's own long rows, for redact_wide_tile: measured already, and copied later.
 template <class Offset>
 struct long_rows_of_tile {
-  const columns<Offset>& in;
+  columns<Offset> in;
   tile_long_rows mine;
   const long_row* rows;
 

@@ -143,8 +143,8 @@ inline void append_hostile_name(std::string& text, row_bits& bits) {
 inline std::string_view hostile_visibility(row_bits& bits) {
   constexpr std::array<std::string_view, 16> almost = {
       "Public",    "publi",   "publicx",     "",           "PUBLIC",
-      " public",   "public ", "publi\u0441", "cilbup",     "privat",
-      "private",   "pub",     "x",           "xxxxpublic", "publicpublicpublic",
+      " public",   "public ", "publi\u0441", "cilbup",     "publik",
+      "private",   "pubLic",  "x",           "xxxxpublic", "publicpublicpublic",
       "öffentlich"};
   return bits.below(2) == 0 ? "public" : almost[static_cast<std::size_t>(bits.below(16))];
 }

@@ -58,7 +58,7 @@ __device__ __forceinline__ void redact_tile(const columns<Offset>& in, int tile_
   write_offsets(offsets + first_row, tile.rows, begin + scan.before, bytes);
   if (first_row + tile.rows == in.rows && thread == 0)
     offsets[in.rows] = static_cast<Offset>(begin + scan.total);
-  copy_out(chars, begin, memory.chars, scan.total);
+  copy_out<tile_threads>(chars, begin, memory.chars, scan.total, thread);
 }
 
 }  // namespace lab::redact

@@ -15,7 +15,6 @@ namespace lab::redact {
 inline constexpr int tile_threads = 96;
 inline constexpr int rows_per_thread = 8;
 inline constexpr int most_tile_rows = tile_threads * rows_per_thread;
-static_assert(tile_threads >= 64, "two warps write the ends of a tile");
 // Bytes of characters that a tile may have.
 inline constexpr int names_capacity = 13 * 1024;
 inline constexpr int visibilities_capacity = 6 * 1024 + 512;
@@ -249,9 +248,11 @@ __device__ __forceinline__ void write_row(unsigned* chars, int at, const staged_
 }
 
 // Byte 0 of `staged` to chars[begin], and so on for `bytes` characters: 16 bytes a store, whatever `begin`
-// is. The neighbours write the rest of the first and the last 16 bytes.
-__device__ __forceinline__ void copy_out(char* chars, std::int64_t begin, const uint4* staged, int bytes) {
-  const int thread = static_cast<int>(threadIdx.x);
+// is. The neighbours write the rest of the first and the last 16 bytes. `threads` threads call, 16 at least,
+// and `thread` is which of them this is.
+template <int threads>
+__device__ __forceinline__ void copy_out(char* chars, std::int64_t begin, const uint4* staged, int bytes,
+                                         int thread) {
   const auto* const characters = reinterpret_cast<const char*>(staged);
   const auto* const words = reinterpret_cast<const unsigned*>(staged);
   const int to_boundary = static_cast<int>(-begin & 15);
@@ -259,16 +260,22 @@ __device__ __forceinline__ void copy_out(char* chars, std::int64_t begin, const 
   const int whole = (bytes - head) / 16;
   const int shift = 8 * (head & 3);
   auto* const to = reinterpret_cast<uint4*>(chars + begin + head);
-  for (int chunk = thread; chunk < whole; chunk += tile_threads) {
+  for (int chunk = thread; chunk < whole; chunk += threads) {
     const unsigned* w = words + 4 * chunk + (head >> 2);
-    // The fifth word is one of the staged ones, or the last, unused one of `chars`.
+    // Of the fifth word, one of the staged ones or the one behind, no bit is used that is not staged.
     __stcs(to + chunk, uint4{__funnelshift_r(w[0], w[1], shift), __funnelshift_r(w[1], w[2], shift),
                              __funnelshift_r(w[2], w[3], shift), __funnelshift_r(w[3], w[4], shift)});
   }
   if (thread < head) chars[begin + thread] = characters[thread];
-  const int behind = head + 16 * whole + thread - 32;
-  if (thread >= 32 && thread < 48 && behind < bytes) chars[begin + behind] = characters[behind];
+  const int behind = head + 16 * whole + thread;
+  if (thread < 16 && behind < bytes) chars[begin + behind] = characters[behind];
 }
+
+// The threads of a block, as those that redact a tile together.
+struct whole_block {
+  static constexpr int threads = tile_threads;
+  static __device__ __forceinline__ void sync() { __syncthreads(); }
+};
 
 template <class T>
 struct block_scan_result {
@@ -276,11 +283,11 @@ struct block_scan_result {
   T total;
 };
 
-// Each thread's sum of the values of all `tile_threads` threads before it, and the sum of all. A barrier
+// Each thread's sum of the values of all of the team's threads before it, and the sum of all. A barrier
 // stands between calls.
-template <class T>
+template <class T, class Team = whole_block>
 __device__ __forceinline__ block_scan_result<T> block_scan(T value) {
-  constexpr int warps = tile_threads / 32;
+  constexpr int warps = Team::threads / 32;
   __shared__ T of_warp[warps];
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -291,7 +298,7 @@ __device__ __forceinline__ block_scan_result<T> block_scan(T value) {
     if (lane >= distance) inclusive += below;
   }
   if (lane == 31) of_warp[warp] = inclusive;
-  __syncthreads();
+  Team::sync();
   T before = 0;
   T total = 0;
 #pragma unroll

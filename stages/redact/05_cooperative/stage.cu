@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(tile_threads)
     write_rows(memory.chars, static_cast<int>(offsets[first_row + tile.row(0)] - begin), redacted,
                memory.names);
   __syncthreads();
-  copy_out(chars, begin, memory.chars, static_cast<int>(end - begin));
+  copy_out<tile_threads>(chars, begin, memory.chars, static_cast<int>(end - begin),
+                         static_cast<int>(threadIdx.x));
 }
 
 output launch(const input& in, memory_resource& resource, cudaStream_t stream) {

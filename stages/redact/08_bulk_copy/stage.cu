@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
   const std::int64_t begin = tile_begin;
   write_offsets(offsets + first_row, rows, begin + scan.before, bytes);
   if (first_row + rows == in.rows && thread == 0) offsets[in.rows] = static_cast<Offset>(begin + scan.total);
-  copy_out(chars, begin, memory.chars, scan.total);
+  copy_out<tile_threads>(chars, begin, memory.chars, scan.total, thread);
 }
 
 output launch(const input& in, memory_resource& resource, cudaStream_t stream) {

@@ -1,0 +1,496 @@
+// Blocks that stay, and whose warps have different roles: one has the next tiles copied in, four parse a tile
+// into registers and put its output into a ring in shared memory, two look back and write out what waits
+// there. No role waits for what another one waits for, unless the ring is full.
+#include "common/bulk_copy.hpp"
+#include "common/dependent_launch.hpp"
+#include "common/look_back.hpp"
+#include "common/multiprocessors.hpp"
+#include "common/nvtx.hpp"
+#include "stages/redact/problem.hpp"
+#include "stages/redact/register_rows.hpp"
+#include "stages/redact/tile.hpp"
+#include "stages/redact/wide_row.hpp"
+
+namespace lab::redact::pipelined {
+namespace {
+
+constexpr int threads = 160;  // that parse
+constexpr int rows_of_thread = 4;
+constexpr int writers = 2;  // warps
+constexpr int blocks_per_multiprocessor = 3;
+constexpr int warps = threads / 32;
+constexpr int most_rows = threads * rows_of_thread;
+constexpr int block_threads = threads + 32 * writers + 32;
+constexpr int loads_ahead = 2;
+// Tiles whose output waits in the ring, at most.
+constexpr int slots = 16;
+constexpr int clear_threads = 256;
+constexpr int ring_bytes = 28 * 1024;
+constexpr int ring_chunks = ring_bytes / 16;
+constexpr int most_name_bytes = 17 * most_rows;
+constexpr int most_visibility_bytes = 8 * most_rows;
+
+#if !LAB_EMULATED
+
+// Offsets are copied 16 bytes at a time; the last of them holds the one behind the tile's rows.
+template <class Offset>
+constexpr int offsets_behind = 16 / static_cast<int>(sizeof(Offset));
+
+// At the end of an array less than 16 bytes may be left, which no bulk copy takes.
+enum class tile_state { copied, to_be_completed, wide, none };
+
+template <class Offset>
+struct input_memory {
+  staged_characters<most_name_bytes> names;
+  staged_characters<most_visibility_bytes> visibilities;
+  alignas(16) Offset name_offsets[most_rows + offsets_behind<Offset>];
+  alignas(16) Offset visibility_offsets[most_rows + offsets_behind<Offset>];
+  std::int64_t tile;
+  tile_state state;
+  copy_barrier full;
+  copy_barrier empty;
+};
+
+// A tile's output in the ring: where each row begins, 16 bits each, and behind that the characters.
+struct waiting_output {
+  std::int64_t tile;  // -1 when nothing follows
+  int bytes;          // -1 when there is nothing to do
+  int chunk;          // where in the ring
+  int head;           // of the ring, before
+  copy_barrier full;
+  copy_barrier empty;
+};
+
+// What a tile needs of the ring at most; as much may be left unused at its end.
+constexpr int most_needed = (2 * most_rows + 15) / 16 + (most_name_bytes + 16 + most_rows) / 16 + 1;
+static_assert(2 * most_needed <= ring_chunks);
+static_assert(sizeof(wide_row<std::int64_t>) * most_rows <= sizeof(staged_characters<most_name_bytes>));
+
+template <class Offset>
+struct block_memory {
+  input_memory<Offset> input[loads_ahead];
+  uint4 ring[ring_chunks + 1];
+  waiting_output waiting[slots];
+  int warp_bytes[2][warps];
+};
+
+template <class Offset>
+struct work {
+  columns<Offset> in;
+  std::int64_t tiles;
+  int tile_rows;
+  look_back_word* words;  // one for each tile, and one that counts tiles that were taken
+  Offset* offsets;
+  char* chars;
+
+  [[nodiscard]] __device__ __forceinline__ int rows_of(std::int64_t tile) const {
+    const std::int64_t left = in.rows - tile * tile_rows;
+    return left < tile_rows ? static_cast<int>(left) : tile_rows;
+  }
+  // Chunks of a tile's place in the ring that say where its rows begin.
+  [[nodiscard]] __device__ __forceinline__ int chunks_of_rows() const { return (tile_rows * 2 + 15) / 16; }
+};
+
+// Elements [first, first + count) of an array that has `total`, as far as they are in whole chunks of 16
+// bytes.
+template <class T>
+__device__ __forceinline__ void copy_chunks(T* to, const T* from, std::int64_t first, int count,
+                                            std::int64_t total, copy_barrier& full) {
+  constexpr int in_chunk = 16 / static_cast<int>(sizeof(T));
+  const int whole = first + count <= total ? count : static_cast<int>(total - first) / in_chunk * in_chunk;
+  if (whole > 0) {
+    copy_in(to, from + first, whole, full);
+  } else {
+    full.arrive();
+  }
+}
+
+// The rest, less than a chunk. One warp calls.
+template <class T>
+__device__ __forceinline__ void complete(T* to, const T* from, std::int64_t first, int count,
+                                         std::int64_t total) {
+  constexpr int in_chunk = 16 / static_cast<int>(sizeof(T));
+  if (first + count <= total) return;
+  const int k = static_cast<int>(total - first) / in_chunk * in_chunk + static_cast<int>(threadIdx.x) % 32;
+  if (first + k < total) to[k] = from[first + k];
+}
+
+// Has a tile brought into the L2 cache, but for what is at its end.
+template <class Offset>
+__device__ __forceinline__ void order_prefetches(const work<Offset>& all, std::int64_t tile) {
+  const columns<Offset>& in = all.in;
+  const std::int64_t first_row = tile * all.tile_rows;
+  const std::int64_t end = first_row + all.tile_rows;
+  if (end >= in.rows) return;
+  const auto prefetch_chunks = [](const char* chars, Offset begin, Offset end) {
+    const Offset from = begin & ~Offset{15};
+    const Offset bytes = (end - from) & ~Offset{15};
+    if (bytes > 0 && bytes <= most_name_bytes) prefetch(chars + from, static_cast<int>(bytes));
+  };
+  prefetch(in.name_offsets + first_row, all.tile_rows);
+  prefetch(in.visibility_offsets + first_row, all.tile_rows);
+  prefetch_chunks(in.names, in.name_offsets[first_row], in.name_offsets[end]);
+  prefetch_chunks(in.visibilities, in.visibility_offsets[first_row], in.visibility_offsets[end]);
+}
+
+// One thread: takes tiles, and has them copied in.
+template <class Offset>
+__device__ __forceinline__ void order_copies(const work<Offset>& all, block_memory<Offset>& memory) {
+  const columns<Offset>& in = all.in;
+  // Tiles are taken in ascending order, so that whoever is waited for has been taken by a block that runs.
+  const bool is_one_each = all.tiles <= gridDim.x;
+  const auto take = [&]() -> std::int64_t {
+    return static_cast<std::int64_t>(atomicAdd(all.words + all.tiles, look_back_word{1}));
+  };
+  if (!is_one_each) {
+    // Some block will take this one soon, and the counter may not be cleared yet.
+    order_prefetches(all, blockIdx.x);
+    wait_for_previous_kernel();
+  }
+  std::int64_t tile = is_one_each ? blockIdx.x : take();
+  for (int i = 0;; ++i) {
+    input_memory<Offset>& to = memory.input[i % loads_ahead];
+    const bool is_there = tile < all.tiles;
+    const std::int64_t first_row = tile * all.tile_rows;
+    Offset names = 0, visibilities = 0, names_end = 0, visibilities_end = 0;
+    if (is_there) {
+      const std::int64_t end = first_row + all.rows_of(tile);
+      names = in.name_offsets[first_row];
+      visibilities = in.visibility_offsets[first_row];
+      names_end = in.name_offsets[end];
+      visibilities_end = in.visibility_offsets[end];
+    }
+    if (i >= loads_ahead) to.empty.wait(i / loads_ahead - 1);
+    to.tile = tile;
+    if (!is_there || names_end - names > most_name_bytes ||
+        visibilities_end - visibilities > most_visibility_bytes) {
+      to.state = is_there ? tile_state::wide : tile_state::none;
+      for (int k = 0; k < 4; ++k) to.full.arrive();
+    } else {
+      const int offsets = all.tile_rows + offsets_behind<Offset>;
+      const std::int64_t names_begin = names & ~Offset{15};
+      const std::int64_t visibilities_begin = visibilities & ~Offset{15};
+      const int name_bytes = static_cast<int>(names_end - names_begin + 15) / 16 * 16;
+      const int visibility_bytes = static_cast<int>(visibilities_end - visibilities_begin + 15) / 16 * 16;
+      const bool is_whole = first_row + offsets <= in.rows + 1 &&
+                            names_begin + name_bytes <= in.names_bytes &&
+                            visibilities_begin + visibility_bytes <= in.visibilities_bytes;
+      to.state = is_whole ? tile_state::copied : tile_state::to_be_completed;
+      release_to_copies();
+      copy_chunks(to.name_offsets, in.name_offsets, first_row, offsets, in.rows + 1, to.full);
+      copy_chunks(to.visibility_offsets, in.visibility_offsets, first_row, offsets, in.rows + 1, to.full);
+      copy_chunks(reinterpret_cast<char*>(to.names.chunks + 1), in.names, names_begin, name_bytes,
+                  in.names_bytes, to.full);
+      copy_chunks(reinterpret_cast<char*>(to.visibilities.chunks + 1), in.visibilities, visibilities_begin,
+                  visibility_bytes, in.visibilities_bytes, to.full);
+    }
+    if (!is_there) return;
+    tile = is_one_each ? all.tiles : take();
+  }
+}
+
+// One warp of several: every so many tiles of the block, looks back and writes.
+template <class Offset>
+__device__ __forceinline__ void write_out(const work<Offset>& all, block_memory<Offset>& memory, int writer) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  wait_for_previous_kernel();
+  for (int i = writer;; i += writers) {
+    waiting_output& from = memory.waiting[i % slots];
+    from.full.wait(i / slots);
+    const std::int64_t tile = from.tile;
+    if (tile < 0) return;
+    const int bytes = from.bytes;
+    if (bytes >= 0) {
+      const uint4* const rows = memory.ring + from.chunk;
+      const auto* const row_begins = reinterpret_cast<const unsigned short*>(rows);
+      const std::int64_t begin = look_back(all.words, tile, bytes);
+      Offset* const offsets = all.offsets + tile * all.tile_rows;
+      const int count = all.rows_of(tile);
+      for (int row = lane; row < count; row += 32)
+        __stcs(offsets + row, static_cast<Offset>(begin + row_begins[row]));
+      if (tile + 1 == all.tiles && lane == 0) offsets[count] = static_cast<Offset>(begin + bytes);
+      copy_out<32>(all.chars, begin, rows + all.chunks_of_rows(), bytes, lane);
+    }
+    __syncwarp();
+    if (lane == 0) from.empty.arrive();
+  }
+}
+
+// The warps that parse.
+struct team {
+  static constexpr int threads = pipelined::threads;
+  static __device__ __forceinline__ void sync() { asm volatile("bar.sync 1, %0;" ::"n"(threads) : "memory"); }
+  // Whether `flag` was set in any thread.
+  static __device__ __forceinline__ bool sync_or(bool flag) {
+    unsigned any;
+    asm volatile(
+        "{\n.reg .pred mine, any;\nsetp.ne.u32 mine, %1, 0;\nbar.red.or.pred any, 1, %2, mine;\n"
+        "selp.u32 %0, 1, 0, any;\n}"
+        : "=r"(any)
+        : "r"(static_cast<unsigned>(flag)), "n"(threads)
+        : "memory");
+    return any != 0;
+  }
+};
+
+// A tile at the end of an array.
+template <class Offset>
+__device__ __forceinline__ void complete_tile(const work<Offset>& all, std::int64_t first_row, int rows,
+                                              input_memory<Offset>& to) {
+  const columns<Offset>& in = all.in;
+  if (threadIdx.x < 32) {
+    const int offsets = all.tile_rows + offsets_behind<Offset>;
+    complete(to.name_offsets, in.name_offsets, first_row, offsets, in.rows + 1);
+    complete(to.visibility_offsets, in.visibility_offsets, first_row, offsets, in.rows + 1);
+    const std::int64_t names = in.name_offsets[first_row] & ~Offset{15};
+    const std::int64_t visibilities = in.visibility_offsets[first_row] & ~Offset{15};
+    complete(reinterpret_cast<char*>(to.names.chunks + 1), in.names, names,
+             static_cast<int>(in.name_offsets[first_row + rows] - names + 15), in.names_bytes);
+    complete(reinterpret_cast<char*>(to.visibilities.chunks + 1), in.visibilities, visibilities,
+             static_cast<int>(in.visibility_offsets[first_row + rows] - visibilities + 15),
+             in.visibilities_bytes);
+    release_to_copies();
+  }
+  team::sync();
+}
+
+template <class Offset>
+__device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offset>& memory) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  const int rows_of_warp = (all.tile_rows / 32 + warps - 1) / warps * 32;
+  const int first = warp * rows_of_warp + lane;
+  const int chunks_of_rows = all.chunks_of_rows();
+  wait_for_previous_kernel();
+  // What of the ring is in use is [tail, head); it goes on from the end at the beginning.
+  int head = 0;
+  int tail = 0;
+  int oldest = 0;  // tile in it
+  const auto wait_for_oldest = [&](int newest) {
+    memory.waiting[oldest % slots].empty.wait(oldest / slots);
+    ++oldest;
+    tail = oldest < newest ? memory.waiting[oldest % slots].head : head;
+  };
+  for (int i = 0;; ++i) {
+    input_memory<Offset>& from = memory.input[i % loads_ahead];
+    waiting_output& to = memory.waiting[i % slots];
+    from.full.wait(i / loads_ahead);
+    const tile_state state = from.state;
+    if (state == tile_state::none) {
+      for (int k = i; k < i + writers; ++k) {
+        waiting_output& last = memory.waiting[k % slots];
+        if (k >= slots) last.empty.wait(k / slots - 1);
+        if (lane == 0) {
+          last.tile = -1;
+          last.full.arrive();
+        }
+      }
+      return;
+    }
+    const std::int64_t tile = from.tile;
+    const std::int64_t first_row = tile * all.tile_rows;
+    const int rows = all.rows_of(tile);
+    if (state == tile_state::wide) {
+      while (oldest <= i - slots) wait_for_oldest(i);
+      redact_wide_tile<team>(all.in, tile, first_row, rows, reinterpret_cast<wide_row<Offset>*>(&from),
+                             all.words, all.offsets, all.chars);
+      release_to_copies();
+      team::sync();
+      if (thread == 0) {
+        to.tile = tile;
+        to.bytes = -1;
+        to.head = head;
+        from.empty.arrive();
+      }
+      if (lane == 0) to.full.arrive();
+      continue;
+    }
+    if (state == tile_state::to_be_completed) complete_tile(all, first_row, rows, from);
+    const staged_column names(from.names.chunks + 1, from.name_offsets[0] & ~Offset{15});
+    const staged_column visibilities(from.visibilities.chunks + 1, from.visibility_offsets[0] & ~Offset{15});
+    const auto position = [&](int row) {
+      return row_position{static_cast<unsigned>(from.name_offsets[row]),
+                          static_cast<unsigned>(from.name_offsets[row + 1]),
+                          static_cast<unsigned>(from.visibility_offsets[row]),
+                          static_cast<unsigned>(from.visibility_offsets[row + 1])};
+    };
+    register_row parsed[rows_of_thread];
+    int at[rows_of_thread];
+    int is_odd = 0;
+    const auto has = [&](int k) { return 32 * k < rows_of_warp && first + 32 * k < rows; };
+#pragma unroll
+    for (int k = 0; k < rows_of_thread; ++k) {
+      parsed[k] = parse_row(names, visibilities, position(has(k) ? first + 32 * k : 0), is_odd);
+      at[k] = has(k) ? parsed[k].bytes() : 0;
+    }
+    if (is_odd < 0) {
+#pragma unroll
+      for (int k = 0; k < rows_of_thread; ++k) {
+        if (!has(k)) continue;
+        parse_odd_row(names, visibilities, position(first + 32 * k), parsed[k]);
+        at[k] = parsed[k].bytes();
+      }
+    }
+    int of_warp = 0;
+    // Two rows at once: their sums are below 2^16.
+#pragma unroll
+    for (int k = 0; k < rows_of_thread; k += 2) {
+      const unsigned both = at[k] | (k + 1 < rows_of_thread ? at[k + 1] << 16 : 0);
+      const unsigned inclusive = warp_inclusive_sum(both);
+      const unsigned sums = __shfl_sync(0xffffffffu, inclusive, 31);
+      const unsigned before = inclusive - both;
+      at[k] = of_warp + static_cast<int>(before & 0xffffu);
+      of_warp += static_cast<int>(sums & 0xffffu);
+      if (k + 1 < rows_of_thread) at[k + 1] = of_warp + static_cast<int>(before >> 16);
+      of_warp += static_cast<int>(sums >> 16);
+    }
+    if (lane == 0) memory.warp_bytes[i % 2][warp] = of_warp;
+    const bool any_odd = team::sync_or(is_odd < 0);
+    int before_warp = 0;
+    int bytes = 0;
+#pragma unroll
+    for (int w = 0; w < warps; ++w) {
+      const int of_one = memory.warp_bytes[i % 2][w];
+      if (w < warp) before_warp += of_one;
+      bytes += of_one;
+    }
+    if (thread == 0) {
+      publish_sum(all.words, tile, bytes);
+      if (!any_odd) from.empty.arrive();
+    }
+    const int needed = chunks_of_rows + bytes / 16 + 1;
+    int chunk = head % ring_chunks;
+    if (chunk + needed > ring_chunks) {
+      head += ring_chunks - chunk;
+      chunk = 0;
+    }
+    while (head + needed - tail > ring_chunks || oldest <= i - slots) wait_for_oldest(i);
+    if (thread == 0) {
+      to.tile = tile;
+      to.bytes = bytes;
+      to.chunk = chunk;
+      to.head = head;
+    }
+    head += needed;
+    auto* const row_begins = reinterpret_cast<unsigned short*>(memory.ring + chunk);
+    char* const staged = reinterpret_cast<char*>(memory.ring + chunk + chunks_of_rows);
+#pragma unroll
+    for (int k = 0; k < rows_of_thread; ++k) {
+      at[k] += before_warp;
+      if (!has(k)) continue;
+      row_begins[first + 32 * k] = static_cast<unsigned short>(at[k]);
+      write_row(staged + at[k], parsed[k]);
+    }
+    if (any_odd) {
+#pragma unroll
+      for (int k = 0; k < rows_of_thread; ++k) {
+        if (has(k))
+          write_odd_row(staged + at[k], names, static_cast<unsigned>(from.name_offsets[first + 32 * k]),
+                        parsed[k]);
+      }
+      team::sync();
+      if (thread == 0) from.empty.arrive();
+    }
+    __syncwarp();
+    if (lane == 0) to.full.arrive();
+  }
+}
+
+__global__ void __launch_bounds__(clear_threads) clear_kernel(look_back_word* words, std::int64_t count) {
+  let_next_kernel_begin();
+  const std::int64_t word = std::int64_t{blockIdx.x} * clear_threads + threadIdx.x;
+  if (word < count) words[word] = 0;
+}
+
+template <class Offset>
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) redact_kernel(work<Offset> all) {
+  auto& memory = *dynamic_shared<block_memory<Offset>>();
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    for (input_memory<Offset>& one : memory.input) {
+      one.full.initialise(4);
+      one.empty.initialise(1);
+    }
+    for (waiting_output& one : memory.waiting) {
+      one.full.initialise(warps);
+      one.empty.initialise(1);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  if (thread < threads) {
+    parse(all, memory);
+  } else if (thread < threads + 32 * writers) {
+    write_out(all, memory, (thread - threads) / 32);
+  } else if (thread == threads + 32 * writers) {
+    order_copies(all, memory);
+  }
+}
+
+// So many that, on average, they fill at most nine tenths of what an input's memory holds.
+int rows_of_tile(const input& in) {
+  const auto rows = static_cast<double>(std::max<std::int64_t>(in.rows, 1));
+  const double name = static_cast<double>(in.names.bytes) / rows;
+  const double visibility = static_cast<double>(in.visibilities.bytes) / rows;
+  const double fits =
+      std::min({0.9 * most_name_bytes / std::max(name, 1.0),
+                0.9 * most_visibility_bytes / std::max(visibility, 1.0), static_cast<double>(most_rows)});
+  return std::max(32, static_cast<int>(fits) / 32 * 32);
+}
+
+output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+  return with_offsets(in, [&]<class Offset>() -> output {
+    const int tile_rows = rows_of_tile(in);
+    const std::int64_t tiles = (in.rows + tile_rows - 1) / tile_rows;
+    const std::size_t word_bytes = look_back_bytes(tiles + 1);
+    const resource_buffer<unsigned char> words(resource, word_bytes, stream);
+    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
+    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const nvtx_range range("redact");
+    if (in.rows == 0) {
+      CUDA_CHECK(cudaMemsetAsync(offsets.data(), 0, sizeof(Offset), stream));
+    } else {
+      auto* const of_tiles = reinterpret_cast<look_back_word*>(words.data());
+      lab::launch(clear_kernel, blocks_for_rows(tiles + 1, clear_threads), dim3(clear_threads), 0, stream,
+                  of_tiles, tiles + 1);
+      const auto blocks =
+          static_cast<unsigned>(std::min<std::int64_t>(tiles, blocks_per_multiprocessor * multiprocessors()));
+      launch_early(
+          redact_kernel<Offset>, dim3(blocks), dim3(block_threads), sizeof(block_memory<Offset>), stream,
+          work<Offset>{columns_of<Offset>(in), tiles, tile_rows, of_tiles, offsets.data(), chars.data()});
+    }
+    return {offsets.release(), chars.release(), most_output_bytes(in)};
+  });
+}
+
+#endif
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "warps with roles: copying, parsing and writing are at different tiles",
+     .launch = LAB_GPU_ONLY(launch),
+     .tile = most_rows,
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
+     .metrics = {"smsp__inst_executed.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+                 "dram__bytes_read.sum", "dram__bytes_write.sum",
+                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+     .claims = {// A row costs fewer instructions.
+                {.metric = "smsp__inst_executed.sum",
+                 .over_previous = true,
+                 .holds = relation::at_most,
+                 .value = 0.9,
+                 .at = {{"rows", 20'000'000}, {"allocator", 2}}},
+                {.metric = speed_up_metric,
+                 .holds = relation::at_least,
+                 .value = 1.15,
+                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
+                 .device = "H200"},
+                {.metric = speed_of_light_metric,
+                 .holds = relation::at_least,
+                 .value = 78,
+                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
+                 .device = "H200"}}}};
+
+}  // namespace
+}  // namespace lab::redact::pipelined
