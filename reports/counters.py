@@ -4,6 +4,8 @@
   reports/counters.py --build build/release --record reports/h200/counters.json
         on a machine with a GPU and ncu: counts the textbook and every portable stage, and writes nothing but the record.
         The emulator is not needed there.
+  reports/counters.py --build build/release --record reports/h200/counters.json --track redact
+        the same for one track, and the record keeps what it has of the others
   reports/counters.py --build build/release
         on a machine with the emulator: models the same, and writes both columns, the second from the record
   reports/counters.py --build build/release --check
@@ -75,10 +77,13 @@ def total(kernels, metric):
     return sum(values) if metric.endswith(".sum") else sum(values) / len(values)
 
 
-def stages(build, device, environment=None, keep=lambda found: None):
-    """Every portable stage at every combination of the emulator's defaults; `keep` is given what there is so far."""
+def stages(build, device, environment=None, tracks=(), keep=lambda found: None):
+    """Every portable stage, or those of some tracks, at every combination of the emulator's defaults; `keep` is given
+    what there is so far."""
     found = []
     for track in listed(build, device)["tracks"]:
+        if tracks and track["name"] not in tracks:
+            continue
         # What a specimen does wrong is no matter of counters, and on a GPU it may hang.
         portable = [stage["path"] for stage in track["stages"] if not stage["traits"].get("gpu_only") and not stage.get("specimen") and stage["path"] not in NOT_COMPARED]
         names = [parameter["name"] for parameter in track["parameters"]]
@@ -120,20 +125,40 @@ def textbook_counted(build):
     ]
 
 
-def record(build, path):
+def track_of(row):
+    return row["kernel"].split("/")[0]
+
+
+def record(build, path, tracks):
     description = listed(build, "cuda:0")
-    document = {
-        "schema": "kernel-lab-counters",
-        "version": 1,
-        "created": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "program": run([build / "lab", "--version"]).strip(),
-        "device": description["device"],
-        "kernels": description["build"],
-        "profiler": run(["ncu", "--version"]).strip().splitlines()[-1],
-        "textbook": textbook_counted(build),
-    }
-    # Counting takes minutes: what is counted stays when it is broken off.
-    stages(build, "cuda:0", keep=lambda found: path.write_text(json.dumps({**document, "stages": found}, indent=1) + "\n"))
+    unknown = set(tracks) - {track["name"] for track in description["tracks"]}
+    if unknown:
+        sys.exit(f"there is no track {', '.join(sorted(unknown))}")
+    program = run([build / "lab", "--version"]).strip()
+    if tracks:
+        document = json.loads(path.read_text())
+        if document["device"]["name"] != description["device"]["name"]:
+            sys.exit(f"{path} was counted on {document['device']['name']}, and this is {description['device']['name']}")
+        kept = [row for row in document["stages"] if track_of(row) not in tracks]
+    else:
+        document = {
+            "schema": "kernel-lab-counters",
+            "version": 1,
+            "created": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "program": program,
+            "device": description["device"],
+            "kernels": description["build"],
+            "profiler": run(["ncu", "--version"]).strip().splitlines()[-1],
+            "textbook": textbook_counted(build),
+        }
+        kept = []
+
+    def keep(found):
+        # Counting takes minutes: what is counted stays when it is broken off.
+        rows = [{**row, "program": program} for row in found] if tracks else found
+        path.write_text(json.dumps({**document, "stages": kept + rows}, indent=1) + "\n")
+
+    stages(build, "cuda:0", tracks=tracks, keep=keep)
 
 
 class Comparison:
@@ -161,8 +186,7 @@ class Comparison:
             real_metrics = real_of.get((row["kernel"], json.dumps(row["parameters"], sort_keys=True)))
             if real_metrics is None:
                 # A track that came after the record stands there without; of the others every stage must be in it.
-                track = row["kernel"].split("/")[0]
-                if any(one["kernel"].split("/")[0] == track for one in counted):
+                if any(track_of(one) == track_of(row) for one in counted):
                     self.unexplained.append(f"{row['kernel']}: not in the record")
                 real_metrics = {}
             parameters = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
@@ -186,11 +210,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build directory")
     parser.add_argument("--record", type=pathlib.Path, help="count on this machine's GPU, and keep it in this file")
+    parser.add_argument("--track", action="append", default=[], help="with --record: this track alone (repeatable)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page differs")
     options = parser.parse_args()
     build = options.build.resolve()
+    if options.track and not options.record:
+        parser.error("--track says what to record: it goes with --record")
     if options.record:
-        record(build, options.record.resolve())
+        record(build, options.record.resolve(), options.track)
         return 0
 
     counted = json.loads(RECORD.read_text()) if RECORD.exists() else {"textbook": [], "stages": [], "device": None}
@@ -205,6 +232,8 @@ def main():
     if counted["device"]:
         where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
                  f"{counted['program']}, {counted['profiler']}.")
+        later = {(track_of(row), row["program"]) for row in counted["stages"] if "program" in row}
+        where += "".join(f" {track}: {program}." for track, program in sorted(later))
     else:
         where = f"Modelled for a device of {multiprocessors} multiprocessors. Nothing is counted yet."
     text = replaced(text, "counted on", where)

@@ -69,10 +69,7 @@ std::optional<failure_record> check_capture([[maybe_unused]] workload& work,
     captured.replay(stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
   } catch (const cuda_error& error) {
-    if (synchronises && !device_lost()) {
-      cudaGetLastError();
-      return std::nullopt;
-    }
+    if (synchronises && !device_lost()) return std::nullopt;
     return failure_record{.kind = failure_kind::launch,
                           .found = "a launch must only enqueue work on its stream: " + diagnosis(error)};
   }
