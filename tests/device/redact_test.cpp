@@ -1,8 +1,10 @@
 // The redaction's workload: what it accepts, what it measures, and what happens when memory runs out.
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "common/memory.hpp"
+#include "common/memory_resource.hpp"
 #include "common/stream.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
@@ -138,6 +140,64 @@ TEST_CASE("cudaMalloc that finds no memory is a memory_error") {
   work->prepare(lab::pattern::random, 1);
   work->launch();
   CHECK_FALSE(work->check().failure);
+}
+#endif
+
+#if !LAB_EMULATED
+// The emulator's heap is the host's.
+TEST_CASE("a device heap that is exhausted is reported, and all of it is free again") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const auto launch =
+      static_cast<const lab::stage<problem>*>(lab::find_stage("redact/02_device_malloc").typed)->launch;
+  // First names that do not fit into 2^30 bytes together.
+  constexpr int rows = 20'000;
+  constexpr int name_bytes = 64 * 1024;
+  std::vector<int> name_offsets(rows + 1);
+  std::vector<int> visibility_offsets(rows + 1);
+  std::string visible;
+  for (int row = 0; row <= rows; ++row) {
+    name_offsets[row] = row * name_bytes;
+    visibility_offsets[row] = row * 6;
+    if (row < rows) visible += "public";
+  }
+  const lab::device_buffer<char> names(std::size_t{rows} * name_bytes, stream.get());
+  const lab::device_buffer<int> of_names(rows + 1, stream.get());
+  const lab::device_buffer<char> visibilities(visible.size(), stream.get());
+  const lab::device_buffer<int> of_visibilities(rows + 1, stream.get());
+  CUDA_CHECK(cudaMemsetAsync(names.data(), 'a', names.bytes(), stream.get()));
+  const auto copy = [&](void* to, const void* from, std::size_t bytes) {
+    CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.get()));
+  };
+  copy(of_names.data(), name_offsets.data(), of_names.bytes());
+  copy(of_visibilities.data(), visibility_offsets.data(), of_visibilities.bytes());
+  copy(visibilities.data(), visible.data(), visible.size());
+  lab::pool_resource resource;
+  const auto redact = [&](int count) {
+    const output made = launch({{of_names.data(), names.data(), std::int64_t{count} * name_bytes},
+                                {of_visibilities.data(), visibilities.data(), std::int64_t{count} * 6},
+                                count,
+                                32},
+                               resource, stream.get());
+    resource.deallocate(made.offsets, (static_cast<std::size_t>(count) + 1) * sizeof(int), stream.get());
+    resource.deallocate(made.chars, static_cast<std::size_t>(made.chars_capacity), stream.get());
+    CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    return made.chars_capacity;
+  };
+  const std::size_t before = lab::memory::in_use();
+  for (int time = 0; time < 3; ++time) {
+    std::string message;
+    try {
+      redact(rows);
+    } catch (const lab::unsupported_error& error) {
+      message = error.what();
+    }
+    CHECK(message.find("rows got no memory: the device's heap of 1073741824 bytes is exhausted") !=
+          std::string::npos);
+    CHECK(lab::memory::in_use() == before);
+    // A quarter of the heap, which is not there unless the rows of the launch before were freed.
+    CHECK(redact(rows / 5) == std::int64_t{rows / 5} * (name_bytes + 1));
+  }
 }
 #endif
 

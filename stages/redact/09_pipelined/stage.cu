@@ -1,6 +1,6 @@
-// Blocks that stay, and whose warps have different roles: one has the next tiles copied in, four parse a tile
+// Blocks that stay, and whose warps have different roles: one has the next tiles copied in, five parse a tile
 // into registers and put its output into a ring in shared memory, two look back and write out what waits
-// there. No role waits for what another one waits for, unless the ring is full.
+// there. Who parses waits for predecessors only when the ring is full.
 #include "common/bulk_copy.hpp"
 #include "common/dependent_launch.hpp"
 #include "common/look_back.hpp"
@@ -211,8 +211,7 @@ __device__ __forceinline__ void write_out(const work<Offset>& all, block_memory<
       if (tile + 1 == all.tiles && lane == 0) offsets[count] = static_cast<Offset>(begin + bytes);
       copy_out<32>(all.chars, begin, rows + all.chunks_of_rows(), bytes, lane);
     }
-    __syncwarp();
-    if (lane == 0) from.empty.arrive();
+    from.empty.arrive();
   }
 }
 
@@ -281,10 +280,8 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
       for (int k = i; k < i + writers; ++k) {
         waiting_output& last = memory.waiting[k % slots];
         if (k >= slots) last.empty.wait(k / slots - 1);
-        if (lane == 0) {
-          last.tile = -1;
-          last.full.arrive();
-        }
+        last.tile = -1;
+        last.full.arrive();
       }
       return;
     }
@@ -303,7 +300,7 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
         to.head = head;
         from.empty.arrive();
       }
-      if (lane == 0) to.full.arrive();
+      to.full.arrive();
       continue;
     }
     if (state == tile_state::to_be_completed) complete_tile(all, first_row, rows, from);
@@ -392,8 +389,7 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
       team::sync();
       if (thread == 0) from.empty.arrive();
     }
-    __syncwarp();
-    if (lane == 0) to.full.arrive();
+    to.full.arrive();
   }
 }
 
@@ -413,8 +409,8 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) reda
       one.empty.initialise(1);
     }
     for (waiting_output& one : memory.waiting) {
-      one.full.initialise(warps);
-      one.empty.initialise(1);
+      one.full.initialise(threads);
+      one.empty.initialise(32);
     }
     publish_barriers();
   }
