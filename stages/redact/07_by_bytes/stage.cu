@@ -75,17 +75,18 @@ const registration<problem> registered{
      .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
                  "dram__bytes_write.sum"},
-     .claims = {// Where no name is long, a glance at each tile.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 1.3,
-                 .at = {{"rows", 20'000}, {"allocator", 2}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 0.8,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"}}}};
+     .claims = {
+         // Where no name is long, a glance at each tile, and one from each warp that would share a name.
+         {.metric = load_sectors,
+          .over_previous = true,
+          .holds = relation::at_most,
+          .value = 1.35,
+          .at = {{"rows", 20'000}, {"allocator", 2}}},
+         {.metric = speed_up_metric,
+          .holds = relation::at_least,
+          .value = 0.8,
+          .at = {{"rows", 100'000'000}, {"allocator", 2}},
+          .device = "H200"}}}};
 
 }  // namespace
 }  // namespace lab::redact::by_bytes

@@ -479,7 +479,7 @@ const registration<problem> registered{
                  .at = {{"rows", 20'000'000}, {"allocator", 2}}},
                 {.metric = speed_up_metric,
                  .holds = relation::at_least,
-                 .value = 1.15,
+                 .value = 1.1,
                  .at = {{"rows", 100'000'000}, {"allocator", 2}},
                  .device = "H200"},
                 {.metric = speed_of_light_metric,
