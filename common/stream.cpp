@@ -43,7 +43,8 @@ graph::graph(cudaStream_t on, const std::function<void()>& enqueue) {
     enqueue();
   } catch (...) {
     cudaStreamEndCapture(on, &captured);
-    cudaGetLastError();  // the capture was given up: CUB would take its error, found later, for one of its own
+    cudaGetLastError();  // the capture was given up: CUB would take its error, found later, for one of its
+                         // own
     if (captured != nullptr) cudaGraphDestroy(captured);
     throw;
   }

@@ -24,9 +24,8 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 }
 
 // What an earlier block has left may even be the poison of outputs that nobody wrote.
-constexpr announced_failure announced[] = {{failure_kind::wrong},
-                                           {failure_kind::unwritten},
-                                           {failure_kind::race, "02_missing_barrier/stage.cu"}};
+constexpr announced_failure announced[] = {
+    {failure_kind::wrong}, {failure_kind::unwritten}, {failure_kind::race, "02_missing_barrier/stage.cu"}};
 
 const registration<problem> registered{
     LAB_PATH,
