@@ -19,7 +19,8 @@ __device__ __forceinline__ void let_next_kernel_begin() {
 }
 
 // In the kernel that began early: blocks the calling thread until the one before has ended, whose writes are
-// there then. What was on the stream before that kernel had ended before it began.
+// there then. What was on the stream before that kernel had ended before it began, unless it was launched
+// early as well.
 __device__ __forceinline__ void wait_for_previous_kernel() {
   LAB_SM90("griddepcontrol.wait;" ::: "memory");
 }

@@ -136,10 +136,12 @@ def record(build, path, tracks):
         sys.exit(f"there is no track {', '.join(sorted(unknown))}")
     program = run([build / "lab", "--version"]).strip()
     if tracks:
+        if not path.exists():
+            sys.exit(f"{path} does not exist: --track adds to a record")
         document = json.loads(path.read_text())
         if document["device"]["name"] != description["device"]["name"]:
             sys.exit(f"{path} was counted on {document['device']['name']}, and this is {description['device']['name']}")
-        kept = [row for row in document["stages"] if track_of(row) not in tracks]
+        kept = document["stages"]
     else:
         document = {
             "schema": "kernel-lab-counters",
@@ -155,8 +157,11 @@ def record(build, path, tracks):
 
     def keep(found):
         # Counting takes minutes: what is counted stays when it is broken off.
+        identity = lambda row: (row["kernel"], json.dumps(row["parameters"], sort_keys=True))
+        counted = {identity(row) for row in found}
         rows = [{**row, "program": program} for row in found] if tracks else found
-        path.write_text(json.dumps({**document, "stages": kept + rows}, indent=1) + "\n")
+        rows = [row for row in kept if identity(row) not in counted] + rows
+        path.write_text(json.dumps({**document, "stages": rows}, indent=1) + "\n")
 
     stages(build, "cuda:0", tracks=tracks, keep=keep)
 

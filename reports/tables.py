@@ -235,7 +235,7 @@ def traffic(records, track):
                 lines.append(f"| {name} | {stage['skipped'] or stage['failure']} | | | | |")
                 continue
             kernels = stage["profile"]["kernels"]
-            cache, read, written = (total(kernels, metric) for metric in TRAFFIC)
+            cache, read, written = (total(kernels, metric) or 0 for metric in TRAFFIC)
             memory = read + written
             times = f"{cache / fewest:.2f}, {memory / fewest:.2f}" if fewest else "-"
             time = duration(row["timing"]["median"]) if row and row["status"] == "ok" else "-"

@@ -17,6 +17,7 @@ namespace {
 constexpr int threads = 160;  // that parse
 constexpr int rows_of_thread = 4;
 constexpr int writers = 2;  // warps
+// With offsets of 32 bits. Shared memory holds two with those of 64.
 constexpr int blocks_per_multiprocessor = 3;
 constexpr int warps = threads / 32;
 constexpr int most_rows = threads * rows_of_thread;
@@ -61,9 +62,10 @@ struct waiting_output {
   copy_barrier empty;
 };
 
-// What a tile needs of the ring at most; as much may be left unused at its end.
-constexpr int most_needed = (2 * most_rows + 15) / 16 + (most_name_bytes + 16 + most_rows) / 16 + 1;
-static_assert(2 * most_needed <= ring_chunks);
+// What a tile needs of the ring at most.
+constexpr int most_needed =
+    (2 * most_rows + 15) / 16 + (most_name_bytes + static_cast<int>(most_growth) * most_rows) / 16 + 1;
+static_assert(most_needed <= ring_chunks);
 static_assert(sizeof(wide_row<std::int64_t>) * most_rows <= sizeof(staged_characters<most_name_bytes>));
 
 template <class Offset>
@@ -138,6 +140,7 @@ template <class Offset>
 __device__ __forceinline__ void order_copies(const work<Offset>& all, block_memory<Offset>& memory) {
   const columns<Offset>& in = all.in;
   // Tiles are taken in ascending order, so that whoever is waited for has been taken by a block that runs.
+  // Where there is no more than one for each block, that is left to the order in which blocks start.
   const bool is_one_each = all.tiles <= gridDim.x;
   const auto take = [&]() -> std::int64_t {
     return static_cast<std::int64_t>(atomicAdd(all.words + all.tiles, look_back_word{1}));
@@ -450,8 +453,9 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
       auto* const of_tiles = reinterpret_cast<look_back_word*>(words.data());
       lab::launch(clear_kernel, blocks_for_rows(tiles + 1, clear_threads), dim3(clear_threads), 0, stream,
                   of_tiles, tiles + 1);
+      const int blocks_each = sizeof(Offset) == 4 ? blocks_per_multiprocessor : 2;
       const auto blocks =
-          static_cast<unsigned>(std::min<std::int64_t>(tiles, blocks_per_multiprocessor * multiprocessors()));
+          static_cast<unsigned>(std::min<std::int64_t>(tiles, std::int64_t{blocks_each} * multiprocessors()));
       launch_early(
           redact_kernel<Offset>, dim3(blocks), dim3(block_threads), sizeof(block_memory<Offset>), stream,
           work<Offset>{columns_of<Offset>(in), tiles, tile_rows, of_tiles, offsets.data(), chars.data()});
