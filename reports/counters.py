@@ -129,6 +129,10 @@ def track_of(row):
     return row["kernel"].split("/")[0]
 
 
+def identity(row):
+    return row["kernel"], json.dumps(row["parameters"], sort_keys=True)
+
+
 def record(build, path, tracks):
     description = listed(build, "cuda:0")
     unknown = set(tracks) - {track["name"] for track in description["tracks"]}
@@ -157,7 +161,6 @@ def record(build, path, tracks):
 
     def keep(found):
         # Counting takes minutes: what is counted stays when it is broken off.
-        identity = lambda row: (row["kernel"], json.dumps(row["parameters"], sort_keys=True))
         counted = {identity(row) for row in found}
         rows = [{**row, "program": program} for row in found] if tracks else found
         rows = [row for row in kept if identity(row) not in counted] + rows
@@ -185,10 +188,10 @@ class Comparison:
         return "not explained"
 
     def table(self, head, metrics, modelled, counted, device):
-        real_of = {(row["kernel"], json.dumps(row["parameters"], sort_keys=True)): row["metrics"] for row in counted}
+        real_of = {identity(row): row["metrics"] for row in counted}
         lines = [f"| {head} | counter | modelled | Nsight Compute, {device} | why they differ |", "| --- | --- | ---: | ---: | --- |"]
         for row in modelled:
-            real_metrics = real_of.get((row["kernel"], json.dumps(row["parameters"], sort_keys=True)))
+            real_metrics = real_of.get(identity(row))
             if real_metrics is None:
                 # A track that came after the record stands there without; of the others every stage must be in it.
                 if any(track_of(one) == track_of(row) for one in counted):

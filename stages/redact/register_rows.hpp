@@ -75,13 +75,6 @@ struct row_position {
   unsigned name_begin, name_end, visibility_begin, visibility_end;
 };
 
-// The highest bit of each byte that is a space. The lowest of the bits that are set is right, others may not
-// be.
-__device__ __forceinline__ unsigned space_flags(unsigned word) {
-  const unsigned other = word ^ 0x20202020u;
-  return (other - 0x01010101u) & ~other & 0x80808080u;
-}
-
 __device__ __forceinline__ bool is_public(const staged_column& visibilities, const row_position& row) {
   constexpr unsigned publ = 'p' | 'u' << 8 | 'b' << 16 | 'l' << 24;
   constexpr unsigned ic = 'i' | 'c' << 8;

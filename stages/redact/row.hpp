@@ -13,6 +13,13 @@ __device__ __forceinline__ int character_bytes(char lead) {
   return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
 
+// The highest bit of each byte that is a space. The lowest of the bits that are set is right, others may not
+// be.
+__device__ __forceinline__ unsigned space_flags(unsigned word) {
+  const unsigned other = word ^ 0x20202020u;
+  return (other - 0x01010101u) & ~other & 0x80808080u;
+}
+
 template <class Offset>
 __device__ __forceinline__ bool is_public(const char* visibility, Offset bytes) {
   constexpr char wanted[] = {'p', 'u', 'b', 'l', 'i', 'c'};

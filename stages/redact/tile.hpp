@@ -42,16 +42,26 @@ columns<Offset> columns_of(const input& in) {
           in.visibilities.bytes};
 }
 
-// So many rows that, on average, they fill at most four fifths of what a tile may hold, and their output
-// finds room even if all are public and no name has a space. A tile with more is redacted all the same, row
-// by row from global memory.
-inline int tile_rows_of(const input& in) {
+// Offsets are copied 16 bytes at a time; the last of them holds the one behind a tile's rows.
+template <class Offset>
+inline constexpr int offsets_behind = 16 / static_cast<int>(sizeof(Offset));
+
+// Bytes of characters, in and out, and rows that a tile may have.
+struct tile_room {
+  int names, visibilities, chars, rows;
+};
+inline constexpr tile_room staged_room{names_capacity, visibilities_capacity, chars_capacity, most_tile_rows};
+
+// So many rows that, on average, they fill at most `share` of the room, and their output finds room even if
+// all are public and no name has a space. A tile with more is redacted all the same, row by row from global
+// memory.
+inline int tile_rows_of(const input& in, const tile_room& room = staged_room, double share = 0.8) {
   const auto rows = static_cast<double>(std::max<std::int64_t>(in.rows, 1));
   const double name = static_cast<double>(in.names.bytes) / rows;
   const double visibility = static_cast<double>(in.visibilities.bytes) / rows;
-  const double fits = std::min(
-      {0.8 * names_capacity / std::max(name, 1.0), 0.8 * visibilities_capacity / std::max(visibility, 1.0),
-       chars_capacity / std::max(name + 1, 3.0), static_cast<double>(most_tile_rows)});
+  const double fits = std::min({share * room.names / std::max(name, 1.0),
+                                share * room.visibilities / std::max(visibility, 1.0),
+                                room.chars / std::max(name + 1, 3.0), static_cast<double>(room.rows)});
   return std::max(32, static_cast<int>(fits) / 32 * 32);
 }
 

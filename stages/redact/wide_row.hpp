@@ -28,8 +28,7 @@ __device__ __forceinline__ Offset find_space_in_chunk(const char* names, Offset 
     const Offset from = at + 4 * word;
     if (from + 4 <= begin) continue;
     const int skipped = from < begin ? static_cast<int>(begin - from) : 0;
-    const unsigned other = (words[word] | ~(0xffffffffu << 8 * skipped)) ^ 0x20202020u;
-    const unsigned spaces = (other - 0x01010101u) & ~other & 0x80808080u;
+    const unsigned spaces = space_flags(words[word] | ~(0xffffffffu << 8 * skipped));
     if (spaces == 0) continue;
     const Offset found = from + (__ffs(static_cast<int>(spaces)) - 1) / 8;
     return found < end ? found : end;

@@ -14,8 +14,7 @@ namespace {
 constexpr int most_bytes = 16 * 1024;
 
 struct staged {
-  alignas(16) char before[16];
-  char characters[most_bytes + 32];
+  alignas(16) char characters[most_bytes + 32];
 };
 
 __device__ void stage(staged& to, const char* chars, int base, int end) {

@@ -2,6 +2,7 @@
 // in the output (decoupled look-back), and writes them there. Nothing is read twice, and the host waits for
 // nothing: the characters are allocated at the bound, which is known beforehand.
 #include "common/nvtx.hpp"
+#include "stages/redact/bounded_output.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/single_pass.hpp"
 
@@ -20,15 +21,13 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   return with_offsets(in, [&]<class Offset>() -> output {
     const int tile_rows = tile_rows_of(in);
     const dim3 blocks = blocks_for_rows(std::max<std::int64_t>(in.rows, 1), tile_rows);
-    const std::size_t word_bytes = look_back_bytes(blocks.x);
-    const resource_buffer<unsigned char> words(resource, word_bytes, stream);
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const resource_buffer<look_back_word> words(resource, blocks.x, stream);
+    bounded_output<Offset> out(in, resource, stream);
     const nvtx_range range("redact");
-    CUDA_CHECK(cudaMemsetAsync(words.data(), 0, word_bytes, stream));
+    CUDA_CHECK(cudaMemsetAsync(words.data(), 0, words.bytes(), stream));
     lab::launch(redact_kernel<Offset>, blocks, dim3(tile_threads), 0, stream, columns_of<Offset>(in),
-                tile_rows, reinterpret_cast<look_back_word*>(words.data()), offsets.data(), chars.data());
-    return {offsets.release(), chars.release(), most_output_bytes(in)};
+                tile_rows, words.data(), out.offsets.data(), out.chars.data());
+    return out.release();
   });
 }
 

@@ -1,6 +1,7 @@
 // The single pass, for names of any length: a long one is cut into pieces of 32 KiB, and all blocks share the
 // work on it by bytes. One pass before finds where its first name ends, one behind copies it.
 #include "common/nvtx.hpp"
+#include "stages/redact/bounded_output.hpp"
 #include "stages/redact/long_rows.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/single_pass.hpp"
@@ -43,8 +44,7 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
     const long_row_table table{reinterpret_cast<long_row_counts*>(zeros.data() + words_bytes),
                                reinterpret_cast<tile_long_rows*>(zeros.data() + words_bytes + counts_bytes),
                                long_rows.data(), row_of_piece.data()};
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    bounded_output<Offset> out(in, resource, stream);
     const dim3 piece_blocks(static_cast<unsigned>(piece_blocks_per_multiprocessor * multiprocessors()));
     CUDA_CHECK(cudaMemsetAsync(zeros.data(), 0, zeros_bytes, stream));
     {
@@ -56,14 +56,14 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
     {
       const nvtx_range range("redact");
       lab::launch(redact_kernel<Offset>, blocks, dim3(tile_threads), 0, stream, all, tile_rows, words,
-                  offsets.data(), chars.data(), table);
+                  out.offsets.data(), out.chars.data(), table);
     }
     {
       const nvtx_range range("long first names");
       lab::launch(copy_first_names_kernel<Offset>, piece_blocks, dim3(piece_threads), 0, stream, all,
-                  offsets.data(), chars.data(), table);
+                  out.offsets.data(), out.chars.data(), table);
     }
-    return {offsets.release(), chars.release(), most_output_bytes(in)};
+    return out.release();
   });
 }
 

@@ -6,6 +6,7 @@
 #include "common/look_back.hpp"
 #include "common/multiprocessors.hpp"
 #include "common/nvtx.hpp"
+#include "stages/redact/bounded_output.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/staged_tile.hpp"
 #include "stages/redact/wide_row.hpp"
@@ -18,10 +19,6 @@ constexpr int blocks_per_multiprocessor = 7;
 constexpr int blocks_ahead = 3;
 
 #if !LAB_EMULATED
-
-// Offsets are copied 16 bytes at a time; the last of them holds the one behind the tile's rows.
-template <class Offset>
-constexpr int offsets_behind = 16 / static_cast<int>(sizeof(Offset));
 
 template <class Offset>
 struct parsed_memory {
@@ -168,20 +165,18 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   return with_offsets(in, [&]<class Offset>() -> output {
     const int tile_rows = tile_rows_of(in);
     const dim3 blocks = blocks_for_rows(in.rows, tile_rows);
-    const std::size_t word_bytes = look_back_bytes(blocks.x);
-    const resource_buffer<unsigned char> words(resource, word_bytes, stream);
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const resource_buffer<look_back_word> words(resource, blocks.x, stream);
+    bounded_output<Offset> out(in, resource, stream);
     const nvtx_range range("redact");
     if (in.rows == 0) {
-      CUDA_CHECK(cudaMemsetAsync(offsets.data(), 0, sizeof(Offset), stream));
+      CUDA_CHECK(cudaMemsetAsync(out.offsets.data(), 0, sizeof(Offset), stream));
     } else {
-      CUDA_CHECK(cudaMemsetAsync(words.data(), 0, word_bytes, stream));
+      CUDA_CHECK(cudaMemsetAsync(words.data(), 0, words.bytes(), stream));
       lab::launch(redact_kernel<Offset>, blocks, dim3(tile_threads), 0, stream, columns_of<Offset>(in),
-                  tile_rows, blocks_ahead * multiprocessors(),
-                  reinterpret_cast<look_back_word*>(words.data()), offsets.data(), chars.data());
+                  tile_rows, blocks_ahead * multiprocessors(), words.data(), out.offsets.data(),
+                  out.chars.data());
     }
-    return {offsets.release(), chars.release(), most_output_bytes(in)};
+    return out.release();
   });
 }
 

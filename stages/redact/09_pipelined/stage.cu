@@ -6,6 +6,7 @@
 #include "common/look_back.hpp"
 #include "common/multiprocessors.hpp"
 #include "common/nvtx.hpp"
+#include "stages/redact/bounded_output.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/register_rows.hpp"
 #include "stages/redact/tile.hpp"
@@ -30,12 +31,10 @@ constexpr int ring_bytes = 28 * 1024;
 constexpr int ring_chunks = ring_bytes / 16;
 constexpr int most_name_bytes = 17 * most_rows;
 constexpr int most_visibility_bytes = 8 * most_rows;
+constexpr int most_output_of_tile = most_name_bytes + static_cast<int>(most_growth) * most_rows;
+constexpr tile_room room{most_name_bytes, most_visibility_bytes, most_output_of_tile, most_rows};
 
 #if !LAB_EMULATED
-
-// Offsets are copied 16 bytes at a time; the last of them holds the one behind the tile's rows.
-template <class Offset>
-constexpr int offsets_behind = 16 / static_cast<int>(sizeof(Offset));
 
 // At the end of an array less than 16 bytes may be left, which no bulk copy takes.
 enum class tile_state { copied, to_be_completed, wide, none };
@@ -63,8 +62,7 @@ struct waiting_output {
 };
 
 // What a tile needs of the ring at most.
-constexpr int most_needed =
-    (2 * most_rows + 15) / 16 + (most_name_bytes + static_cast<int>(most_growth) * most_rows) / 16 + 1;
+constexpr int most_needed = (2 * most_rows + 15) / 16 + most_output_of_tile / 16 + 1;
 static_assert(most_needed <= ring_chunks);
 static_assert(sizeof(wide_row<std::int64_t>) * most_rows <= sizeof(staged_characters<most_name_bytes>));
 
@@ -427,40 +425,27 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) reda
   }
 }
 
-// So many that, on average, they fill at most nine tenths of what an input's memory holds.
-int rows_of_tile(const input& in) {
-  const auto rows = static_cast<double>(std::max<std::int64_t>(in.rows, 1));
-  const double name = static_cast<double>(in.names.bytes) / rows;
-  const double visibility = static_cast<double>(in.visibilities.bytes) / rows;
-  const double fits =
-      std::min({0.9 * most_name_bytes / std::max(name, 1.0),
-                0.9 * most_visibility_bytes / std::max(visibility, 1.0), static_cast<double>(most_rows)});
-  return std::max(32, static_cast<int>(fits) / 32 * 32);
-}
-
 output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   return with_offsets(in, [&]<class Offset>() -> output {
-    const int tile_rows = rows_of_tile(in);
+    const int tile_rows = tile_rows_of(in, room, 0.9);
     const std::int64_t tiles = (in.rows + tile_rows - 1) / tile_rows;
-    const std::size_t word_bytes = look_back_bytes(tiles + 1);
-    const resource_buffer<unsigned char> words(resource, word_bytes, stream);
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const resource_buffer<look_back_word> words(resource, static_cast<std::size_t>(tiles + 1), stream);
+    bounded_output<Offset> out(in, resource, stream);
     const nvtx_range range("redact");
     if (in.rows == 0) {
-      CUDA_CHECK(cudaMemsetAsync(offsets.data(), 0, sizeof(Offset), stream));
+      CUDA_CHECK(cudaMemsetAsync(out.offsets.data(), 0, sizeof(Offset), stream));
     } else {
-      auto* const of_tiles = reinterpret_cast<look_back_word*>(words.data());
       lab::launch(clear_kernel, blocks_for_rows(tiles + 1, clear_threads), dim3(clear_threads), 0, stream,
-                  of_tiles, tiles + 1);
+                  words.data(), tiles + 1);
       const int blocks_each = sizeof(Offset) == 4 ? blocks_per_multiprocessor : 2;
       const auto blocks =
           static_cast<unsigned>(std::min<std::int64_t>(tiles, std::int64_t{blocks_each} * multiprocessors()));
-      launch_early(
-          redact_kernel<Offset>, dim3(blocks), dim3(block_threads), sizeof(block_memory<Offset>), stream,
-          work<Offset>{columns_of<Offset>(in), tiles, tile_rows, of_tiles, offsets.data(), chars.data()});
+      launch_early(redact_kernel<Offset>, dim3(blocks), dim3(block_threads), sizeof(block_memory<Offset>),
+                   stream,
+                   work<Offset>{columns_of<Offset>(in), tiles, tile_rows, words.data(), out.offsets.data(),
+                                out.chars.data()});
     }
-    return {offsets.release(), chars.release(), most_output_bytes(in)};
+    return out.release();
   });
 }
 
