@@ -12,7 +12,7 @@
 
 #include "common/cuda.hpp"
 #include "harness/claim.hpp"
-#include "harness/protocol.hpp"
+#include "harness/failure_kind.hpp"
 
 namespace lab {
 
