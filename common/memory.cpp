@@ -34,17 +34,32 @@ cudaMemPool_t pool() {
   return the_pool;
 }
 
-}  // namespace
-
-std::size_t available() {
-  std::size_t free_on_device = 0;
+// All in bytes; `reserved` is what the pool has, `used` what of that is handed out.
+struct device_state {
+  std::size_t free = 0;
   std::size_t total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free_on_device, &total));
   std::uint64_t reserved = 0;
   std::uint64_t used = 0;
-  CUDA_CHECK(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrReservedMemCurrent, &reserved));
-  CUDA_CHECK(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrUsedMemCurrent, &used));
-  const std::size_t obtainable = free_on_device + static_cast<std::size_t>(reserved - used);
+};
+
+device_state look() {
+  device_state now;
+  CUDA_CHECK(cudaMemGetInfo(&now.free, &now.total));
+  CUDA_CHECK(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrReservedMemCurrent, &now.reserved));
+  CUDA_CHECK(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrUsedMemCurrent, &now.used));
+  return now;
+}
+
+}  // namespace
+
+std::size_t foreign() {
+  const device_state now = look();
+  return now.total - now.free - now.reserved + now.used - bytes_in_use;
+}
+
+std::size_t available() {
+  const device_state now = look();
+  const std::size_t obtainable = now.free + now.reserved - now.used;
   if (limit == 0) return obtainable;
   return std::min(obtainable, limit > bytes_in_use ? limit - bytes_in_use : 0);
 }

@@ -39,6 +39,10 @@ std::size_t available();
 // Bytes allocated now.
 std::size_t in_use() noexcept;
 
+// Bytes of the device that are taken by others than this program's allocations: by other processes, by the
+// driver, and by who calls the CUDA runtime itself.
+std::size_t foreign();
+
 // At most this many bytes at a time; 0 lifts the limit. For tests and for sharing a device.
 void set_limit(std::size_t bytes) noexcept;
 

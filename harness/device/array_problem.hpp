@@ -2,7 +2,11 @@
 // describes itself with these, and array_track.hpp turns that description into a track.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "harness/device/inputs.hpp"
 #include "harness/device/parameter.hpp"
 
@@ -45,6 +49,41 @@ template <class Parameters>
 struct verification_case {
   Parameters parameters;
   pattern input = pattern::random;
+  bool brief = false;  // one of many sizes: a single launch will do
 };
+
+// An input that shows, at any size, when one element is left out, doubled or moved.
+struct exact_case {
+  pattern input = pattern::random;
+  std::optional<std::int64_t> index = {};  // of the lone value, for the patterns that have one
+};
+
+// Sizes of every residue of the powers of two up to 1024, and some of every residue of the tile, drawn by
+// `seed`.
+inline std::vector<std::int64_t> residue_sizes(std::int64_t tile, std::uint64_t seed) {
+  constexpr std::int64_t small_sizes = 1100;
+  constexpr std::uint64_t drawn_sizes = 96;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t n = 0; n < small_sizes; ++n) sizes.push_back(n);
+  for (std::uint64_t k = 0; k < drawn_sizes; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
+    sizes.push_back(tile * static_cast<std::int64_t>(1 + (bits >> 48) % 3) +
+                    static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(tile)));
+  }
+  return sizes;
+}
+
+// Indices at which a lone value shows most: both ends, both sides of the borders of tiles and warps, and some
+// drawn by `seed`.
+inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t tile, std::uint64_t seed) {
+  std::vector<std::int64_t> all{0,     1,    31, 32, tile - 1, tile, n / tile * tile - 1, n / tile * tile,
+                                n - 2, n - 1};
+  for (std::uint64_t k = 0; k < 6 && n > 0; ++k)
+    all.push_back(static_cast<std::int64_t>(random_bits(seed ^ 0x10e, k) % static_cast<std::uint64_t>(n)));
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::erase_if(all, [n](std::int64_t index) { return index < 0 || index >= n; });
+  return all;
+}
 
 }  // namespace lab

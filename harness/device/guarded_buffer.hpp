@@ -9,6 +9,7 @@
 #endif
 #include "common/memory.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/memory_fill.hpp"
 
 namespace lab {
 
@@ -44,21 +45,45 @@ class guarded_buffer {
     CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
   }
 
-  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
-  // any. `found` is a device scratch word.
-  [[nodiscard]] std::optional<std::int64_t> changed_guard(std::int64_t* found) const {
-    const std::int64_t array_bytes = size_ * static_cast<std::int64_t>(sizeof(T));
-    for (const std::int64_t start : {-guard_bytes, array_bytes}) {
-      find_other_byte(bytes_.data() + guard_bytes + start, guard_bytes, guard_byte, found, stream_);
-      std::int64_t first = 0;
-      CUDA_CHECK(cudaMemcpyAsync(&first, found, sizeof first, cudaMemcpyDeviceToHost, stream_));
-      CUDA_CHECK(cudaStreamSynchronize(stream_));
-      if (first < guard_bytes) return start + first;
+  // Fills the values alone.
+  void fill(memory_fill with, std::uint64_t seed) const {
+    const auto bytes = static_cast<std::size_t>(size_) * sizeof(T);
+    if (with == memory_fill::random) {
+      fill_random(reinterpret_cast<unsigned char*>(data()), static_cast<std::int64_t>(bytes), seed, stream_);
+    } else if (bytes > 0) {
+      CUDA_CHECK(cudaMemsetAsync(data(), with == memory_fill::zeros ? 0 : guard_byte, bytes, stream_));
     }
+  }
+
+  // Enqueues a look at both guards: found[0] and found[1] become the first changed byte of each, or
+  // guard_bytes.
+  void look_at_guards(std::int64_t* found) const {
+    find_other_byte(bytes_.data(), guard_bytes, guard_byte, found, stream_);
+    find_other_byte(bytes_.data() + guard_bytes + array_bytes(), guard_bytes, guard_byte, found + 1, stream_);
+  }
+
+  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
+  // any; `found` is what look_at_guards() found, copied to the host.
+  [[nodiscard]] std::optional<std::int64_t> changed_byte(const std::int64_t* found) const {
+    if (found[0] < guard_bytes) return found[0] - guard_bytes;
+    if (found[1] < guard_bytes) return array_bytes() + found[1];
     return std::nullopt;
   }
 
+  // Both in one. `found` is two device scratch words.
+  [[nodiscard]] std::optional<std::int64_t> changed_guard(std::int64_t* found) const {
+    look_at_guards(found);
+    std::int64_t words[2] = {};
+    CUDA_CHECK(cudaMemcpyAsync(words, found, sizeof words, cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return changed_byte(words);
+  }
+
  private:
+  [[nodiscard]] std::int64_t array_bytes() const {
+    return size_ * static_cast<std::int64_t>(sizeof(T));
+  }
+
   std::int64_t size_;
   device_buffer<unsigned char> bytes_;
   cudaStream_t stream_;

@@ -11,33 +11,44 @@
 namespace lab {
 
 enum class pattern {
-  random,         // uniform in (0, 1]: what is timed
-  signed_random,  // uniform in [-1, 1): sums cancel
-  spikes,         // random, and about every 1000th value 1e16: running sums that never forget it drift
-  nonfinite,      // random, and about every 1000th value NaN, +Inf or -Inf: running sums carry it along
-  infinite,       // random, and about every 1000th value +Inf: sums are +Inf and not NaN
-  denormal,       // multiples of the smallest positive number: lost when denormals are flushed to zero
-  ramp            // index + 1: a wrong index shows
+  random,             // uniform in (0, 1]: what is timed
+  signed_random,      // uniform in [-1, 1): sums cancel
+  negative,           // uniform in [-1, 0): a maximum that begins at zero shows
+  spikes,             // random, and about every 1000th value 1e16: running sums that never forget it drift
+  nonfinite,          // random, and about every 1000th value NaN, +Inf or -Inf: running sums carry it along
+  infinite,           // random, and about every 1000th value +Inf: sums are +Inf and not NaN
+  denormal,           // multiples of the smallest positive number: lost when denormals are flushed to zero
+  ramp,               // index + 1: a wrong index shows
+  zeros,              // nothing but +0
+  negative_zeros,     // nothing but -0
+  mixed_zeros,        // +0 and -0
+  negative_infinity,  // nothing but -Inf
+  positive_infinity,  // nothing but +Inf
+  all_nan,            // nothing but NaN
+  constant,           // one value everywhere
+  ties,               // four values, each many times
+  lone_maximum,       // signed random, and at the index that the seed names a value above all others
+  lone_minimum,       // signed random, and at the index that the seed names a value below all others
+  // Exact: every sum of them is representable, so that the answer must be equal and a missing element shows.
+  integers,       // 1 .. 2^20: sums of 2^33 of them fit into the 53 bits of a float64
+  small_integers  // -31 .. 31 without 0: sums of 1e10 of them stay below the 2^24 of a float32 (see below)
 };
 
+inline constexpr const char* pattern_names[] = {
+    "random",    "signed random", "negative",     "spikes of 1e16", "NaN and Inf",
+    "Inf",       "denormal",      "ramp",         "zeros",          "-0",
+    "+0 and -0", "-Inf alone",    "+Inf alone",   "NaN alone",      "one value",
+    "ties",      "lone maximum",  "lone minimum", "integers",       "small integers"};
+
 inline const char* to_string(pattern kind) {
-  switch (kind) {
-    case pattern::random:
-      return "random";
-    case pattern::signed_random:
-      return "signed random";
-    case pattern::spikes:
-      return "spikes of 1e16";
-    case pattern::nonfinite:
-      return "NaN and Inf";
-    case pattern::infinite:
-      return "Inf";
-    case pattern::denormal:
-      return "denormal";
-    case pattern::ramp:
-      return "ramp";
-  }
-  return "?";
+  return pattern_names[static_cast<int>(kind)];
+}
+
+// Whether every sum of such values is representable, so that a result has no rounding errors. A running sum
+// of small integers walks at random, 18 a step: after 1e9 steps it is within 18 sqrt(1e9) = 5.7e5, and 16.8e6
+// is 29 times that.
+constexpr bool is_exact(pattern kind) {
+  return kind == pattern::integers || kind == pattern::small_integers;
 }
 
 // The smallest denormal of a floating-point type; 1 for an integer. (std::numeric_limits is for the host
@@ -54,32 +65,78 @@ __host__ __device__ constexpr bool is_rare(std::uint64_t seed, std::int64_t inde
   return random_bits(~seed, static_cast<std::uint64_t>(index)) % 1009 == 0;
 }
 
+// -31 .. 31 without 0.
+__host__ __device__ constexpr int small_integer(std::uint64_t bits) {
+  const int magnitude = static_cast<int>(1 + (bits >> 8) % 31);
+  return bits % 2 == 0 ? magnitude : -magnitude;
+}
+
+// Of `ties`: four values, one of them negative.
+__host__ __device__ constexpr double tied_value(std::uint64_t bits) {
+  return 0.25 * static_cast<double>(static_cast<int>(bits % 4) - 1);
+}
+
+// An element of the patterns that are made of one thing, or of zeros.
+template <class T>
+__host__ __device__ T uniform_value(pattern kind, std::uint64_t seed, std::uint64_t bits) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (kind == pattern::negative_zeros) return static_cast<T>(-0.0);
+    if (kind == pattern::mixed_zeros) return bits % 2 == 0 ? static_cast<T>(0) : static_cast<T>(-0.0);
+    if (kind == pattern::negative_infinity) return static_cast<T>(-INFINITY);
+    if (kind == pattern::positive_infinity) return static_cast<T>(INFINITY);
+    if (kind == pattern::all_nan) return static_cast<T>(NAN);
+  }
+  if (kind == pattern::constant) return static_cast<T>(uniform(random_bits(seed, 0)));
+  return static_cast<T>(0);
+}
+
 // Element `index` of the input `kind` with `seed`.
 template <class T>
 __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t index) {
   const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(index));
-  const bool rare = is_rare(seed, index);
   switch (kind) {
     case pattern::signed_random:
       return static_cast<T>(2 * uniform(bits) - 1);
+    case pattern::negative:
+      return static_cast<T>(-uniform(bits));
     case pattern::spikes:
-      if (rare) return static_cast<T>(1e16);
+      if (is_rare(seed, index)) return static_cast<T>(1e16);
       break;
     case pattern::nonfinite:
       if constexpr (std::is_floating_point_v<T>) {
-        if (rare && bits % 3 == 0) return static_cast<T>(NAN);
-        if (rare) return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
+        if (!is_rare(seed, index)) break;
+        if (bits % 3 == 0) return static_cast<T>(NAN);
+        return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
       }
       break;
     case pattern::infinite:
       if constexpr (std::is_floating_point_v<T>) {
-        if (rare) return static_cast<T>(INFINITY);
+        if (is_rare(seed, index)) return static_cast<T>(INFINITY);
       }
       break;
     case pattern::denormal:
       return smallest_positive<T>() * static_cast<T>(1 + bits % 1000);
     case pattern::ramp:
       return static_cast<T>(index + 1);
+    case pattern::ties:
+      return static_cast<T>(tied_value(bits));
+    case pattern::lone_maximum:
+    case pattern::lone_minimum: {
+      const double lone = kind == pattern::lone_maximum ? 2 : -2;
+      return static_cast<T>(static_cast<std::uint64_t>(index) == seed ? lone : 2 * uniform(bits) - 1);
+    }
+    case pattern::integers:
+      return static_cast<T>(1 + bits % (1u << 20));
+    case pattern::small_integers:
+      return static_cast<T>(small_integer(bits));
+    case pattern::zeros:
+    case pattern::negative_zeros:
+    case pattern::mixed_zeros:
+    case pattern::negative_infinity:
+    case pattern::positive_infinity:
+    case pattern::all_nan:
+    case pattern::constant:
+      return uniform_value<T>(kind, seed, bits);
     case pattern::random:
       break;
   }
@@ -101,14 +158,20 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
       return 0x1p-1064;
     case pattern::ramp:
       return static_cast<double>(n);
-    case pattern::random:
-    case pattern::signed_random:
-    case pattern::spikes:
-    case pattern::nonfinite:
-    case pattern::infinite:
-      break;
+    case pattern::integers:
+      return 0x1p20;
+    case pattern::small_integers:
+      return 31;
+    case pattern::lone_maximum:
+    case pattern::lone_minimum:
+      return 2;
+    case pattern::zeros:
+    case pattern::negative_zeros:
+    case pattern::mixed_zeros:
+      return 0;
+    default:
+      return 1;
   }
-  return 1;
 }
 
 }  // namespace lab

@@ -17,7 +17,7 @@ dim3 grid_for(std::int64_t n) {
   return dim3(static_cast<unsigned>(std::min(blocks, most_blocks)));
 }
 
-__device__ std::int64_t first_index() {
+__device__ inline std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 __device__ std::int64_t stride() {
@@ -39,57 +39,146 @@ __device__ auto bits_of(const T& value) {
   }
 }
 
+// Calls body(i) for every i < n: with a thread for each of many, or on the emulator, whose threads cost as
+// much as some ten elements, in a plain loop of the host. (What is the harness's own shows nothing of a
+// kernel.)
+#if LAB_EMULATED
+template <class Body>
+void for_each_index(std::int64_t n, const Body& body, cudaStream_t /*stream*/) {
+  for (std::int64_t i = 0; i < n; ++i) body(i);
+}
+
+void keep_smallest(std::int64_t* first, std::int64_t index) {
+  *first = std::min(*first, index);
+}
+#else
+template <class Body>
+__global__ void for_each_kernel(std::int64_t n, Body body) {
+  for (std::int64_t i = first_index(); i < n; i += stride()) body(i);
+}
+
+template <class Body>
+void for_each_index(std::int64_t n, const Body& body, cudaStream_t stream) {
+  launch(for_each_kernel<Body>, grid_for(n), dim3(block_threads), 0, stream, n, body);
+}
+
 __device__ void keep_smallest(std::int64_t* first, std::int64_t index) {
   atomicMin(reinterpret_cast<long long*>(first), static_cast<long long>(index));
 }
 
-__global__ void set_kernel(std::int64_t* to, std::int64_t value) {
-  *to = value;
+__device__ void add(std::uint64_t* sum, std::uint64_t value) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
 }
+#endif
+
+struct set_word {
+  std::int64_t* to;
+  std::int64_t value;
+  __device__ void operator()(std::int64_t /*i*/) const { *to = value; }
+};
 
 template <class T>
-__global__ void generate_kernel(T* values, std::int64_t n, pattern kind, std::uint64_t seed) {
-  for (std::int64_t i = first_index(); i < n; i += stride()) values[i] = input_value<T>(kind, seed, i);
-}
+struct generate_value {
+  T* values;
+  pattern kind;
+  std::uint64_t seed;
+  __device__ void operator()(std::int64_t i) const { values[i] = input_value<T>(kind, seed, i); }
+};
+
+struct fill_random_byte {
+  unsigned char* bytes;
+  std::uint64_t seed;
+  __device__ void operator()(std::int64_t i) const {
+    bytes[i] = static_cast<unsigned char>(random_bits(seed, static_cast<std::uint64_t>(i)));
+  }
+};
 
 template <class T>
-__global__ void find_poison_kernel(const T* values, std::int64_t n, std::int64_t* first) {
-  for (std::int64_t i = first_index(); i < n; i += stride()) {
+struct find_poison_value {
+  const T* values;
+  std::int64_t* first;
+  __device__ void operator()(std::int64_t i) const {
     const auto bits = bits_of(values[i]);
     if (bits == static_cast<decltype(bits)>(~0ull)) keep_smallest(first, i);
   }
-}
+};
 
 template <class T>
-__global__ void find_changed_kernel(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
-                                    std::int64_t* first) {
-  for (std::int64_t i = first_index(); i < n; i += stride()) {
+struct find_changed_value {
+  const T* values;
+  pattern kind;
+  std::uint64_t seed;
+  std::int64_t* first;
+  __device__ void operator()(std::int64_t i) const {
     const T wanted = input_value<T>(kind, seed, i);
     if (bits_of(values[i]) != bits_of(wanted)) keep_smallest(first, i);
   }
-}
+};
 
-__global__ void find_other_byte_kernel(const unsigned char* bytes, std::int64_t n, unsigned char value,
-                                       std::int64_t* first) {
-  for (std::int64_t i = first_index(); i < n; i += stride()) {
+struct find_other_value {
+  const unsigned char* bytes;
+  unsigned char value;
+  std::int64_t* first;
+  __device__ void operator()(std::int64_t i) const {
     if (bytes[i] != value) keep_smallest(first, i);
   }
-}
+};
 
 template <class T>
-__global__ void gather_kernel(const T* from, const std::int64_t* indices, T* to, std::int64_t n) {
-  for (std::int64_t i = first_index(); i < n; i += stride()) to[i] = from[indices[i]];
-}
+struct gather_value {
+  const T* from;
+  const std::int64_t* indices;
+  T* to;
+  __device__ void operator()(std::int64_t i) const { to[i] = from[indices[i]]; }
+};
 
+// What value i adds to a digest of all.
 template <class T>
-__global__ void hash_kernel(const T* values, std::int64_t n, std::uint64_t* digest) {
-  std::uint64_t sum = 0;
-  for (std::int64_t i = first_index(); i < n; i += stride()) {
-    sum += random_bits(static_cast<std::uint64_t>(bits_of(values[i])), static_cast<std::uint64_t>(i));
+struct hash_value {
+  const T* values;
+  __device__ std::uint64_t operator()(std::int64_t i) const {
+    return random_bits(static_cast<std::uint64_t>(bits_of(values[i])), static_cast<std::uint64_t>(i));
   }
-  // Addition of integers: the order in which the threads arrive cannot show.
-  atomicAdd(reinterpret_cast<unsigned long long*>(digest), static_cast<unsigned long long>(sum));
+};
+
+template <class T>
+struct hash_exact_value {
+  const T* values;
+  double unit;
+  __device__ std::uint64_t operator()(std::int64_t i) const {
+    return random_bits(exact_key(static_cast<double>(values[i]), unit), static_cast<std::uint64_t>(i));
+  }
+};
+
+// sums[k] += term(i) of segment k: indices k * segment up to (k + 1) * segment.
+#if LAB_EMULATED
+template <class Term>
+void sum_segments(std::int64_t n, std::int64_t segment, const Term& term, std::uint64_t* sums,
+                  cudaStream_t /*stream*/) {
+  for (std::int64_t i = 0; i < n; ++i) sums[i / segment] += term(i);
 }
+#else
+template <class Term>
+__global__ void sum_segment_kernel(std::int64_t n, std::int64_t segment, Term term, std::uint64_t* sums) {
+  const std::int64_t begin = blockIdx.y * segment;
+  const std::int64_t end = begin + segment < n ? begin + segment : n;
+  std::uint64_t sum = 0;
+  for (std::int64_t i = begin + first_index(); i < end; i += stride()) sum += term(i);
+  // Addition of integers: the order in which the threads arrive cannot show.
+  add(&sums[blockIdx.y], sum);
+}
+
+template <class Term>
+void sum_segments(std::int64_t n, std::int64_t segment, const Term& term, std::uint64_t* sums,
+                  cudaStream_t stream) {
+  if (n == 0) return;
+  const std::int64_t segments = (n + segment - 1) / segment;
+  const dim3 across = grid_for(segment);
+  const dim3 grid(static_cast<unsigned>(std::max<std::int64_t>(1, across.x / segments)),
+                  static_cast<unsigned>(segments));
+  launch(sum_segment_kernel<Term>, grid, dim3(block_threads), 0, stream, n, segment, term, sums);
+}
+#endif
 
 __device__ void mix(uint4& all, const uint4& value) {
   all.x ^= value.x;
@@ -160,7 +249,11 @@ __global__ void probe_clock_kernel(std::uint64_t* result) {
 
 template <class T>
 void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream) {
-  launch(generate_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, kind, seed);
+  for_each_index(n, generate_value<T>{values, kind, seed}, stream);
+}
+
+void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream) {
+  for_each_index(n, fill_random_byte{bytes, seed}, stream);
 }
 
 template <class T>
@@ -170,32 +263,40 @@ void poison(T* values, std::int64_t n, cudaStream_t stream) {
 
 template <class T>
 void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream) {
-  launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
-  launch(find_poison_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, first);
+  for_each_index(1, set_word{first, n}, stream);
+  for_each_index(n, find_poison_value<T>{values, first}, stream);
 }
 
 template <class T>
 void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
                         std::int64_t* first, cudaStream_t stream) {
-  launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
-  launch(find_changed_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, kind, seed, first);
+  for_each_index(1, set_word{first, n}, stream);
+  for_each_index(n, find_changed_value<T>{values, kind, seed, first}, stream);
 }
 
 void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
                      cudaStream_t stream) {
-  launch(set_kernel, dim3(1), dim3(1), 0, stream, first, n);
-  launch(find_other_byte_kernel, grid_for(n), dim3(block_threads), 0, stream, bytes, n, value, first);
+  for_each_index(1, set_word{first, n}, stream);
+  for_each_index(n, find_other_value{bytes, value, first}, stream);
 }
 
 template <class T>
 void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, cudaStream_t stream) {
-  launch(gather_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, from, indices, to, n);
+  for_each_index(n, gather_value<T>{from, indices, to}, stream);
 }
 
 template <class T>
 void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream) {
   CUDA_CHECK(cudaMemsetAsync(digest, 0, sizeof *digest, stream));
-  launch(hash_kernel<T>, grid_for(n), dim3(block_threads), 0, stream, values, n, digest);
+  sum_segments(n, std::max<std::int64_t>(1, n), hash_value<T>{values}, digest, stream);
+}
+
+template <class T>
+void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segment, std::uint64_t* digests,
+                cudaStream_t stream) {
+  const auto segments = static_cast<std::size_t>((n + segment - 1) / segment);
+  if (segments > 0) CUDA_CHECK(cudaMemsetAsync(digests, 0, segments * sizeof *digests, stream));
+  sum_segments(n, segment, hash_exact_value<T>{values, unit}, digests, stream);
 }
 
 void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream) {
@@ -225,7 +326,8 @@ void probe_clock(std::uint64_t* result, cudaStream_t stream) {
   template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*, \
                                       cudaStream_t);                                                 \
   template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);            \
-  template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t);
+  template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t);                  \
+  template void hash_exact<T>(const T*, std::int64_t, double, std::int64_t, std::uint64_t*, cudaStream_t);
 LAB_INSTANTIATE(double)
 LAB_INSTANTIATE(float)
 LAB_INSTANTIATE(std::int64_t)

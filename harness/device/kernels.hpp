@@ -1,8 +1,10 @@
 // The harness's own device work. Every function enqueues on `stream`; T is double, float or std::int64_t.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "harness/device/inputs.hpp"
 
@@ -11,6 +13,9 @@ namespace lab {
 // Writes input_value(kind, seed, i) to values[i] for i < n.
 template <class T>
 void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream);
+
+// Writes n bytes that nobody can guess, but for who knows the seed.
+void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream);
 
 // Marks values[0..n) as never written: every bit set, which is a NaN that no arithmetic produces (its payload
 // is full and its sign negative) in every floating-point type.
@@ -37,6 +42,30 @@ void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, c
 // digest[0] = a hash of all bits and their places: equal runs have equal digests.
 template <class T>
 void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream);
+
+// What an exact result is known by: value * unit as a whole number, where it is one to within 2^-10 (a mean
+// of `unit` whole numbers is such a result, rounded or multiplied by a reciprocal); its own bits otherwise,
+// -0 and the bits of a NaN aside.
+__host__ __device__ inline std::uint64_t exact_key(double value, double unit) {
+  constexpr std::uint64_t of_nan = 0x7ff8000000000000u;
+  if (value != value) return of_nan;
+  const double scaled = value * unit;
+  if (scaled > -0x1p53 && scaled < 0x1p53) {
+    const double whole = rint(scaled);
+    const double rest = scaled - whole;
+    if (rest > -0x1p-10 && rest < 0x1p-10)
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole)) ^ 0x8000000000000000u;
+  }
+  std::uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  return bits ^ 0x4000000000000000u;
+}
+
+// digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their places:
+// the sum over i of random_bits(exact_key(values[i], unit), i).
+template <class T>
+void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segment, std::uint64_t* digests,
+                cudaStream_t stream);
 
 // Reads `bytes` (a multiple of 16) and writes nothing: what was in the L2 cache before is evicted, and no
 // dirty line is left behind to be written back during the next kernel.

@@ -9,6 +9,7 @@
 
 #include "common/cuda.hpp"
 #include "harness/device/inputs.hpp"
+#include "harness/device/memory_fill.hpp"
 #include "harness/device/stage.hpp"
 #include "harness/protocol.hpp"
 
@@ -38,7 +39,8 @@ struct check_result {
   std::optional<failure_record> failure;
 };
 
-// One stage on one set of parameters, with its inputs, outputs and scratch memory on the device.
+// One stage on one set of parameters, with its inputs, outputs and scratch memory on the device. What the
+// stage throws comes out as stage_error (stage_call.hpp), but for CUDA's errors and a lack of memory.
 class workload {
  public:
   workload() = default;
@@ -50,8 +52,11 @@ class workload {
   virtual void prepare(pattern kind, std::uint64_t seed) = 0;
   // As prepare(), for a launch that a profiler counts: nothing of the harness's own runs within it.
   virtual void prepare_to_count(pattern kind, std::uint64_t seed) { prepare(kind, seed); }
-  // Poisons outputs, scratch memory and their guard zones again, and leaves the inputs.
-  virtual void poison() = 0;
+  // Other inputs of the same kind and size, as cheaply as they can be had: no launch before has seen them.
+  virtual void vary(std::uint64_t seed) = 0;
+  // Fills outputs and scratch memory, marks their guard zones, and leaves the inputs.
+  virtual void poison(memory_fill fill) = 0;
+  void poison() { poison(memory_fill::ones); }
   // Enqueues the stage.
   virtual void launch() = 0;
   // Whether a graph may hold what launch() does: not where memory is allocated in it.
@@ -66,6 +71,8 @@ class workload {
 struct trial {
   parameter_values parameters;
   pattern input = pattern::random;
+  std::optional<std::uint64_t> seed = {};  // where the input is made for one; else the run's
+  bool brief = false;                      // one of many sizes: a single launch will do
 };
 
 // The plain operation that moves the fewest bytes.
@@ -85,11 +92,25 @@ class track {
   [[nodiscard]] virtual track_description describe() const = 0;
   // `given` completed by the bench defaults (the first of a sweep). Throws usage_error.
   [[nodiscard]] virtual parameter_values complete(const parameter_values& given) const = 0;
-  [[nodiscard]] virtual std::vector<trial> trials(const stage_entry& stage, bool thorough) const = 0;
+  // What every run tries, whatever it measures; sizes drawn at random follow `seed`.
+  [[nodiscard]] virtual std::vector<trial> trials(const stage_entry& stage, bool thorough,
+                                                  std::uint64_t seed) const = 0;
+  // What must be right at the parameters that are measured, beside random inputs: inputs on which one element
+  // that is left out, doubled or moved shows, whatever the size.
+  [[nodiscard]] virtual std::vector<trial> exact_trials(const stage_entry& stage,
+                                                        const parameter_values& parameters,
+                                                        std::uint64_t seed) const = 0;
+  // What the stage asks for beyond the problem's own bound on errors, relative to the scale; 0 where it does
+  // not.
+  [[nodiscard]] virtual double declared_bound(const stage_entry& /*stage*/,
+                                              const parameter_values& /*parameters*/) const {
+    return 0;
+  }
   // Of the inputs with `seed`, where their size depends on it.
   [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters,
                                              std::uint64_t seed) const = 0;
-  // Why the stage cannot run these parameters; empty when it can.
+  // Why the stage cannot run these parameters; empty when it can. Scratch memory beyond all measure is a
+  // reason.
   [[nodiscard]] virtual std::string unsupported(const stage_entry& stage,
                                                 const parameter_values& parameters) const = 0;
   // Throws memory_error before anything is allocated when it will not fit.

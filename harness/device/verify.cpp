@@ -1,9 +1,11 @@
 #include "harness/device/verify.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "common/memory.hpp"
 #include "common/stream.hpp"
+#include "harness/device/stage_call.hpp"
 #if LAB_EMULATED
 #include "common/emulator/emulator.hpp"
 #endif
@@ -30,7 +32,35 @@ bool shows_leaks(pattern kind) {
 }
 
 // Launches on one input after which a nondeterministic stage must have shown that it is.
-constexpr int most_repetitions = 20;
+constexpr int max_repetitions = 20;
+
+// On a GPU code that is loaded at its first launch, and local memory, are not told from what the stage keeps.
+constexpr std::size_t kept_by_the_driver = emulated ? 0 : std::size_t{64} << 20;
+
+// The order of a block's threads, for as long as this lives.
+class thread_order {
+ public:
+#if LAB_EMULATED
+  explicit thread_order(bool reversed) : before_(emulator::configuration()) {
+    emulator::options wanted = before_;
+    wanted.reverse = before_.reverse != reversed;
+    emulator::configure(wanted);
+  }
+  ~thread_order() {
+    emulator::configure(before_);
+  }
+#else
+  explicit thread_order(bool /*reversed*/) {}
+  ~thread_order() = default;
+#endif
+  thread_order(const thread_order&) = delete;
+  thread_order& operator=(const thread_order&) = delete;
+
+#if LAB_EMULATED
+ private:
+  emulator::options before_;
+#endif
+};
 
 // True when one of `repetitions` more launches changes a bit of the outputs.
 bool other_bits(workload& work, int repetitions) {
@@ -88,10 +118,14 @@ bool device_lost() noexcept {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 
-std::string trial_name(const parameter_values& parameters, pattern kind, std::uint64_t seed) {
+std::string trial_name(const parameter_values& parameters, const launch_setup& setup) {
   std::string text;
   for (const auto& [name, value] : parameters) text += name + "=" + std::to_string(value) + " ";
-  return text + "input=" + to_string(kind) + " seed=" + std::to_string(seed);
+  text += std::string("input=") + to_string(setup.input) + " seed=" + std::to_string(setup.seed);
+  if (setup.fill != memory_fill::ones)
+    text += std::string(", ") + memory_fill_names[static_cast<int>(setup.fill)];
+  if (setup.reversed) text += ", last thread first";
+  return text;
 }
 
 std::string failure_message(const failure_record& failure) {
@@ -181,8 +215,10 @@ void require_runnable(const stage_entry& stage) {
     throw unsupported_error(stage.path + " " + why);
 }
 
-check_result run_and_check(workload& work, pattern kind, std::uint64_t seed, cudaStream_t stream) {
-  work.prepare(kind, seed);
+check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream) {
+  const thread_order order(setup.reversed);
+  work.prepare(setup.input, setup.seed);
+  if (setup.fill != memory_fill::ones) work.poison(setup.fill);
   CUDA_CHECK(cudaStreamSynchronize(stream));
   try {
     work.launch();
@@ -200,95 +236,221 @@ check_result run_and_check(workload& work, pattern kind, std::uint64_t seed, cud
   return work.check();
 }
 
-verification_record verify(const stage_entry& stage, std::uint64_t seed, bool thorough, cudaStream_t stream) {
-  const track& its_track = track_of(stage);
-  verification_record record{.passed = true, .reproducible = !stage.traits.nondeterministic, .seeds = {seed}};
-  bool tried_drift = false;
-  bool tried_leaks = false;
-  bool showed_drift = false;
-  bool showed_leaks = false;
-  bool tried_capture = false;
+gate::gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream)
+    : stage_(stage), track_(track_of(stage)), seeds_(seeds), stream_(stream) {
+  record_ = {
+      .passed = true, .reproducible = !stage.traits.nondeterministic, .seeds = {seeds.fixed, seeds.drawn}};
+}
+
+void gate::add(const check_result& result) {
+  record_.compared += result.compared;
+  record_.largest_error = std::max(record_.largest_error, result.largest_error);
+}
+
+bool gate::fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,
+                const char* remark) {
+  failure.test_case = trial_name(parameters, setup) + remark;
+  record_.passed = false;
+  record_.as_announced = is_announced(stage_, failure);
+  if (stage_.traits.specimen && !record_.as_announced) {
+    failure = {.kind = failure_kind::wrong,
+               .expected = "a specimen that fails as it announces (" + announcement(stage_) + ")",
+               .found = "another failure: " + failure_message(failure)};
+  }
+  record_.failure = std::move(failure);
+  return false;
+}
+
+bool gate::check(workload& work, const parameter_values& parameters, const launch_setup& setup,
+                 const char* remark) {
+  check_result result;
+  try {
+    result = run_and_check(work, setup, stream_);
+  } catch (const stage_error& error) {
+    result.failure = failure_record{.kind = failure_kind::crash, .found = error.what()};
+  }
+  // What a trait excuses is compared no further.
+  if (may_be_wrong(result, setup.input)) return true;
+  add(result);
+  record_.relative_error = std::max(record_.relative_error, result.relative_error);
+  if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
+  if (result.failure) return fail(std::move(*result.failure), parameters, setup, remark);
+  return true;
+}
+
+// A trait excuses what comes after the first rare value, and nothing before it.
+bool gate::may_be_wrong(const check_result& result, pattern input) {
+  const bool may_drift = stage_.traits.drifts && shows_drift(input);
+  const bool may_leak = stage_.traits.leaks_nonfinite && shows_leaks(input);
+  drift_.tried |= may_drift;
+  leaks_.tried |= may_leak;
+  const bool excused = (may_drift || may_leak) && result.failure &&
+                       result.failure->kind == failure_kind::wrong && result.failure->index &&
+                       *result.failure->index >= result.clean_outputs;
+  drift_.shown |= excused && may_drift;
+  leaks_.shown |= excused && may_leak;
+  return excused;
+}
+
+// Once more on the input of the launch before, in another order where there is one.
+void gate::check_same_bits(workload& work, const trial& one, launch_setup setup) {
+  if (!stage_.traits.nondeterministic) {
+    setup.reversed = !setup.reversed;
+    const thread_order order(setup.reversed);
+    if (other_bits(work, 1)) {
+      fail({.kind = failure_kind::wrong,
+            .expected = "the same bits as the run before",
+            .found = "other bits, and the stage is not declared nondeterministic"},
+           one.parameters, setup);
+    }
+    return;
+  }
   // The emulator runs blocks in an order of its own, the same every time.
-  const bool try_other_bits = stage.traits.nondeterministic && thorough && !emulated;
-  bool showed_other_bits = false;
-  std::int64_t too_large = 0;
-  for (const trial& one : its_track.trials(stage, thorough)) {
-    if (!its_track.unsupported(stage, one.parameters).empty()) continue;
-    const bool may_drift = stage.traits.drifts && shows_drift(one.input);
-    const bool may_leak = stage.traits.leaks_nonfinite && shows_leaks(one.input);
-    std::unique_ptr<workload> work;
-    try {
-      work = its_track.make(stage, one.parameters, stream);
-    } catch (const memory_error&) {
-      ++too_large;  // a trial beyond this device's memory is no fault of the stage
-      continue;
+  if (emulated || !thorough_) return;
+  other_bits_.tried = true;
+  if (!other_bits_.shown) other_bits_.shown = other_bits(work, max_repetitions);
+}
+
+void gate::try_one(const trial& one, std::size_t place) {
+  std::unique_ptr<workload> work;
+  try {
+    ++record_.trials;
+    if (!track_.unsupported(stage_, one.parameters).empty()) {
+      ++record_.skipped;
+      return;
     }
-    check_result result = run_and_check(*work, one.input, seed, stream);
-    ++record.cases;
-    record.compared += result.compared;
-    tried_drift |= may_drift;
-    tried_leaks |= may_leak;
-    // A trait excuses what comes after the first rare value, and nothing before it.
-    if (result.failure && result.failure->kind == failure_kind::wrong && (may_drift || may_leak) &&
-        *result.failure->index >= result.clean_outputs) {
-      showed_drift |= may_drift;
-      showed_leaks |= may_leak;
-      continue;
-    }
-    record.largest_error = std::max(record.largest_error, result.largest_error);
-    if (!result.failure && !stage.traits.nondeterministic && other_bits(*work, 1)) {
-      result.failure = failure_record{.kind = failure_kind::wrong,
-                                      .expected = "the same bits as the run before",
-                                      .found = "other bits, and the stage is not declared nondeterministic"};
-    }
-    if (!result.failure && !tried_capture && work->capturable()) {
-      tried_capture = true;
-      if (auto failure = check_capture(*work, stage.traits.synchronises, stream))
-        result.failure = std::move(*failure);
-    }
-    if (!result.failure && try_other_bits && !showed_other_bits)
-      showed_other_bits = other_bits(*work, most_repetitions);
-    if (result.failure) {
-      record.passed = false;
-      record.failure = std::move(result.failure);
-      record.failure->test_case = trial_name(one.parameters, one.input, seed);
-      record.as_announced = is_announced(stage, *record.failure);
-      if (stage.traits.specimen && !record.as_announced) {
-        record.failure =
-            failure_record{.kind = failure_kind::wrong,
-                           .expected = "a specimen that fails as it announces (" + announcement(stage) + ")",
-                           .found = "another failure: " + failure_message(*record.failure)};
-      }
-      return record;
-    }
+    work = track_.make(stage_, one.parameters, stream_);
+  } catch (const memory_error&) {
+    ++too_large_;  // a trial beyond this device's memory is no fault of the stage
+    --record_.trials;
+    return;
   }
-  const auto hollow = [&](const char* trait, const char* inputs) {
-    record.passed = false;
-    record.failure =
-        failure_record{.kind = failure_kind::wrong,
-                       .expected = std::string("a stage that declares ") + trait,
-                       .found = std::string("a stage that is right on every input with ") + inputs};
+  ++record_.cases;
+  constexpr memory_fill fills[] = {memory_fill::ones, memory_fill::zeros, memory_fill::random};
+  if (one.brief) {
+    check(*work, one.parameters,
+          {one.input, one.seed.value_or(seeds_.drawn), fills[place % 3], place % 2 == 1});
+    return;
+  }
+  const launch_setup first{one.input, one.seed.value_or(seeds_.fixed)};
+  const launch_setup second{one.input, one.seed.value_or(seeds_.drawn), fills[1 + place % 2], true};
+  if (!check(*work, one.parameters, first)) return;
+  if (!check(*work, one.parameters, second, ", second launch")) return;
+  try {
+    check_same_bits(*work, one, second);
+    if (!record_.passed || tried_capture_ || !work->capturable()) return;
+    tried_capture_ = true;
+    if (auto failure = check_capture(*work, stage_.traits.synchronises, stream_))
+      fail(std::move(*failure), one.parameters, second);
+  } catch (const stage_error& error) {
+    fail({.kind = failure_kind::crash, .found = error.what()}, one.parameters, second);
+  }
+}
+
+void gate::hollow(const char* trait, const std::string& found) {
+  if (!record_.passed) return;
+  record_.passed = false;
+  record_.failure = failure_record{.kind = failure_kind::wrong,
+                                   .expected = std::string("a stage that declares ") + trait,
+                                   .found = "a stage that " + found};
+}
+
+void gate::judge_traits(bool thorough) {
+  const auto right_on = [](pattern kind) {
+    return std::string("is right on every input with ") + to_string(kind);
   };
-  if (thorough && tried_drift && !showed_drift) hollow("drifts", to_string(pattern::spikes));
-  if (thorough && tried_leaks && !showed_leaks) hollow("leaks_nonfinite", to_string(pattern::nonfinite));
-  if (try_other_bits && !showed_other_bits && record.cases > 0) {
-    record.passed = false;
-    record.failure =
-        failure_record{.kind = failure_kind::wrong,
-                       .expected = "a stage that declares nondeterministic",
-                       .found = "a stage that gives the same bits on every input and in every run"};
+  if (thorough && drift_.tried && !drift_.shown) hollow("drifts", right_on(pattern::spikes));
+  if (thorough && leaks_.tried && !leaks_.shown) hollow("leaks_nonfinite", right_on(pattern::nonfinite));
+  if (other_bits_.tried && !other_bits_.shown)
+    hollow("nondeterministic", "gives the same bits on every input and in every run");
+  if (!stage_.traits.specimen || record_.cases == 0) return;
+  record_.passed = false;
+  record_.failure =
+      failure_record{.kind = failure_kind::wrong,
+                     .expected = "a specimen that fails as it announces (" + announcement(stage_) + ")",
+                     .found = "a stage that is right on every input"};
+}
+
+bool gate::trials(bool thorough) {
+  thorough_ = thorough;
+  std::size_t place = 0;
+  const std::size_t kept_before = memory::foreign();
+  try {
+    for (const trial& one : track_.trials(stage_, thorough, seeds_.drawn)) {
+      try_one(one, place++);
+      if (!record_.passed) return false;
+    }
+  } catch (const stage_error& error) {
+    return fail({.kind = failure_kind::crash, .found = error.what()}, {}, {});
   }
-  if (stage.traits.specimen && record.cases > 0) {
-    record.passed = false;
-    record.failure =
-        failure_record{.kind = failure_kind::wrong,
-                       .expected = "a specimen that fails as it announces (" + announcement(stage) + ")",
-                       .found = "a stage that is right on every input"};
+  if (record_.cases == 0 && record_.skipped == 0)
+    throw unsupported_error(stage_.path + ": none of the trials could be run: too little memory");
+  if (2 * record_.skipped > record_.trials) {
+    record_.passed = false;
+    record_.failure = failure_record{
+        .kind = failure_kind::unsupported,
+        .expected = "a stage that runs at least half of what its track tries",
+        .found = std::to_string(record_.cases) + " of " + std::to_string(record_.trials) + " trials"};
+    return false;
   }
-  if (record.cases == 0)
-    throw unsupported_error(stage.path + ": none of the trials could be run" +
-                            (too_large > 0 ? ": too little memory" : ""));
-  return record;
+  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  const std::size_t kept = memory::foreign();
+  record_.kept_bytes =
+      kept > kept_before + kept_by_the_driver ? static_cast<std::int64_t>(kept - kept_before) : 0;
+  judge_traits(thorough);
+  return record_.passed;
+}
+
+bool gate::at(const parameter_values& parameters) {
+  if (!record_.passed) return false;
+  try {
+    record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
+    const auto work = track_.make(stage_, parameters, stream_);
+    for (const std::uint64_t seed : {seeds_.fixed, seeds_.drawn}) {
+      ++record_.cases;
+      ++record_.trials;
+      const launch_setup setup{pattern::random, seed, memory_fill::ones, seed == seeds_.drawn};
+      if (!check(*work, parameters, setup)) return false;
+    }
+    bool turn = false;
+    for (const trial& one : track_.exact_trials(stage_, parameters, seeds_.drawn)) {
+      ++record_.cases;
+      ++record_.trials;
+      turn = !turn;
+      const launch_setup setup{one.input, one.seed.value_or(seeds_.drawn),
+                               turn ? memory_fill::zeros : memory_fill::random, turn};
+      if (!check(*work, parameters, setup)) return false;
+    }
+  } catch (const stage_error& error) {
+    return fail({.kind = failure_kind::crash, .found = error.what()}, parameters, {});
+  }
+  return true;
+}
+
+verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
+                           const std::vector<parameter_values>& measured) {
+  gate its_gate(stage, seeds, stream);
+  if (!its_gate.trials(thorough)) return its_gate.record();
+  for (const parameter_values& parameters : measured) {
+    if (!track_of(stage).unsupported(stage, parameters).empty()) continue;
+    if (!its_gate.at(parameters)) break;
+  }
+  return its_gate.record();
+}
+
+std::vector<parameter_values> default_parameters(const track_description& track) {
+  std::vector<parameter_values> all{{}};
+  for (const parameter_description& parameter : track.parameters) {
+    std::vector<parameter_values> longer;
+    for (const parameter_values& begun : all) {
+      for (const std::int64_t value : parameter.bench_defaults) {
+        longer.push_back(begun);
+        longer.back()[parameter.name] = value;
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
 }
 
 }  // namespace lab

@@ -3,31 +3,105 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/device/track.hpp"
 
 namespace lab {
 
+// How one launch is set up. On the emulator the threads of a block run first to last or, `reversed`, last to
+// first: a missing barrier may be right in one of the two orders.
+struct launch_setup {
+  pattern input = pattern::random;
+  std::uint64_t seed = 1;
+  memory_fill fill = memory_fill::ones;
+  bool reversed = false;
+};
+
 // Runs the stage once on fresh inputs into poisoned outputs and checks everything. CUDA errors become
 // failures of kind `launch` or `crash`, with what the emulator says about them. Throws memory_error when it
-// does not fit.
-check_result run_and_check(workload& work, pattern kind, std::uint64_t seed, cudaStream_t stream);
+// does not fit, and stage_error when the stage throws.
+check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream);
 
-// "n=1000 window=7, random": names a trial in messages.
-std::string trial_name(const parameter_values& parameters, pattern kind, std::uint64_t seed);
+// "n=1000 window=7 input=random seed=1": names a trial in messages.
+std::string trial_name(const parameter_values& parameters, const launch_setup& setup);
 
 // One line for a person: what is wrong, where, what was expected and found, and which block and thread did
 // it.
 std::string failure_message(const failure_record& failure);
 
-// Tries the stage on its track's trials: a few small and hostile ones, or all (`thorough`), each in fresh
-// memory. Traits are held to their word: without `drifts` or `leaks_nonfinite` the stage must pass the inputs
-// that show them; with them (thorough) it must fail at least one. Likewise results must be the same bits
-// twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once. A
-// specimen must fail a trial in a way that it announces: then the record has not passed and is
-// `as_announced`. One that is right, or fails otherwise, has failed. On a GPU a launch must be captured in a
-// graph and be right when replayed; one that `synchronises` must be refused.
-verification_record verify(const stage_entry& stage, std::uint64_t seed, bool thorough, cudaStream_t stream);
+// The seeds of one verification: the one that every run has in common, and one drawn at random, so that no
+// answer can be known beforehand.
+struct trial_seeds {
+  std::uint64_t fixed = 1;
+  std::uint64_t drawn = 2;
+};
+
+// What stands between a stage and its tick; `run`, `bench` and `verify` ask the same. (`thorough` false is
+// for tests of the harness, and for a first look.)
+//
+// trials() tries the stage on its track's trials, each in fresh memory, and twice: with the fixed seed, and
+// with the drawn one, when memory holds something else and the emulator runs threads in the other order. Both
+// launches are checked in full; a third on the second's input must give the same bits. Of sizes that differ
+// in nothing else, one launch each. Traits are held to their word: without `drifts` or `leaks_nonfinite` the
+// stage must pass the inputs that show them; with them (thorough) it must fail at least one. Likewise results
+// must be the same bits twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must
+// differ at least once. A specimen must fail a trial in a way that it announces: then the record has not
+// passed and is `as_announced`. One that is right, or fails otherwise, has failed. On a GPU a launch must be
+// captured in a graph and be right when replayed; one that `synchronises` must be refused. A stage that
+// refuses more than half of the trials has failed.
+//
+// at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
+// inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
+class gate {
+ public:
+  gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream);
+
+  // Each returns whether the stage has passed so far. What was found stands in record().
+  bool trials(bool thorough);
+  bool at(const parameter_values& parameters);
+  // One launch more, of a workload that is there. `remark` is added to what a failure says of the case.
+  bool check(workload& work, const parameter_values& parameters, const launch_setup& setup,
+             const char* remark = "");
+  // Takes a failure found elsewhere.
+  bool fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,
+            const char* remark = "");
+
+  [[nodiscard]] const verification_record& record() const { return record_; }
+  [[nodiscard]] verification_record& record() { return record_; }
+
+ private:
+  struct trait_evidence {
+    bool tried = false;
+    bool shown = false;
+  };
+
+  void try_one(const trial& one, std::size_t place);
+  bool may_be_wrong(const check_result& result, pattern input);
+  void check_same_bits(workload& work, const trial& one, launch_setup setup);
+  void judge_traits(bool thorough);
+  void hollow(const char* trait, const std::string& found);
+  void add(const check_result& result);
+
+  const stage_entry& stage_;
+  const track& track_;
+  trial_seeds seeds_;
+  cudaStream_t stream_;
+  verification_record record_;
+  trait_evidence drift_;
+  trait_evidence leaks_;
+  trait_evidence other_bits_;
+  bool thorough_ = false;
+  bool tried_capture_ = false;
+  std::int64_t too_large_ = 0;
+};
+
+// All trials, and each of `measured` parameters.
+verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
+                           const std::vector<parameter_values>& measured = {});
+
+// The parameters that are measured by default: every combination of the track's bench defaults.
+std::vector<parameter_values> default_parameters(const track_description& track);
 
 // Throws unsupported_error when the device cannot run the stage at all.
 void require_runnable(const stage_entry& stage);

@@ -73,7 +73,7 @@ class redact_workload final : public workload {
         parameters_(p),
         inputs_(inputs),
         stream_(stream),
-        found_(1, stream),
+        found_(2, stream),
         digest_(1, stream),
         checked_(upstream(), stream) {}
   ~redact_workload() override { give_back(); }

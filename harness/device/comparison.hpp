@@ -1,0 +1,181 @@
+// Found outputs against the reference, on all cores: within a bound, or exactly.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/random.hpp"
+#include "harness/device/array_problem.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/track.hpp"
+
+namespace lab {
+
+// Calls body(begin, end, thread) with pieces of [0, count) on all cores; `threads_for(count, piece)` of them.
+inline unsigned threads_for(std::int64_t count, std::int64_t piece) {
+  return std::clamp<unsigned>(std::thread::hardware_concurrency(), 1,
+                              static_cast<unsigned>(std::clamp<std::int64_t>(count / piece, 1, 1024)));
+}
+template <class Body>
+void for_pieces_on_all_cores(std::int64_t count, std::int64_t piece, const Body& body) {
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&](unsigned thread) {
+    for (std::int64_t begin = next.fetch_add(piece); begin < count; begin = next.fetch_add(piece))
+      body(begin, std::min(begin + piece, count), thread);
+  };
+  std::vector<std::jthread> helpers;
+  for (unsigned thread = 1; thread < threads_for(count, piece); ++thread)
+    helpers.emplace_back([&work, thread] { work(thread); });
+  work(0);
+}
+
+template <class Output>
+std::string number_text(long double number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*Lg", std::numeric_limits<Output>::max_digits10, number);
+  return text;
+}
+
+// Compares found outputs with the reference, on all cores.
+template <class Problem, class Output>
+class comparison {
+ public:
+  using parameters = typename Problem::parameters;
+  using output_element = Output;
+
+  // Errors are bounded by relative_error times the scale of the output or `least_scale`, whichever is larger.
+  comparison(const parameters& p, double relative_error, double least_scale)
+      : parameters_(p), relative_error_(relative_error), least_scale_(least_scale) {}
+
+  // Compares found[k] with the reference of output indices[k], for all k. `value(j)` is input j.
+  template <class Value>
+  check_result run(const Value& value, const std::vector<std::int64_t>& indices,
+                   const std::vector<output_element>& found) const {
+    constexpr std::int64_t piece = 1024;
+    const auto count = static_cast<std::int64_t>(indices.size());
+    std::vector<check_result> results(threads_for(count, piece));
+    for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        compare(value, indices[static_cast<std::size_t>(k)], found[static_cast<std::size_t>(k)],
+                results[thread]);
+      }
+    });
+    check_result total{.relative_bound = relative_error_};
+    for (check_result& part : results) {
+      total.compared += part.compared;
+      total.largest_error = std::max(total.largest_error, part.largest_error);
+      total.relative_error = std::max(total.relative_error, part.relative_error);
+      const bool earlier = part.failure && (!total.failure || *part.failure->index < *total.failure->index);
+      if (earlier) total.failure = std::move(part.failure);
+    }
+    return total;
+  }
+
+ private:
+  template <class Value>
+  void compare(const Value& value, std::int64_t index, output_element found, check_result& result) const {
+    const expectation expected = Problem::reference(value, parameters_, index);
+    ++result.compared;
+    bool right = false;
+    const auto found_value = static_cast<long double>(found);
+    if (std::isnan(expected.value)) {
+      right = std::isnan(found_value);
+    } else if (std::isinf(expected.value) || relative_error_ == 0) {
+      right = found == static_cast<output_element>(expected.value);
+    } else if (std::isinf(found_value) && may_overflow(expected)) {
+      right = true;  // the reference is wider than the element: what overflows there is no fault of the stage
+    } else {
+      const long double error = std::abs(found_value - expected.value);
+      // The last term is for results among the denormals, whose spacing no relative bound reaches.
+      const long double bound =
+          static_cast<long double>(relative_error_) *
+              std::max(expected.scale, static_cast<long double>(least_scale_)) +
+          2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
+      right = !std::isnan(error) && error <= bound;
+      if (right) {
+        result.largest_error = std::max(result.largest_error, static_cast<double>(error / bound));
+        if (expected.scale > 0)
+          result.relative_error =
+              std::max(result.relative_error, static_cast<double>(error / expected.scale));
+      }
+    }
+    if (right || (result.failure && *result.failure->index < index)) return;
+    result.failure = failure_record{.kind = failure_kind::wrong,
+                                    .index = index,
+                                    .expected = number_text<output_element>(expected.value),
+                                    .found = number_text<output_element>(found_value)};
+  }
+
+  // Whether the terms of an output, added up without their signs, leave the range of its element.
+  [[nodiscard]] bool may_overflow(const expectation& expected) const {
+    return expected.scale * static_cast<long double>(Problem::cost(parameters_)) >
+           static_cast<long double>(std::numeric_limits<output_element>::max());
+  }
+
+  parameters parameters_;
+  double relative_error_;
+  double least_scale_;
+};
+
+// What the problem says of exact results (array_problem.hpp), with the defaults of one that says nothing.
+template <class Problem>
+struct exactness {
+  using parameters = typename Problem::parameters;
+
+  static double unit(const parameters& p) {
+    if constexpr (requires { Problem::exact_unit(p); }) return Problem::exact_unit(p);
+    return 1;
+  }
+  // Whether outputs can be had one after another, faster than each for itself.
+  template <class Value>
+  static constexpr bool streams = requires(const Value& value, const parameters& p) {
+    Problem::exact_outputs(value, p, 0, 0, [](std::int64_t, double) {});
+  };
+  // Calls visit(i, exact key of output i) for first <= i < first + count.
+  template <class Output, class Value, class Visit>
+  static void keys(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                   const Visit& visit) {
+    if constexpr (streams<Value>) {
+      // Already times the unit.
+      Problem::exact_outputs(value, p, first, count,
+                             [&](std::int64_t i, double scaled) { visit(i, exact_key(scaled, 1)); });
+    } else {
+      for (std::int64_t i = first; i < first + count; ++i) {
+        const auto output = static_cast<Output>(Problem::reference(value, p, i).value);
+        visit(i, exact_key(static_cast<double>(output), unit(p)));
+      }
+    }
+  }
+};
+
+// The digests of hash_exact() that right outputs 0 .. n - 1 have, in segments.
+template <class Problem, class Output, class Value>
+std::vector<std::uint64_t> exact_digests(const Value& value, const typename Problem::parameters& p,
+                                         std::int64_t n, std::int64_t segment) {
+  constexpr std::int64_t piece = 1 << 14;  // of a segment, by one core
+  const std::int64_t pieces = (segment + piece - 1) / piece;
+  const std::int64_t segments = (n + segment - 1) / segment;
+  std::vector<std::atomic<std::uint64_t>> sums(static_cast<std::size_t>(segments));
+  for_pieces_on_all_cores(segments * pieces, 1, [&](std::int64_t which, std::int64_t, unsigned) {
+    const std::int64_t begin = which / pieces * segment + which % pieces * piece;
+    const std::int64_t end = std::min({begin + piece, (which / pieces + 1) * segment, n});
+    std::uint64_t sum = 0;
+    if (begin < end) {
+      exactness<Problem>::template keys<Output>(
+          value, p, begin, end - begin,
+          [&](std::int64_t i, std::uint64_t key) { sum += random_bits(key, static_cast<std::uint64_t>(i)); });
+    }
+    sums[static_cast<std::size_t>(which / pieces)] += sum;
+  });
+  return {sums.begin(), sums.end()};
+}
+
+}  // namespace lab
