@@ -139,6 +139,10 @@ struct verification_record {
   bool reproducible = true;   // the same bits in every run; false: declared, and checked, not to be
   std::vector<std::uint64_t> seeds;  // of the inputs
   bool as_announced = false;         // of a specimen: it failed, and in a way that it announces
+  double declared_bound = 0;  // a larger error than the default that the stage declares; 0: the default holds
+  std::int64_t trials = 0;    // that the track has for the stage
+  std::int64_t skipped = 0;   // of them: the stage called them unsupported, or wanted too much memory
+  std::int64_t kept_bytes = 0;  // device memory that the stage keeps between launches
   std::optional<failure_record> failure;
 };
 
@@ -152,6 +156,10 @@ inline void to_json(nlohmann::json& json, const verification_record& verificatio
           {"reproducible", verification.reproducible},
           {"seeds", verification.seeds},
           {"as_announced", verification.as_announced},
+          {"declared_bound", finite(verification.declared_bound, "declared_bound")},
+          {"trials", verification.trials},
+          {"skipped", verification.skipped},
+          {"kept_bytes", verification.kept_bytes},
           {"failure", value_or_null(verification.failure)}};
 }
 
@@ -165,6 +173,10 @@ inline void from_json(const nlohmann::json& json, verification_record& verificat
   if (json.contains("relative_bound")) verification.relative_bound = number_from(json.at("relative_bound"));
   verification.seeds = json.at("seeds").get<std::vector<std::uint64_t>>();
   verification.as_announced = member_or(json, "as_announced", false);
+  verification.declared_bound = member_or(json, "declared_bound", 0.0);
+  verification.trials = member_or(json, "trials", std::int64_t{0});
+  verification.skipped = member_or(json, "skipped", std::int64_t{0});
+  verification.kept_bytes = member_or(json, "kept_bytes", std::int64_t{0});
   verification.failure = optional_member<failure_record>(json, "failure");
 }
 
