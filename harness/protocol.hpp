@@ -289,6 +289,7 @@ inline void from_json(const nlohmann::json& json, timing_record& timing) {
 // The speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or read).
 struct ceiling_record {
   std::string kind = "copy";  // or "read", "write"
+  std::string operation;      // the fastest of those tried: "memcpy", "copy kernel, 4 x 16 bytes a thread"
   std::int64_t bytes = 0;     // the fewest bytes, read and written together
   bool cached = false;        // so few that the L2 cache has a hand in it: no measure of the memory
   timing_record timing;
@@ -296,6 +297,7 @@ struct ceiling_record {
 
 inline void to_json(nlohmann::json& json, const ceiling_record& ceiling) {
   json = {{"kind", ceiling.kind},
+          {"operation", ceiling.operation},
           {"bytes", ceiling.bytes},
           {"cached", ceiling.cached},
           {"timing", ceiling.timing}};
@@ -303,6 +305,7 @@ inline void to_json(nlohmann::json& json, const ceiling_record& ceiling) {
 
 inline void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
   ceiling.kind = json.at("kind").get<std::string>();
+  ceiling.operation = member_or<std::string>(json, "operation", "");
   ceiling.bytes = json.at("bytes").get<std::int64_t>();
   ceiling.cached = member_or(json, "cached", false);
   ceiling.timing = json.at("timing").get<timing_record>();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/cuda.hpp"
 #include "harness/device/inputs.hpp"
 #include "harness/device/parameter.hpp"
 
@@ -49,7 +50,8 @@ template <class Parameters>
 struct verification_case {
   Parameters parameters;
   pattern input = pattern::random;
-  bool brief = false;  // one of many sizes: a single launch will do
+  bool brief = false;                      // one of many sizes: a single launch will do
+  std::optional<std::int64_t> index = {};  // of the lone value, for the patterns that have one
 };
 
 // An input that shows, at any size, when one element is left out, doubled or moved.
@@ -58,11 +60,11 @@ struct exact_case {
   std::optional<std::int64_t> index = {};  // of the lone value, for the patterns that have one
 };
 
-// Sizes of every residue of the powers of two up to 1024, and some of every residue of the tile, drawn by
-// `seed`.
+// Sizes of every residue of the powers of two up to 1024 (on the emulator up to 128, by the time that it
+// takes), and some of the residues of the tile, drawn by `seed`.
 inline std::vector<std::int64_t> residue_sizes(std::int64_t tile, std::uint64_t seed) {
-  constexpr std::int64_t small_sizes = 1100;
-  constexpr std::uint64_t drawn_sizes = 96;
+  constexpr std::int64_t small_sizes = emulated ? 130 : 1100;
+  constexpr std::uint64_t drawn_sizes = emulated ? 32 : 96;
   std::vector<std::int64_t> sizes;
   for (std::int64_t n = 0; n < small_sizes; ++n) sizes.push_back(n);
   for (std::uint64_t k = 0; k < drawn_sizes; ++k) {

@@ -59,7 +59,9 @@ class array_track final : public track {
                                           std::uint64_t seed) const override {
     std::vector<trial> list;
     for (const auto& one : Problem::cases(tile_of(entry), thorough, seed)) {
-      list.push_back({.parameters = values_of(one.parameters), .input = one.input, .brief = one.brief});
+      trial added{.parameters = values_of(one.parameters), .input = one.input, .brief = one.brief};
+      if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
+      list.push_back(std::move(added));
     }
     return list;
   }

@@ -34,6 +34,9 @@ void* checked_resource::allocate(std::size_t bytes, cudaStream_t stream) {
   void* const handed_out = added.whole + guard_bytes;
   live_.emplace(handed_out, added);
   CUDA_CHECK(cudaMemsetAsync(added.whole, poison, whole_bytes(added), stream));
+  if (fill_ == memory_fill::zeros) CUDA_CHECK(cudaMemsetAsync(handed_out, 0, bytes, stream));
+  if (fill_ == memory_fill::random)
+    fill_random(static_cast<unsigned char*>(handed_out), static_cast<std::int64_t>(bytes), bytes, stream);
 #if LAB_EMULATED
   emulator::narrow_allocation(handed_out, bytes);
 #endif

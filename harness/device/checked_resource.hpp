@@ -9,6 +9,7 @@
 
 #include "common/memory.hpp"
 #include "common/memory_resource.hpp"
+#include "harness/device/memory_fill.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
@@ -27,6 +28,10 @@ class checked_resource final : public memory_resource {
 
   void* allocate(std::size_t bytes, cudaStream_t stream) override;
   void deallocate(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept override;
+
+  // What later allocations hold when they are handed out; the guards are as always.
+  void fill_with(memory_fill fill) { fill_ = fill; }
+  [[nodiscard]] memory_fill fill() const { return fill_; }
 
   // Bytes of the allocation that begins at `pointer`; nothing when it was not handed out here, or given back.
   [[nodiscard]] std::optional<std::size_t> bytes_of(const void* pointer) const;
@@ -61,6 +66,7 @@ class checked_resource final : public memory_resource {
   std::vector<block> quarantine_;
   std::size_t quarantined_bytes_ = 0;
   std::optional<failure_record> first_failure_;
+  memory_fill fill_ = memory_fill::ones;
 };
 
 }  // namespace lab

@@ -132,7 +132,7 @@ struct exactness {
 
   static double unit(const parameters& p) {
     if constexpr (requires { Problem::exact_unit(p); }) return Problem::exact_unit(p);
-    return 1;
+    return 0;  // as it is, bit by bit
   }
   // Whether outputs can be had one after another, faster than each for itself.
   template <class Value>

@@ -36,7 +36,9 @@ class observed_workload final : public workload {
   explicit observed_workload(workload& inner) : inner_(inner) {}
 
   void prepare(pattern kind, std::uint64_t seed) override { inner_.prepare_to_count(kind, seed); }
-  void poison() override { inner_.poison(); }
+  void vary(std::uint64_t seed) override { inner_.vary(seed); }
+  using workload::poison;
+  void poison(memory_fill fill) override { inner_.poison(fill); }
   check_result check() override { return inner_.check(); }
   std::uint64_t digest() override { return inner_.digest(); }
 
@@ -79,7 +81,7 @@ class observed_workload final : public workload {
 
 counted count_observed_kernels(workload& work, std::uint64_t seed, cudaStream_t stream) {
   observed_workload observed(work);
-  check_result result = run_and_check(observed, pattern::random, seed, stream);
+  check_result result = run_and_check(observed, {.seed = seed}, stream);
   if (observed.first_fault) {
     result.failure =
         failure_record{.kind = kind_of(observed.first_fault->kind), .found = observed.first_fault->text};

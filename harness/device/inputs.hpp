@@ -143,6 +143,10 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
   return static_cast<T>(uniform(bits));
 }
 
+inline bool has_rare_values(pattern kind) {
+  return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite;
+}
+
 // The index of the first rare value (a spike, a NaN, an Inf) of the patterns that have them.
 inline std::int64_t first_rare_index(std::uint64_t seed) {
   std::int64_t index = 0;

@@ -197,27 +197,60 @@ __global__ void flush_kernel(const uint4* data, std::size_t n, uint4* never) {
   if (never != nullptr) *never = all;
 }
 
-constexpr int read_threads = 512;
-constexpr int read_loads = 8;
-constexpr std::int64_t read_tile = read_threads * read_loads;
+constexpr int plain_threads = 512;
 
-// Blocks in the order of memory, each with one tile of 64 KiB, 128 bytes of every thread under way at once.
-// Of the shapes that were tried on an H200 (persistent grids, stripes, 4 to 16 loads, bulk copies) none was
-// faster.
-__global__ void __launch_bounds__(read_threads) read_kernel(const uint4* data, std::int64_t n, uint4* never) {
-  const std::int64_t first = blockIdx.x * read_tile + threadIdx.x;
+// Blocks in the order of memory, each with one tile of `words` 16-byte words of every thread, all of which
+// are under way at once; `n` words in all. Of the shapes that were tried on an H200 (persistent grids,
+// stripes, bulk copies) none was faster.
+template <int words>
+__global__ void __launch_bounds__(plain_threads)
+    read_kernel(const uint4* data, std::int64_t n, uint4* never) {
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * words * plain_threads + threadIdx.x;
   uint4 all = make_uint4(0, 0, 0, 0);
-  uint4 values[read_loads];
-  if (first + (read_loads - 1) * read_threads < n) {
+  uint4 values[words];
+  if (first + (words - 1) * plain_threads < n) {
 #pragma unroll
-    for (int k = 0; k < read_loads; ++k) values[k] = data[first + k * read_threads];
+    for (int k = 0; k < words; ++k) values[k] = data[first + k * plain_threads];
 #pragma unroll
-    for (int k = 0; k < read_loads; ++k) mix(all, values[k]);
+    for (int k = 0; k < words; ++k) mix(all, values[k]);
   } else {
-    for (std::int64_t i = first; i < n; i += read_threads) mix(all, data[i]);
+    for (std::int64_t i = first; i < n; i += plain_threads) mix(all, data[i]);
   }
   // As above: the compiler must keep the loads.
   if (never != nullptr) *never = all;
+}
+
+template <int words>
+__global__ void __launch_bounds__(plain_threads) write_kernel(uint4* to, std::int64_t n) {
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * words * plain_threads + threadIdx.x;
+  const std::int64_t end = first + words * plain_threads < n ? first + words * plain_threads : n;
+  for (std::int64_t i = first; i < end; i += plain_threads) to[i] = make_uint4(90, 90, 90, 90);
+}
+
+template <int words>
+__global__ void __launch_bounds__(plain_threads) copy_kernel(const uint4* from, uint4* to, std::int64_t n) {
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * words * plain_threads + threadIdx.x;
+  uint4 values[words];
+  if (first + (words - 1) * plain_threads < n) {
+#pragma unroll
+    for (int k = 0; k < words; ++k) values[k] = from[first + k * plain_threads];
+#pragma unroll
+    for (int k = 0; k < words; ++k) to[first + k * plain_threads] = values[k];
+  } else {
+    for (std::int64_t i = first; i < n; i += plain_threads) to[i] = from[i];
+  }
+}
+
+// Calls body.operator()<words>(grid, n), for one of plain_kernel_words.
+template <class Body>
+void with_words(std::size_t bytes, int words, const Body& body) {
+  const auto n = static_cast<std::int64_t>(bytes / sizeof(uint4));
+  const std::int64_t tile = std::int64_t{words} * plain_threads;
+  const dim3 grid(static_cast<unsigned>((n + tile - 1) / tile));
+  if (words == 1) return body.template operator()<1>(grid, n);
+  if (words == 2) return body.template operator()<2>(grid, n);
+  if (words == 4) return body.template operator()<4>(grid, n);
+  return body.template operator()<8>(grid, n);
 }
 
 __global__ void empty_kernel() {}
@@ -305,10 +338,24 @@ void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream) {
          static_cast<const uint4*>(data), n, nullptr);
 }
 
-void read_all(const void* data, std::size_t bytes, cudaStream_t stream) {
-  const auto n = static_cast<std::int64_t>(bytes / sizeof(uint4));
-  launch(read_kernel, dim3(static_cast<unsigned>((n + read_tile - 1) / read_tile)), dim3(read_threads), 0,
-         stream, static_cast<const uint4*>(data), n, nullptr);
+void read_all(const void* data, std::size_t bytes, int words, cudaStream_t stream) {
+  with_words(bytes, words, [&]<int width>(dim3 grid, std::int64_t n) {
+    launch(read_kernel<width>, grid, dim3(plain_threads), 0, stream, static_cast<const uint4*>(data), n,
+           nullptr);
+  });
+}
+
+void write_all(void* to, std::size_t bytes, int words, cudaStream_t stream) {
+  with_words(bytes, words, [&]<int width>(dim3 grid, std::int64_t n) {
+    launch(write_kernel<width>, grid, dim3(plain_threads), 0, stream, static_cast<uint4*>(to), n);
+  });
+}
+
+void copy_all(void* to, const void* from, std::size_t bytes, int words, cudaStream_t stream) {
+  with_words(bytes, words, [&]<int width>(dim3 grid, std::int64_t n) {
+    launch(copy_kernel<width>, grid, dim3(plain_threads), 0, stream, static_cast<const uint4*>(from),
+           static_cast<uint4*>(to), n);
+  });
 }
 
 void empty(cudaStream_t stream) {

@@ -45,20 +45,21 @@ void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStrea
 
 // What an exact result is known by: value * unit as a whole number, where it is one to within 2^-10 (a mean
 // of `unit` whole numbers is such a result, rounded or multiplied by a reciprocal); its own bits otherwise,
-// -0 and the bits of a NaN aside.
+// and with unit 0 (the bits of a NaN aside, and the sign of zero).
 __host__ __device__ inline std::uint64_t exact_key(double value, double unit) {
   constexpr std::uint64_t of_nan = 0x7ff8000000000000u;
   if (value != value) return of_nan;
   const double scaled = value * unit;
-  if (scaled > -0x1p53 && scaled < 0x1p53) {
+  if (unit != 0 && scaled > -0x1p53 && scaled < 0x1p53) {
     const double whole = rint(scaled);
     const double rest = scaled - whole;
     if (rest > -0x1p-10 && rest < 0x1p-10)
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole)) ^ 0x8000000000000000u;
   }
+  if (value == 0) return 0;
   std::uint64_t bits = 0;
   memcpy(&bits, &value, sizeof bits);
-  return bits ^ 0x4000000000000000u;
+  return bits;
 }
 
 // digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their places:
@@ -71,8 +72,18 @@ void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segme
 // dirty line is left behind to be written back during the next kernel.
 void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream);
 
-// Reads `bytes` (a multiple of 16) as fast as the device can, and writes nothing.
-void read_all(const void* data, std::size_t bytes, cudaStream_t stream);
+// The plain kernels that a speed of light is measured with: each thread has this many 16-byte words under
+// way.
+inline constexpr int plain_kernel_words[] = {1, 2, 4, 8};
+
+// Reads `bytes` (a multiple of 16) and keeps nothing.
+void read_all(const void* data, std::size_t bytes, int words, cudaStream_t stream);
+
+// Writes `bytes` (a multiple of 16).
+void write_all(void* to, std::size_t bytes, int words, cudaStream_t stream);
+
+// Copies `bytes` (a multiple of 16).
+void copy_all(void* to, const void* from, std::size_t bytes, int words, cudaStream_t stream);
 
 // Does nothing: its time is the floor of every other.
 void empty(cudaStream_t stream);

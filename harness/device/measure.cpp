@@ -1,23 +1,24 @@
 #include "harness/device/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "common/memory.hpp"
 #include "common/stream.hpp"
+#include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/verify.hpp"
 
 namespace lab {
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point start) {
-  return std::chrono::duration<double>(clock::now() - start).count();
-}
 
 // The value below which a fraction `part` of the sorted samples lies, by linear interpolation.
 double quantile(const std::vector<double>& sorted, double part) {
@@ -39,11 +40,11 @@ void summarise(timing_record& timing) {
 
 // Times of a few microseconds come in steps of the clock's resolution, and the spread target may never be
 // met: by then the median has long settled.
-constexpr std::size_t most_samples = 1000;
+constexpr std::size_t max_samples = 1000;
 
 // Takes samples from `sample` (nanoseconds a launch) until the plan is met.
 void collect(timing_record& timing, const measure_plan& plan, const std::function<double()>& sample) {
-  const auto start = clock::now();
+  const std::int64_t start = host_nanoseconds();
   for (;;) {
     timing.samples.push_back(sample());
     if (static_cast<std::int64_t>(timing.samples.size()) < plan.minimum_samples) continue;
@@ -52,11 +53,11 @@ void collect(timing_record& timing, const measure_plan& plan, const std::functio
       timing.stopped_by = "spread";
       return;
     }
-    if (seconds_since(start) >= plan.time_limit_seconds) {
+    if (host_seconds_since(start) >= plan.time_limit_seconds) {
       timing.stopped_by = "time limit";
       return;
     }
-    if (timing.samples.size() >= most_samples) {
+    if (timing.samples.size() >= max_samples) {
       timing.stopped_by = "sample limit";
       return;
     }
@@ -73,14 +74,14 @@ int attribute(cudaDeviceAttr which) {
 
 #if LAB_EMULATED
 
-timing_record measure_on_host(const std::function<void()>& enqueue, const measure_plan& plan,
+timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan,
                               const sample_hooks& hooks) {
   timing_record timing{.method = "host clock", .l2 = cache_state::none};
   const auto once = [&] {
     hooks.before();
-    const auto start = clock::now();
-    enqueue();
-    const double nanoseconds = seconds_since(start) * 1e9;
+    const std::int64_t start = host_nanoseconds();
+    enqueue(0);
+    const auto nanoseconds = static_cast<double>(host_nanoseconds() - start);
     hooks.after();
     return nanoseconds;
   };
@@ -98,13 +99,13 @@ constexpr double short_warm_kernel_nanoseconds = 1'000'000;
 constexpr double batch_nanoseconds = 1'000'000;
 // A sample below this fraction of the highest SM clock was throttled.
 constexpr double throttled_below = 0.95;
-constexpr std::int64_t most_retries = 20;
+constexpr std::int64_t max_retries = 20;
 // Warming up a kernel of seconds with several launches teaches nothing.
 constexpr double longest_warmup_seconds = 0.3;
 
 class gpu_sampler {
  public:
-  gpu_sampler(const std::function<void()>& enqueue, const measure_plan& plan, cudaStream_t stream,
+  gpu_sampler(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan, cudaStream_t stream,
               const sample_hooks& hooks)
       : enqueue_(enqueue),
         hooks_(hooks),
@@ -130,7 +131,7 @@ class gpu_sampler {
           const double time = take();
           const double mhz = read_clock();
           hooks_.after();
-          if (mhz < throttled_below * highest_clock_mhz_ && timing.retried < most_retries) {
+          if (mhz < throttled_below * highest_clock_mhz_ && timing.retried < max_retries) {
             ++timing.retried;
             continue;
           }
@@ -141,36 +142,32 @@ class gpu_sampler {
     };
     const bool warm = plan_.l2 == cache_state::warm;
     if (!hooks_.capturable || estimate >= (warm ? short_warm_kernel_nanoseconds : short_kernel_nanoseconds)) {
-      collect(timing, plan_, watched([this] { return sample_with_events([this] { enqueue_(); }, 1); }));
-    } else if (warm) {
-      timing.method = "graph";
-      timing.launches_per_sample =
-          std::clamp<std::int64_t>(static_cast<std::int64_t>(batch_nanoseconds / estimate), 2, 500);
-      const graph batch(stream_, [&] {
-        for (std::int64_t i = 0; i < timing.launches_per_sample; ++i) enqueue_();
-      });
-      batch.replay(stream_);
-      const auto launches = static_cast<double>(timing.launches_per_sample);
-      collect(timing, plan_,
-              watched([&] { return sample_with_events([&] { batch.replay(stream_); }, launches); }));
+      collect(timing, plan_, watched([this] { return sample_with_events(); }));
     } else {
-      // One graph of flush, event, launch, event: nothing of the launch's own cost lies between the events.
+      // One graph of flush (cold), event, launches, event: nothing of the launches' own cost lies between the
+      // events.
       timing.method = "graph";
+      if (warm) {
+        timing.launches_per_sample =
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(batch_nanoseconds / estimate), 1,
+                                     std::max<std::int64_t>(1, hooks_.max_batch));
+      }
       const event start;
       const event stop;
       const graph one(stream_, [&] {
-        flush_cache(flush_.data(), flush_bytes_, stream_);
+        if (!warm) flush_cache(flush_.data(), flush_bytes_, stream_);
         start.record_in_graph(stream_);
-        enqueue_();
+        for (std::int64_t place = 0; place < timing.launches_per_sample; ++place) enqueue_(place);
         stop.record_in_graph(stream_);
       });
       one.replay(stream_);
+      const auto launches = static_cast<double>(timing.launches_per_sample);
       collect(timing, plan_, watched([&] {
-                CUDA_CHECK(cudaCtxResetPersistingL2Cache());
+                if (!warm) CUDA_CHECK(cudaCtxResetPersistingL2Cache());
                 one.replay(stream_);
                 probe_clock(clock_words_.data(), stream_);
                 CUDA_CHECK(cudaStreamSynchronize(stream_));
-                return stop.nanoseconds_since(start);
+                return stop.nanoseconds_since(start) / launches;
               }));
     }
     std::sort(clocks.begin(), clocks.end());
@@ -183,27 +180,27 @@ class gpu_sampler {
  private:
   // Returns the nanoseconds of the last warm-up launch.
   double warm_up() {
-    const auto start = clock::now();
+    const std::int64_t start = host_nanoseconds();
     double last = 0;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, plan_.warmups); ++i) {
       hooks_.before();
-      last = sample_with_events([this] { enqueue_(); }, 1);
-      if (seconds_since(start) > longest_warmup_seconds) break;
+      last = sample_with_events();
+      if (host_seconds_since(start) > longest_warmup_seconds) break;
     }
     return last;
   }
 
-  double sample_with_events(const std::function<void()>& launches, double count) {
+  double sample_with_events() {
     if (plan_.l2 == cache_state::cold) {
       CUDA_CHECK(cudaCtxResetPersistingL2Cache());
       flush_cache(flush_.data(), flush_bytes_, stream_);
     }
     start_.record(stream_);
-    launches();
+    enqueue_(0);
     stop_.record(stream_);
     probe_clock(clock_words_.data(), stream_);
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    return stop_.nanoseconds_since(start_) / count;
+    return stop_.nanoseconds_since(start_);
   }
 
   // MHz during the spin right after the last sample.
@@ -214,7 +211,7 @@ class gpu_sampler {
     return 1e3 * static_cast<double>(words[0]) / static_cast<double>(words[1]);
   }
 
-  const std::function<void()>& enqueue_;
+  const std::function<void(std::int64_t)>& enqueue_;
   const sample_hooks& hooks_;
   measure_plan plan_;
   cudaStream_t stream_;
@@ -230,7 +227,7 @@ class gpu_sampler {
 
 }  // namespace
 
-timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan,
+timing_record measure(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan,
                       [[maybe_unused]] cudaStream_t stream, const sample_hooks& hooks) {
 #if LAB_EMULATED
   return measure_on_host(enqueue, plan, hooks);
@@ -248,31 +245,87 @@ bool is_cached(const ceiling_need& need) {
   return need.bytes < least_cache_multiple * attribute(cudaDevAttrL2CacheSize);
 }
 
-ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
-  constexpr std::size_t unit = 16;  // bytes of one load
-  const std::size_t bytes = (static_cast<std::size_t>(need.bytes) + unit - 1) / unit * unit;
+// One of the plain operations that a ceiling is the fastest of.
+struct plain_operation {
+  std::string name;
+  std::function<void()> enqueue;
+};
+
+// The fastest of them. All are measured as a stage would be, the first to find out how the others compare.
+ceiling_record fastest_of(const ceiling_need& need, const std::vector<plain_operation>& operations,
+                          const measure_plan& plan, cudaStream_t stream) {
+  ceiling_record best{.kind = need.kind, .bytes = need.bytes, .cached = is_cached(need)};
+  for (const plain_operation& one : operations) {
+    timing_record timing = measure([&](std::int64_t) { one.enqueue(); }, plan, stream);
+    if (!best.operation.empty() && timing.median >= best.timing.median) continue;
+    best.operation = one.name;
+    best.timing = std::move(timing);
+  }
+  return best;
+}
+
+// Whole 16-byte words, of which plain kernels move one or more at a time.
+constexpr std::size_t word_bytes = 16;
+std::size_t in_words(std::size_t bytes) {
+  return (bytes + word_bytes - 1) / word_bytes * word_bytes;
+}
+
+std::string kernel_name(const char* does, int words) {
+  return std::string(does) + " kernel, " + std::to_string(words) + " x 16 bytes a thread";
+}
+
+void require_free(std::size_t bytes) {
   if (const std::size_t free_bytes = memory::available(); bytes > free_bytes)
     throw memory_error(bytes, free_bytes);
+}
+
+ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t bytes = in_words(static_cast<std::size_t>(need.bytes));
+  require_free(bytes);
   const device_buffer<double> from(bytes / sizeof(double), stream);
   generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
-  return {.kind = need.kind,
-          .bytes = need.bytes,
-          .cached = is_cached(need),
-          .timing = measure([&] { read_all(from.data(), bytes, stream); }, plan, stream)};
+  std::vector<plain_operation> operations;
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {kernel_name("read", words), [&, words] { read_all(from.data(), bytes, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
 }
 
 ceiling_record measure_write(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
-  const auto bytes = static_cast<std::size_t>(need.bytes);
-  if (const std::size_t free_bytes = memory::available(); bytes > free_bytes)
-    throw memory_error(bytes, free_bytes);
+  const std::size_t bytes = in_words(static_cast<std::size_t>(need.bytes));
+  require_free(bytes);
   const device_buffer<unsigned char> to(bytes, stream);
-  const auto write = [&] {
-    if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(to.data(), 0x5a, bytes, stream));
-  };
-  return {.kind = need.kind,
-          .bytes = need.bytes,
-          .cached = is_cached(need),
-          .timing = measure(write, plan, stream)};
+  std::vector<plain_operation> operations;
+  operations.push_back({"memset", [&] {
+                          if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(to.data(), 0x5a, bytes, stream));
+                        }});
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {kernel_name("write", words), [&, words] { write_all(to.data(), bytes, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
+}
+
+// Half of the bytes read, half written.
+ceiling_record measure_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t half = in_words(static_cast<std::size_t>(need.bytes) / 2);
+  require_free(2 * half);
+  const device_buffer<double> from(half / sizeof(double), stream);
+  const device_buffer<double> to(half / sizeof(double), stream);
+  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+  poison(to.data(), static_cast<std::int64_t>(to.size()), stream);
+  std::vector<plain_operation> operations;
+  operations.push_back(
+      {"memcpy", [&] {
+         if (half == 0) return;
+         CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
+       }});
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {kernel_name("copy", words), [&, words] { copy_all(to.data(), from.data(), half, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
 }
 
 }  // namespace
@@ -280,83 +333,166 @@ ceiling_record measure_write(const ceiling_need& need, const measure_plan& plan,
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   if (need.kind == "read") return measure_read(need, plan, stream);
   if (need.kind == "write") return measure_write(need, plan, stream);
-  if (need.kind != "copy") throw usage_error("no ceiling is called " + need.kind);
-  const std::size_t half = static_cast<std::size_t>(need.bytes) / 2;
-  const std::size_t free_bytes = memory::available();
-  if (2 * half > free_bytes) throw memory_error(2 * half, free_bytes);
-  const std::size_t words = (half + sizeof(double) - 1) / sizeof(double);
-  const device_buffer<double> from(words, stream);
-  const device_buffer<double> to(words, stream);
-  generate(from.data(), static_cast<std::int64_t>(words), pattern::random, 1, stream);
-  poison(to.data(), static_cast<std::int64_t>(words), stream);
-  const auto copy = [&] {
-    if (half > 0) CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
-  };
-  return {.kind = need.kind,
-          .bytes = need.bytes,
-          .cached = is_cached(need),
-          .timing = measure(copy, plan, stream)};
+  if (need.kind == "copy") return measure_copy(need, plan, stream);
+  throw usage_error("no ceiling is called " + need.kind);
 }
 
 timing_record measure_floor(const measure_plan& plan, cudaStream_t stream) {
-  return measure([stream] { empty(stream); }, plan, stream);
+  return measure([stream](std::int64_t) { empty(stream); }, plan, stream);
 }
 
 namespace {
 
-// A timed launch left other bits than the launch that was verified.
-class wrong_sample : public std::exception {};
+// A timed launch did not leave what it must.
+class wrong_sample : public std::exception {
+ public:
+  explicit wrong_sample(failure_record failure) : failure_(std::move(failure)) {}
+  [[nodiscard]] const failure_record& failure() const { return failure_; }
+
+ private:
+  failure_record failure_;
+};
+
+// The launches that are timed: their inputs, and what came of them.
+class timed_launches {
+ public:
+  timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                 const measure_plan& plan, cudaStream_t stream)
+      : stage_(stage), stream_(stream), next_seed_(seed ^ 0x71aed) {
+    const std::size_t before = memory::in_use();
+    add_workload(parameters);
+    capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
+    // Some of the first samples are looked at closely, and which ones only this knows.
+    const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan.minimum_samples));
+    for (std::uint64_t k = 0; k < checked_samples; ++k) checked_.insert(surprise(k) % minimum);
+    if (plan.l2 != cache_state::warm || !capturable_) return;
+    // Warm, several launches make a sample, and what all of them touch must stay in the cache.
+    const std::size_t footprint = std::max<std::size_t>(1, memory::in_use() - before);
+    const std::size_t room = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)) / 2;
+    for (std::size_t k = 1; k < std::min<std::size_t>(room / footprint, max_workloads); ++k)
+      add_workload(parameters);
+  }
+
+  [[nodiscard]] sample_hooks hooks() {
+    return {.before = [this] { before(); },
+            .after = [this] { after(); },
+            .capturable = capturable_,
+            .max_batch = static_cast<std::int64_t>(workloads_.size())};
+  }
+
+  void launch(std::int64_t place) {
+    const auto which = static_cast<std::size_t>(place);
+    launched_ = std::max(launched_, which + 1);
+    workloads_[which]->launch();
+  }
+
+  // The last launch in full; and some of the others once more, on the same input.
+  void look_back() {
+    check_all();
+    if (stage_.traits.nondeterministic) return;
+    workload& work = *workloads_[0];
+    for (std::uint64_t k = 0; k < repeated_samples && !left_.empty(); ++k) {
+      const auto& [seed, digest] = left_[surprise(100 + k) % left_.size()];
+      work.vary(seed);
+      work.poison();
+      work.launch();
+      if (work.digest() != digest) {
+        throw wrong_sample({.kind = failure_kind::wrong,
+                            .expected = "the same bits from a timed launch and its repetition",
+                            .found = "other bits"});
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t checked_samples = 3;
+  static constexpr std::uint64_t repeated_samples = 8;
+  static constexpr std::size_t max_workloads = 64;
+
+  // What no stage can know beforehand.
+  static std::uint64_t surprise(std::uint64_t k) {
+    static const std::uint64_t secret = random_bits(static_cast<std::uint64_t>(host_nanoseconds()), 0);
+    return random_bits(secret, k);
+  }
+
+  void add_workload(const parameter_values& parameters) {
+    workloads_.push_back(track_of(stage_).make(stage_, parameters, stream_));
+    last_seeds_.push_back(random_bits(next_seed_++, 0));
+    workloads_.back()->prepare(pattern::random, last_seeds_.back());
+  }
+
+  void before() {
+    for (std::size_t k = 0; k < workloads_.size(); ++k) {
+      last_seeds_[k] = random_bits(next_seed_++, 0);
+      workloads_[k]->vary(last_seeds_[k]);
+      workloads_[k]->poison();
+    }
+  }
+
+  void after() {
+    if (!stage_.traits.nondeterministic) {
+      for (std::size_t k = 0; k < launched_; ++k) left_.emplace_back(last_seeds_[k], workloads_[k]->digest());
+    }
+    if (checked_.contains(taken_++)) check_all();
+  }
+
+  void check_all() {
+    for (std::size_t k = 0; k < launched_; ++k) {
+      const check_result result = workloads_[k]->check();
+      if (result.failure) throw wrong_sample(*result.failure);
+    }
+  }
+
+  const stage_entry& stage_;
+  cudaStream_t stream_;
+  std::vector<std::unique_ptr<workload>> workloads_;
+  bool capturable_ = true;
+  std::size_t launched_ = 0;  // of the workloads, in each sample
+  std::uint64_t next_seed_;
+  std::vector<std::uint64_t> last_seeds_;
+  std::uint64_t taken_ = 0;
+  std::set<std::uint64_t> checked_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> left_;  // the seed of each sample, and its digest
+};
+
+// The gate with its trials behind it. They are made once for each stage and seeds.
+gate tried(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream) {
+  static std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, verification_record> known;
+  gate its_gate(stage, seeds, stream);
+  const std::tuple key{stage.path, seeds.fixed, seeds.drawn};
+  if (const auto found = known.find(key); found != known.end()) {
+    its_gate.record() = found->second;
+  } else if (its_gate.trials(true)) {
+    known[key] = its_gate.record();
+  }
+  return its_gate;
+}
 
 }  // namespace
 
-measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const measure_plan& plan, cudaStream_t stream) {
-  measured result{.verification = verify(stage, seed, false, stream)};
+  gate its_gate = tried(stage, seeds, stream);
   // A specimen never passes, so it never gets a time.
-  if (!result.verification.passed) return result;
-  const auto work = track_of(stage).make(stage, parameters, stream);
-  const auto gate = [&](std::uint64_t with_seed) {
-    check_result checked = run_and_check(*work, pattern::random, with_seed, stream);
-    verification_record& record = result.verification;
-    ++record.cases;
-    record.compared += checked.compared;
-    record.largest_error = std::max(record.largest_error, checked.largest_error);
-    record.relative_error = std::max(record.relative_error, checked.relative_error);
-    record.relative_bound = checked.relative_bound;
-    if (!checked.failure) return true;
-    record.passed = false;
-    record.failure = std::move(checked.failure);
-    record.failure->test_case = trial_name(parameters, pattern::random, with_seed);
-    return false;
-  };
-  if (!gate(seed)) return result;
-  // Every timed launch finds its outputs poisoned, and must leave the bits that were found right: one that
-  // skips work because the answer is already there, or is right only when it is looked at, has no time.
-  const std::uint64_t right_bits = work->digest();
-  const sample_hooks hooks{.before = [&] { work->poison(); },
-                           .after =
-                               [&] {
-                                 if (!stage.traits.nondeterministic && work->digest() != right_bits)
-                                   throw wrong_sample();
-                               },
-                           .capturable = work->capturable() && !stage.traits.synchronises};
+  if (!its_gate.record().passed || !its_gate.at(parameters)) return {its_gate.record(), std::nullopt};
   timing_record timing;
+  const launch_setup timed{pattern::random, seeds.drawn};
   try {
-    timing = measure([&] { work->launch(); }, plan, stream, hooks);
-  } catch (const wrong_sample&) {
-    check_result checked = work->check();
-    result.verification.passed = false;
-    result.verification.failure =
-        checked.failure.value_or(failure_record{.kind = failure_kind::wrong,
-                                                .expected = "the same bits from every timed launch",
-                                                .found = "other bits"});
-    result.verification.failure->test_case = trial_name(parameters, pattern::random, seed) + ", while timed";
-    return result;
+    timed_launches launches(stage, parameters, seeds.drawn, plan, stream);
+    timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
+    launches.look_back();
+  } catch (const wrong_sample& wrong) {
+    its_gate.fail(wrong.failure(), parameters, timed, ", while timed");
+  } catch (const stage_error& error) {
+    its_gate.fail({.kind = failure_kind::crash, .found = error.what()}, parameters, timed, ", while timed");
   }
-  // Other inputs: an answer kept from before, or state left behind by the timed launches, is now wrong.
-  result.verification.seeds.push_back(seed + 1);
-  if (gate(seed + 1)) result.timing = std::move(timing);
-  return result;
+  if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
+  // And again: state that the timed launches left behind would now show.
+  const auto work = track_of(stage).make(stage, parameters, stream);
+  const launch_setup last{pattern::random, random_bits(seeds.drawn, 1), memory_fill::random, true};
+  if (!its_gate.check(*work, parameters, last, ", after the timing"))
+    return {its_gate.record(), std::nullopt};
+  return {its_gate.record(), std::move(timing)};
 }
 
 }  // namespace lab

@@ -5,17 +5,20 @@
 
 #include "common/cuda.hpp"
 #include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
 
 // What happens around each sample, untimed: `before` puts work on the stream (before a launch to warm up as
 // well), `after` may look at what came out. What is not `capturable` is launched for each sample, and never
-// through a graph.
+// through a graph. Up to `max_batch` launches may make one sample: each of them must have outputs of its own,
+// or one that did nothing would go unnoticed.
 struct sample_hooks {
   std::function<void()> before = [] {};
   std::function<void()> after = [] {};
   bool capturable = true;
+  std::int64_t max_batch = 500;
 };
 
 // Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or for short launches a captured
@@ -24,22 +27,29 @@ struct sample_hooks {
 // beside each sample, a throttled one is taken again, and a row that stays throttled is marked unstable. On
 // the emulator: the host's clock. Sampling stops when inter-quartile range / median <= spread_target, after
 // time_limit_seconds or at 1000 samples, but not before minimum_samples.
-timing_record measure(const std::function<void()>& enqueue, const measure_plan& plan, cudaStream_t stream,
-                      const sample_hooks& hooks = {});
+//
+// `enqueue` is given the launch's place in its batch, from 0.
+timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const measure_plan& plan,
+                      cudaStream_t stream, const sample_hooks& hooks = {});
 
-// Times the plain operation that moves `need.bytes`. Throws memory_error, before allocating, when it does not
-// fit.
+// Times the plain operations that move `need.bytes` (the runtime's own, and kernels of several shapes), and
+// returns the fastest. Throws memory_error, before allocating, when it does not fit.
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream);
 
 // Times an empty kernel.
 timing_record measure_floor(const measure_plan& plan, cudaStream_t stream);
 
-// Verified, timed, and verified again on other inputs. The timing is absent when either verification failed.
+// What is left of a verification and a timing; the timing is absent when the stage did not pass.
 struct measured {
   verification_record verification;
   std::optional<timing_record> timing;
 };
-measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+
+// Through the gate (verify.hpp), timed, and through the gate again. Every timed launch has an input that no
+// launch before it has seen, and finds its outputs poisoned; some of them, and the last, are checked in full;
+// and the bits of others must come out again when their input does. The trials of the gate are made once for
+// a stage and its seeds, and remembered by this process.
+measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const measure_plan& plan, cudaStream_t stream);
 
 }  // namespace lab

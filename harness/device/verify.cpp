@@ -28,7 +28,8 @@ bool shows_drift(pattern kind) {
   return kind == pattern::spikes;
 }
 bool shows_leaks(pattern kind) {
-  return kind == pattern::nonfinite;
+  return kind == pattern::nonfinite || kind == pattern::infinite || kind == pattern::negative_infinity ||
+         kind == pattern::positive_infinity;
 }
 
 // Launches on one input after which a nondeterministic stage must have shown that it is.

@@ -14,6 +14,7 @@
 #include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 
@@ -146,7 +147,7 @@ verification_record from_check(const stage_entry& stage, const check_result& res
 // track's trials, as everywhere else.
 verification_record from_run(const stage_entry& stage, const check_result& result, std::uint64_t seed,
                              cudaStream_t stream) {
-  if (stage.traits.specimen && !result.failure) return verify(stage, seed, false, stream);
+  if (stage.traits.specimen && !result.failure) return verify(stage, {seed, seed + 1}, false, stream);
   return from_check(stage, result, seed);
 }
 
@@ -220,8 +221,16 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const stage_entry& stage = find_stage(request.at("stage").get<std::string>());
   const track& its_track = track_of(stage);
   const std::uint64_t seed = request.value("seed", default_seed);
+  const trial_seeds seeds{seed, request.value("trial_seed", seed + 1)};
   require_runnable(stage);
-  if (op == "verify") return conclude(verify(stage, seed, request.value("thorough", true), on));
+  if (op == "verify") {
+    // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
+    // default.
+    const bool thorough = request.value("thorough", true);
+    return conclude(
+        verify(stage, seeds, thorough, on,
+               thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{}));
+  }
   if (op == "apply") {
     const nvtx_range range(stage.path);
     return conclude(from_check(
@@ -234,7 +243,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
   if (op == "measure") {
-    measured result = verify_and_measure(stage, parameters, seed, request.at("plan").get<measure_plan>(), on);
+    measured result =
+        verify_and_measure(stage, parameters, seeds, request.at("plan").get<measure_plan>(), on);
     nlohmann::json content = nlohmann::json::object();
     if (result.timing) content["timing"] = *result.timing;
     return conclude(result.verification, std::move(content));
@@ -275,6 +285,8 @@ answer_record worker::answer(const nlohmann::json& request) {
     return error(error_kind::unsupported, failure.what());
   } catch (const usage_error& failure) {
     return error(error_kind::usage, failure.what());
+  } catch (const stage_error& failure) {
+    return failed({.kind = failure_kind::crash, .found = failure.what()}, nlohmann::json::object());
   } catch (const file_error& failure) {
     return error(error_kind::usage, failure.what());
   } catch (const nlohmann::json::exception& failure) {

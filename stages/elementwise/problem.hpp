@@ -63,7 +63,8 @@ struct problem {
   static double relative_error(const parameters& /*p*/) { return 0; }
   static constexpr double drift_error = 0;
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
 };
 
 }  // namespace lab::elementwise

@@ -99,8 +99,31 @@ struct problem {
   // data.
   static constexpr double drift_error = 1e-12;
 
+  // With whole numbers as inputs every running sum is exact, and a mean is its sum divided by the window: two
+  // roundings at most, or three with a reciprocal.
+  static constexpr double exact_error = 0x1p-51;
+  static double exact_unit(const parameters& p) { return static_cast<double>(p.window); }
+  // Calls visit(i, sum of the window of output i) for first <= i < first + count.
+  template <class Value, class Visit>
+  static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                            const Visit& visit) {
+    std::int64_t sum = 0;
+    for (std::int64_t j = std::max<std::int64_t>(0, first - p.window + 1); j < first; ++j)
+      sum += static_cast<std::int64_t>(value(j));
+    for (std::int64_t i = first; i < first + count; ++i) {
+      sum += static_cast<std::int64_t>(value(i));
+      visit(i, i < p.window - 1 ? incomplete : static_cast<double>(sum));
+      if (i >= p.window - 1) sum -= static_cast<std::int64_t>(value(i - p.window + 1));
+    }
+  }
+  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
+                                             std::uint64_t /*seed*/) {
+    return {{pattern::integers}};
+  }
+
   // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
 };
 
 // Why a stage that keeps `tile` outputs' inputs and their halo of window - 1 inputs in shared memory, at

@@ -4,7 +4,8 @@
 
 namespace lab::moving_average {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
   // A few quick ones that every run repeats: several blocks and a ragged end, a window longer than a warp,
   // and what running sums get wrong.
@@ -20,11 +21,11 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     if (n < 0) continue;
     for (const std::int64_t window : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{32},
                                       tile - 1, tile, tile + 1, n - 1, n, n + 1, std::int64_t{1} << 40}) {
-      if (window >= 1) list.push_back({{.n = n, .window = window}, pattern::random});
+      if (window >= 1) list.push_back({{.n = n, .window = window}, pattern::random, true});
     }
   }
   for (const std::int64_t window : {1, 4, 31, 64, 100, 127, 1023, 1024, 1025}) {
-    list.push_back({{.n = 30'011, .window = window}, pattern::random});
+    list.push_back({{.n = 30'011, .window = window}, pattern::random, true});
   }
   for (const std::int64_t window : {3000, 4096, 8191, 16383, 16384}) {
     list.push_back({{.n = window + 2 * tile + 777, .window = window}, pattern::random});
@@ -32,8 +33,23 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   for (const pattern kind :
        {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal, pattern::ramp}) {
     for (const std::int64_t window : {1, 2, 17, 128, 300})
-      list.push_back({{.n = 20'011, .window = window}, kind});
+      list.push_back({{.n = 20'011, .window = window}, kind, window != 300});
     list.push_back({{.n = 3000 + tile + 777, .window = 3000}, kind});
+  }
+  // Inputs of one kind, and those that are exact.
+  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
+                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
+                             pattern::constant, pattern::ties, pattern::integers, pattern::lone_maximum}) {
+    for (const std::int64_t window : {1, 5, 300})
+      list.push_back({{.n = 2 * tile + 311, .window = window}, kind, window != 5});
+  }
+  for (const std::int64_t n : residue_sizes(tile, seed)) {
+    const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
+    const std::int64_t windows[] = {1 + static_cast<std::int64_t>(bits >> 40) % 40,
+                                    std::max<std::int64_t>(1, n - 1), std::max<std::int64_t>(1, n), n + 1};
+    list.push_back({.parameters = {.n = n, .window = windows[bits % 16 < 13 ? 0 : bits % 16 - 12]},
+                    .input = pattern::integers,
+                    .brief = true});
   }
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 12; ++k) {

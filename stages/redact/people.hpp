@@ -19,11 +19,12 @@ enum class content : std::int64_t {
   people,       // names of 8 to 21 letters, half of them public
   all_private,  // the same names
   all_public,
-  empty,      // no name has a character
-  multibyte,  // characters of one to four bytes
-  hostile,    // what is nobody's name, and visibilities that are almost "public"
-  skewed,     // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
-  huge_row    // one row of 64 MiB (on the emulator 1 MiB) among people
+  empty,       // no name has a character
+  multibyte,   // characters of one to four bytes
+  hostile,     // what is nobody's name, and visibilities that are almost "public"
+  skewed,      // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
+  huge_row,    // one row of 64 MiB (on the emulator 1 MiB) among people
+  near_public  // people, and visibilities that are "public" but for one byte, at any of its places
 };
 
 // Both columns, and what must become of them.
@@ -206,6 +207,7 @@ inline void append_name(std::string& text, content kind, row_bits& bits) {
       append_hostile_name(text, bits);
       break;
     case content::people:
+    case content::near_public:
     case content::all_private:
     case content::all_public:
     case content::skewed:
@@ -214,8 +216,21 @@ inline void append_name(std::string& text, content kind, row_bits& bits) {
   }
 }
 
-inline std::string_view visibility(content kind, row_bits& bits) {
-  if (kind == content::hostile) return hostile_visibility(bits);
+// Every second one is "public"; of the others one byte is another: a bit flipped, or any letter.
+inline std::string near_public_visibility(row_bits& bits) {
+  std::string text = "public";
+  if (bits.below(2) == 0) return text;
+  char& changed = text[static_cast<std::size_t>(bits.below(std::ssize(text)))];
+  const char before = changed;
+  const std::int64_t bit = bits.below(14);
+  changed = bit < 7 ? static_cast<char>(changed ^ (1 << bit)) : static_cast<char>('a' + bits.below(26));
+  if (changed == before) changed = '\0';
+  return text;
+}
+
+inline std::string visibility(content kind, row_bits& bits) {
+  if (kind == content::near_public) return near_public_visibility(bits);
+  if (kind == content::hostile) return std::string(hostile_visibility(bits));
   if (kind == content::all_private) return "private";
   if (kind == content::all_public) return "public";
   return bits.below(2) == 0 ? "public" : "private";
@@ -237,7 +252,7 @@ inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
   made.visibilities = make_column(rows, [&](std::string& text, std::int64_t row) {
     generator::row_bits bits(~seed, row);
     // A long row that nobody may see would be as short as any other in the output.
-    text += long_ones.contains(row) ? "public" : generator::visibility(kind, bits);
+    text += long_ones.contains(row) ? std::string("public") : generator::visibility(kind, bits);
   });
   made.expected = redacted(made.names, made.visibilities);
   return made;

@@ -12,6 +12,7 @@
 #include "common/memory.hpp"
 #include "harness/device/parameter.hpp"
 #include "harness/device/parameters.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "stages/redact/people.hpp"
 #include "stages/redact/problem.hpp"
@@ -44,7 +45,8 @@ const std::vector<parameter<parameters>>& specifications() {
                    {4, "multibyte"},
                    {5, "hostile"},
                    {6, "skewed"},
-                   {7, "huge_row"}}},
+                   {7, "huge_row"},
+                   {8, "near_public"}}},
       {.name = "allocator",
        .member = &parameters::allocator,
        .meaning = "where memory comes from: cudaMalloc, the pool of cudaMallocAsync, or memory that is there",
@@ -136,7 +138,15 @@ class redact_track final : public track {
     return complete_parameters(specifications(), given);
   }
 
-  [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough) const override;
+  [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
+                                          std::uint64_t seed) const override;
+
+  // All rows are compared byte for byte, whatever the size.
+  [[nodiscard]] std::vector<trial> exact_trials(const stage_entry& /*stage*/,
+                                                const parameter_values& /*parameters*/,
+                                                std::uint64_t /*seed*/) const override {
+    return {};
+  }
 
   // Both inputs are read and the output is written, offsets and characters. Where nobody is public, no name
   // need be read.
@@ -162,7 +172,8 @@ class redact_track final : public track {
                " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
       }
     }
-    return its_stage.unsupported == nullptr ? "" : its_stage.unsupported(p);
+    if (its_stage.unsupported == nullptr) return "";
+    return call_stage("unsupported", [&] { return its_stage.unsupported(p); });
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
@@ -190,7 +201,7 @@ class redact_track final : public track {
   }
 };
 
-std::vector<trial> redact_track::trials(const stage_entry& entry, bool thorough) const {
+std::vector<trial> redact_track::trials(const stage_entry& entry, bool thorough, std::uint64_t seed) const {
   std::vector<trial> list;
   const auto add = [&](std::int64_t rows, content kind, allocator from, std::int64_t offsets = 32) {
     if (rows < 0) return;
@@ -200,7 +211,10 @@ std::vector<trial> redact_track::trials(const stage_entry& entry, bool thorough)
                      {"offsets", offsets}},
                     pattern::random});
   };
+  constexpr std::int64_t largest_tile = std::int64_t{1} << 24;
   const std::int64_t tile = typed_stage(entry).tile;
+  if (tile < 1 || tile > largest_tile)
+    throw stage_error("its tile is " + std::to_string(tile) + " rows, and must be from 1 to 2^24");
   // A few quick ones that every run repeats: several tiles and a ragged end, no rows, names that are none,
   // characters of several bytes, rows of very different lengths.
   add(3 * tile + 17, content::people, allocator::none);
@@ -238,6 +252,21 @@ std::vector<trial> redact_track::trials(const stage_entry& entry, bool thorough)
   // stage with a thread for each row takes seconds.
   for (const std::int64_t rows : {1, 500, 501, 502, 1001})
     add_in_turn(rows, content::huge_row, rows % 2 == 0 ? 32 : 64);
+  for (const std::int64_t offsets : {32, 64}) add_in_turn(5003, content::near_public, offsets);
+  // Every number of rows up to 300, and some of every residue of the tile.
+  const auto add_brief = [&](std::int64_t rows, std::uint64_t bits) {
+    constexpr content kinds[] = {content::people, content::hostile, content::multibyte, content::near_public};
+    add(rows, kinds[bits % 4], allocators[bits / 4 % 3], bits / 16 % 2 == 0 ? 32 : 64);
+    list.back().brief = true;
+  };
+  for (std::int64_t rows = 0; rows < (emulated ? 130 : 300); ++rows)
+    add_brief(rows, random_bits(seed, static_cast<std::uint64_t>(rows)));
+  for (std::uint64_t k = 0; k < (emulated ? 16 : 64); ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
+    add_brief(tile * static_cast<std::int64_t>(1 + k % 2) +
+                  static_cast<std::int64_t>((bits >> 8) % static_cast<std::uint64_t>(tile)),
+              bits);
+  }
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {
     add_in_turn(static_cast<std::int64_t>(1 + random_bits(7, k) % 30'000), contents[k % 6],
@@ -317,7 +346,8 @@ check_result redact_track::apply(const stage_entry& entry, const parameter_value
   const parameters p = typed(values);
   const auto& its_stage = typed_stage(entry);
   if (its_stage.unsupported != nullptr) {
-    if (const std::string why = its_stage.unsupported(p); !why.empty())
+    if (const std::string why = call_stage("unsupported", [&] { return its_stage.unsupported(p); });
+        !why.empty())
       throw unsupported_error(entry.path + ": " + why);
   }
   require_memory(needed_bytes(p, {data->names.bytes(), data->visibilities.bytes()}));

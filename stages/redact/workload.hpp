@@ -18,9 +18,11 @@
 #include "harness/device/checked_resource.hpp"
 #include "harness/device/guarded_buffer.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "stages/redact/people.hpp"
 #include "stages/redact/problem.hpp"
+#include "stages/redact/vary.hpp"
 
 namespace lab::redact {
 
@@ -82,6 +84,8 @@ class redact_workload final : public workload {
   void prepare_from(std::shared_ptr<const people> data) {
     give_back();
     data_ = std::move(data);
+    base_ = data_;
+    variation_ = made_variation_ = 0;
     if (parameters_.offsets == 32 &&
         std::max({data_->names.bytes(), data_->visibilities.bytes(), data_->expected.bytes()}) >
             std::numeric_limits<std::int32_t>::max()) {
@@ -104,7 +108,17 @@ class redact_workload final : public workload {
     next_is_checked_ = false;
   }
 
-  void poison() override {
+  // The letters of the names alone change. What must become of them is worked out when somebody checks it.
+  void vary(std::uint64_t seed) override {
+    const guarded_buffer<unsigned char>& chars = names_->chars();
+    vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), variation_, seed, stream_);
+    variation_ = seed;
+    input_hash_ = hash_inputs();
+  }
+
+  using workload::poison;
+  void poison(memory_fill fill) override {
+    checked_.fill_with(fill);
     if (held_) {
       // Right answers of before must not pass for new ones, whoever is given this memory next.
       CUDA_CHECK(cudaMemsetAsync(held_->offsets, poison_byte, offsets_bytes(), stream_));
@@ -124,7 +138,7 @@ class redact_workload final : public workload {
     arena_.reset();
     memory_resource& resource = next_is_checked_ ? static_cast<memory_resource&>(checked_) : upstream();
     held_is_checked_ = next_is_checked_;
-    held_ = stage_.launch(bound(), resource, stream_);
+    held_ = call_stage("launch", [&] { return stage_.launch(bound(), resource, stream_); });
   }
 
   [[nodiscard]] bool capturable() const override {
@@ -135,11 +149,13 @@ class redact_workload final : public workload {
     if (!held_) throw std::logic_error("check() needs a launch() before it");
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     next_is_checked_ = false;
+    make_varied_data();
     check_result result{.failure = first_failure()};
     if (!result.failure) result.compared = row_count();
     if (result.failure && result.failure->index && *result.failure->index < row_count() &&
         stage_.owner_of != nullptr) {
-      const owner computed_by = stage_.owner_of(parameters_, *result.failure->index);
+      const owner computed_by =
+          call_stage("owner_of", [&] { return stage_.owner_of(parameters_, *result.failure->index); });
       result.failure->block = computed_by.block;
       result.failure->thread = computed_by.thread;
     }
@@ -299,13 +315,30 @@ class redact_workload final : public workload {
     return read(digest_.data());
   }
 
-  // The first of `count` bytes of the device's that is not poison, if any.
-  std::optional<std::int64_t> first_written(const char* bytes, std::int64_t count) {
+  // The first of `count` bytes of the device's that is not `untouched`, if any.
+  std::optional<std::int64_t> first_written(const char* bytes, std::int64_t count, unsigned char untouched) {
     if (count == 0) return std::nullopt;
-    find_other_byte(reinterpret_cast<const unsigned char*>(bytes), count, poison_byte, found_.data(),
-                    stream_);
+    find_other_byte(reinterpret_cast<const unsigned char*>(bytes), count, untouched, found_.data(), stream_);
     const std::int64_t first = read(found_.data());
     return first < count ? std::optional(first) : std::nullopt;
+  }
+
+  // The data that the last vary() stands for.
+  void make_varied_data() {
+    if (made_variation_ == variation_) return;
+    made_variation_ = variation_;
+    auto varied = std::make_shared<people>();
+    varied->names = make_column(base_->names.rows(), [&](std::string& text, std::int64_t row) {
+      const std::string_view name = base_->names[row];
+      const std::int64_t first = base_->names.offsets[row];
+      for (std::int64_t k = 0; k < std::ssize(name); ++k)
+        text += turned(name[static_cast<std::size_t>(k)], turn_of(variation_, (first + k) / varied_bytes));
+    });
+    varied->visibilities = make_column(base_->visibilities.rows(), [&](std::string& text, std::int64_t row) {
+      text += base_->visibilities[row];
+    });
+    varied->expected = redacted(varied->names, varied->visibilities);
+    data_ = std::move(varied);
   }
 
   // ---- checks, in the order in which they make sense
@@ -318,7 +351,8 @@ class redact_workload final : public workload {
     }
     if (auto failure = check_offsets()) return failure;
     if (auto failure = check_chars()) return failure;
-    return held_is_checked_ ? check_unused() : std::nullopt;
+    if (held_is_checked_) return checked_.fill() == memory_fill::random ? std::nullopt : check_unused();
+    return stays() ? check_unused_chars(held_->chars_capacity, poison_byte) : std::nullopt;
   }
 
   std::uint64_t hash_inputs() {
@@ -482,21 +516,27 @@ class redact_workload final : public workload {
   // Whoever is given the column is given its memory: behind the last row nothing may be written, least of all
   // what the column was made to hide.
   std::optional<failure_record> check_unused() {
-    if (const auto byte =
-            first_written(static_cast<const char*>(held_->offsets) + offsets_bytes(),
-                          static_cast<std::int64_t>(*checked_.bytes_of(held_->offsets) - offsets_bytes()))) {
+    const unsigned char untouched = checked_.fill() == memory_fill::zeros ? 0 : poison_byte;
+    if (const auto byte = first_written(
+            static_cast<const char*>(held_->offsets) + offsets_bytes(),
+            static_cast<std::int64_t>(*checked_.bytes_of(held_->offsets) - offsets_bytes()), untouched)) {
       return failure_record{.kind = failure_kind::out_of_bounds,
                             .found = "a write " + std::to_string(*byte) + " bytes behind the final offset"};
     }
     if (held_->chars == nullptr) return std::nullopt;
+    return check_unused_chars(static_cast<std::int64_t>(*checked_.bytes_of(held_->chars)), untouched);
+  }
+
+  // Of `capacity` bytes of characters, all of which were `untouched` before.
+  std::optional<failure_record> check_unused_chars(std::int64_t capacity, unsigned char untouched) {
     const std::int64_t total = data_->expected.bytes();
-    const std::int64_t unused = static_cast<std::int64_t>(*checked_.bytes_of(held_->chars)) - total;
-    const auto byte = first_written(held_->chars + total, unused);
+    const std::int64_t unused = capacity - total;
+    const auto byte = first_written(held_->chars + total, unused, untouched);
     if (!byte) return std::nullopt;
     constexpr std::int64_t most_bytes = 4096;
     std::string text(static_cast<std::size_t>(std::min(unused - *byte, most_bytes)), '\0');
     copy_back(text.data(), held_->chars + total + *byte, std::ssize(text));
-    const std::size_t end = text.find(static_cast<char>(poison_byte));
+    const std::size_t end = text.find(static_cast<char>(untouched));
     if (end != std::string::npos) text.resize(end);
     if (const auto row = private_row_with(text)) {
       return failure_record{.kind = failure_kind::out_of_bounds,
@@ -540,7 +580,10 @@ class redact_workload final : public workload {
   device_buffer<std::int64_t> found_;
   device_buffer<std::uint64_t> digest_;
   checked_resource checked_;
-  std::shared_ptr<const people> data_;
+  std::shared_ptr<const people> base_;  // what was sent to the device
+  std::shared_ptr<const people> data_;  // what vary() has made of it
+  std::uint64_t variation_ = 0;         // of what is on the device
+  std::uint64_t made_variation_ = 0;    // of data_
   std::optional<device_column> names_;
   std::optional<device_column> visibilities_;
   std::uint64_t input_hash_ = 0;

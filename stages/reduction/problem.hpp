@@ -106,13 +106,19 @@ struct problem {
     return fold<learners>(value, p.n);
   }
 
-  // A sum in any order errs by at most (n - 1) u of the sum of magnitudes; a stage knows its own order, and
-  // promises far less (rounding_error).
+  // A sum in any order errs by at most (n - 1) u of the sum of magnitudes, which for many values refuses
+  // nothing. So this promises 1e-4 (float64: 1e-12) at most; a stage knows its own order and promises less
+  // (rounding_error), or declares that it needs more.
   static double relative_error(const parameters& p);
   static constexpr double drift_error = 0;  // no stage here updates a running sum
 
+  // Sums of whole numbers that are representable in whatever order they are added, and for results that are
+  // one of the values, that value at one place after another.
+  static std::vector<exact_case> exact_cases(const parameters& p, std::int64_t tile, std::uint64_t seed);
+
   // Sizes around everything that a stage could round to, in both types and all operations.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
 };
 
 // The bound for a sum in which every value passes through at most `additions` additions, relative to the sum
@@ -124,7 +130,7 @@ inline double rounding_error(const problem::parameters& p, std::int64_t addition
 }
 
 inline double problem::relative_error(const parameters& p) {
-  return rounding_error(p, p.n);
+  return std::min(rounding_error(p, p.n), p.type == 32 ? 1e-4 : 1e-12);
 }
 
 // Values that one of `threads` threads combines when n are dealt out evenly.

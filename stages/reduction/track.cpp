@@ -4,7 +4,8 @@
 
 namespace lab::reduction {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
   const auto add = [&](std::int64_t n, pattern kind, operation combine = operation::sum,
                        element type = element::float32) {
@@ -43,6 +44,34 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     add(30'011, kind, operation::sum, element::float64);
     add(30'011, kind, operation::minimum);
   }
+  // Inputs of one kind: an identity that is none shows, and a NaN or a sign that gets lost.
+  for (const operation combine : all) {
+    for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros,
+                               pattern::mixed_zeros, pattern::negative_infinity, pattern::positive_infinity,
+                               pattern::all_nan, pattern::constant, pattern::ties, pattern::small_integers}) {
+      add(1, kind, combine);
+      list.back().brief = true;
+      add(2 * tile + 311, kind, combine,
+          static_cast<std::int64_t>(kind) % 2 == 0 ? element::float32 : element::float64);
+      list.back().brief = combine != operation::sum;
+    }
+  }
+  // The result at one place after another.
+  for (const operation combine : {operation::minimum, operation::maximum, operation::learners}) {
+    const pattern kind = combine == operation::minimum ? pattern::lone_minimum : pattern::lone_maximum;
+    const std::int64_t n = 3 * tile + 17;
+    for (const std::int64_t index : telling_indices(n, tile, seed)) {
+      add(n, kind, combine);
+      list.back().brief = true;
+      list.back().index = index;
+    }
+  }
+  for (const std::int64_t n : residue_sizes(tile, seed)) {
+    const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
+    const operation combine = bits % 4 == 0 ? all[bits >> 62] : operation::sum;
+    add(n, pattern::small_integers, combine, bits % 8 == 1 ? element::float64 : element::float32);
+    list.back().brief = true;
+  }
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {
     add(static_cast<std::int64_t>(1 + random_bits(7, k) % 100'000), pattern::random, all[k % 4],
@@ -55,6 +84,21 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     add((std::int64_t{1} << 31) + 12'345, pattern::random);
     add((std::int64_t{1} << 32) + 12'345, pattern::ramp, operation::maximum);
   }
+  return list;
+}
+
+std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t tile, std::uint64_t seed) {
+  std::vector<exact_case> list;
+  const auto combine = static_cast<operation>(p.operation);
+  if (combine == operation::sum) {
+    if (p.type == 64) list.push_back({pattern::integers});
+    // Two equal values in 62, or a tile whose sum is nothing, are told by the second and third input.
+    for (std::uint64_t k = 0; k < 3; ++k)
+      list.push_back({pattern::small_integers, static_cast<std::int64_t>(random_bits(seed, k) >> 2)});
+    return list;
+  }
+  for (const std::int64_t index : telling_indices(p.n, tile, seed))
+    list.push_back({combine == operation::minimum ? pattern::lone_minimum : pattern::lone_maximum, index});
   return list;
 }
 

@@ -4,7 +4,8 @@
 
 namespace lab::reduction_2d {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough) {
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
   const auto add = [&](std::int64_t rows, std::int64_t columns, std::int64_t pitch,
                        pattern kind = pattern::random) {
@@ -19,8 +20,26 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   add(5, 0, 0);
   if (!thorough) return list;
 
+  // One launch each, of one result after another.
+  const auto add_brief = [&](std::int64_t rows, std::int64_t columns, std::int64_t wanted) {
+    list.push_back({.parameters = {.rows = rows, .columns = columns, .pitch = 0, .result = wanted % 3},
+                    .input = pattern::small_integers,
+                    .brief = true});
+  };
+  std::int64_t turn = 0;
   for (const std::int64_t rows : {1, 2, 7, 16, 31, 32, 33, 100}) {
-    for (const std::int64_t columns : {1, 2, 3, 4, 15, 16, 17, 32, 129}) add(rows, columns, 0);
+    for (const std::int64_t columns : {1, 2, 3, 4, 15, 16, 17, 32, 129}) add_brief(rows, columns, turn++);
+  }
+  // Sizes of every residue in either direction, of 256 (on the emulator of 32), and some of the tile's.
+  for (std::int64_t k = 0; k < (emulated ? 34 : 260); ++k) {
+    add_brief(3, k, k);
+    add_brief(k, 5, k + 1);
+  }
+  for (std::uint64_t k = 0; k < (emulated ? 12 : 64); ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
+    const std::int64_t size = 1 + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(3 * tile));
+    const bool wide = k % 2 == 0;
+    add_brief(wide ? 2 : size, wide ? size : 2, static_cast<std::int64_t>(k / 2));
   }
   add(0, 0, 0);
   add(1, 20'011, 0);
@@ -35,6 +54,15 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                              pattern::nonfinite, pattern::infinite}) {
     add(61, 333, 336, kind);
     add(61, 333, 0, kind);
+  }
+  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
+                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
+                             pattern::constant, pattern::ties, pattern::small_integers}) {
+    for (const std::int64_t wanted : {0, 1, 2}) {
+      list.push_back({.parameters = {.rows = 29, .columns = 77, .pitch = 80, .result = wanted},
+                      .input = kind,
+                      .brief = true});
+    }
   }
   // Shapes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {

@@ -93,7 +93,8 @@ struct problem {
   static double relative_error(const parameters& /*p*/) { return 0x1p-20; }
   static constexpr double drift_error = 0;
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough);
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
 
   // PNG files: the amplitude from 0 to 4 in viridis; a difference from -1 to 1 in blue, white and red.
   static void draw(const std::string& path, const parameters& p, const std::vector<float>& image);

@@ -20,7 +20,8 @@ const array_track_registration<problem> registered{LAB_PATH};
 
 }  // namespace
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t /*tile*/, bool thorough) {
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t /*tile*/, bool thorough,
+                                                                   std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
   // So many blocks that a device, too, is not right by chance where a barrier is missing.
   if constexpr (!emulated) list.push_back({{.width = 4096, .height = 4096}});
@@ -29,9 +30,17 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.push_back({{.width = 200, .height = 137}});
   if (!thorough) return list;
   for (const std::int64_t width : {0, 1, 2, 15, 16, 17, 31, 33, 255}) {
-    for (const std::int64_t height : {0, 1, 15, 16, 17, 33}) list.push_back({{width, height}});
+    for (const std::int64_t height : {0, 1, 15, 16, 17, 33})
+      list.push_back({.parameters = {width, height}, .brief = true});
   }
   list.push_back({{.width = 1000, .height = 700}});
+  // Sizes of every residue of a tile, drawn in pairs.
+  for (std::uint64_t k = 0; k < (emulated ? 64 : 256); ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
+    list.push_back({.parameters = {.width = static_cast<std::int64_t>(k % 64 + (bits & 64)),
+                                   .height = static_cast<std::int64_t>((bits >> 32) % 64)},
+                    .brief = true});
+  }
   list.push_back({{.width = 3, .height = 100'003}});
   list.push_back({{.width = 100'003, .height = 3}});
   // More pixels than 32 bits count, and a row in which a float no longer tells neighbours apart.
