@@ -13,6 +13,7 @@
 #include <map>
 
 #include "harness/front/build_info.hpp"
+#include "harness/front/child_process.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/interrupt.hpp"
 #include "harness/front/patterns.hpp"
@@ -373,6 +374,7 @@ int perform(std::vector<std::string> arguments) {
 int run_program(std::vector<std::string> arguments) {
   try {
     catch_interrupts();
+    adopt_orphans();
     const int code = perform(std::move(arguments));
     // A reader that has seen enough (`lab list | head -1`) is no error; a full disk is.
     if (std::fflush(stdout) != 0 && errno != EPIPE) {

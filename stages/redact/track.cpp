@@ -12,6 +12,7 @@
 #include "common/memory.hpp"
 #include "harness/device/parameter.hpp"
 #include "harness/device/parameters.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "stages/redact/people.hpp"
 #include "stages/redact/problem.hpp"
@@ -162,7 +163,9 @@ class redact_track final : public track {
                " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
       }
     }
-    return its_stage.unsupported == nullptr ? "" : its_stage.unsupported(p);
+    return its_stage.unsupported == nullptr
+               ? ""
+               : call_stage("unsupported", [&] { return its_stage.unsupported(p); });
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
@@ -317,7 +320,8 @@ check_result redact_track::apply(const stage_entry& entry, const parameter_value
   const parameters p = typed(values);
   const auto& its_stage = typed_stage(entry);
   if (its_stage.unsupported != nullptr) {
-    if (const std::string why = its_stage.unsupported(p); !why.empty())
+    if (const std::string why = call_stage("unsupported", [&] { return its_stage.unsupported(p); });
+        !why.empty())
       throw unsupported_error(entry.path + ": " + why);
   }
   require_memory(needed_bytes(p, {data->names.bytes(), data->visibilities.bytes()}));

@@ -18,6 +18,7 @@
 #include "harness/device/checked_resource.hpp"
 #include "harness/device/guarded_buffer.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "stages/redact/people.hpp"
 #include "stages/redact/problem.hpp"
@@ -124,7 +125,7 @@ class redact_workload final : public workload {
     arena_.reset();
     memory_resource& resource = next_is_checked_ ? static_cast<memory_resource&>(checked_) : upstream();
     held_is_checked_ = next_is_checked_;
-    held_ = stage_.launch(bound(), resource, stream_);
+    held_ = call_stage("launch", [&] { return stage_.launch(bound(), resource, stream_); });
   }
 
   [[nodiscard]] bool capturable() const override {
@@ -139,7 +140,8 @@ class redact_workload final : public workload {
     if (!result.failure) result.compared = row_count();
     if (result.failure && result.failure->index && *result.failure->index < row_count() &&
         stage_.owner_of != nullptr) {
-      const owner computed_by = stage_.owner_of(parameters_, *result.failure->index);
+      const owner computed_by =
+          call_stage("owner_of", [&] { return stage_.owner_of(parameters_, *result.failure->index); });
       result.failure->block = computed_by.block;
       result.failure->thread = computed_by.thread;
     }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "harness/protocol.hpp"
+#include "harness/seal.hpp"
 
 namespace {
 
@@ -25,8 +26,14 @@ void send_text(const std::string& text) {
   }
 }
 
-void send(const json& message) {
-  send_text(message.dump() + "\n");
+// Of the one request that this process answers.
+lab::seal_key key;
+std::uint64_t lines_sent = 0;
+std::string id;
+
+void send(json message) {
+  message["id"] = id;
+  send_text(lab::sealed(key, lines_sent++, message.dump()) + "\n");
 }
 
 lab::parameter_description parameter(const std::string& name, std::vector<std::int64_t> bench) {
@@ -218,7 +225,10 @@ void answer_stage(const std::string& stage_path) {
   } else if (contains(name, "huge")) {
     send(ok(200e3, 300'000));
   } else if (contains(name, "pieces")) {
-    const std::string text = json({{"progress", "half way"}}).dump() + "\n" + ok(200e3).dump() + "\n";
+    json last = ok(200e3);
+    last["id"] = id;
+    const std::string text = lab::sealed(key, 0, json({{"progress", "half way"}}).dump()) + "\n" +
+                             lab::sealed(key, 1, last.dump()) + "\n";
     for (std::size_t i = 0; i < text.size(); i += 100) {
       send_text(text.substr(i, 100));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -290,13 +300,13 @@ int main(int argc, char** argv) {
   std::string received;
   char buffer[4096];
   ssize_t count = 0;
-  while ((count = read(lab::request_descriptor, buffer, sizeof buffer)) > 0) {
+  while (received.find('\n') == std::string::npos &&
+         (count = read(lab::request_descriptor, buffer, sizeof buffer)) > 0)
     received.append(buffer, static_cast<std::size_t>(count));
-    for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
-      const json request = json::parse(received.substr(0, end));
-      if (request.at("op") == "quit") return 0;
-      answer(request, mode, device);
-    }
-  }
+  key = {lab::from_hexadecimal(received.substr(0, 16)).value(),
+         lab::from_hexadecimal(received.substr(16, 16)).value()};
+  const json request = json::parse(received.substr(32));
+  id = request.at("id").get<std::string>();
+  answer(request, mode, device);
   return 0;
 }
