@@ -217,6 +217,17 @@ stage_selector select_one(const std::string& name) {
   };
 }
 
+stage_selector select_some(const std::vector<std::string>& patterns) {
+  return [=](const std::vector<track_description>& tracks) {
+    try {
+      return select_stages(tracks, patterns);
+    } catch (const usage_error&) {
+      if (patterns.size() != 1) throw;
+      return select_one(patterns.front())(tracks);
+    }
+  };
+}
+
 probe describe_device(const worker_set& workers) {
   if (const std::string problem = workers.problem(); !problem.empty()) return {std::nullopt, problem};
   return ask(workers, {{"op", "describe"}}, device_timeout);

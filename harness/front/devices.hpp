@@ -75,6 +75,9 @@ using stage_selector = std::function<std::vector<track_selection>(const std::vec
 // The one that `name` means (select_one_stage).
 [[nodiscard]] stage_selector select_one(const std::string& name);
 
+// Those that the patterns name, or else the one that the only pattern means.
+[[nodiscard]] stage_selector select_some(const std::vector<std::string>& patterns);
+
 // A device, its workers, and what they say of themselves.
 struct connection {
   worker_set workers;

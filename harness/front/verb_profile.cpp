@@ -98,18 +98,6 @@ std::optional<answer_record> answer_in(const std::string& output) {
   return std::nullopt;
 }
 
-// A stage's path, the beginning of one, or patterns.
-std::vector<track_selection> select_profiled(const std::vector<track_description>& tracks,
-                                             const std::vector<std::string>& patterns) {
-  try {
-    return select_stages(tracks, patterns);
-  } catch (const usage_error&) {
-    if (patterns.size() != 1) throw;
-    const stage_selection one = select_one_stage(tracks, patterns.front());
-    return {{one.track, {one.stage}}};
-  }
-}
-
 // How a specimen failed; empty where the answer is of a stage that is right.
 std::string announced_in(const answer_record& answer) {
   const auto verification = optional_member<verification_record>(answer.content, "verification");
@@ -288,7 +276,7 @@ int predict_counters(const profile_options& options, const track_selection& sele
 
 int profile_stages(const profile_options& options) {
   if (!options.json_path.empty()) check_writable(options.json_path);
-  const auto profiled = [&](const auto& tracks) { return select_profiled(tracks, options.patterns); };
+  const stage_selector profiled = select_some(options.patterns);
   const connection connected = connect(options.device, with_whole_tracks(profiled, options.check));
   const auto selections = profiled(connected.description.tracks);
   check_parameters(selections, options.parameters, options.option_names);

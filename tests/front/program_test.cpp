@@ -249,7 +249,7 @@ TEST_CASE("a stage that fails costs its own row alone") {
       lab_with({"run", "faults", "--json", path}), 1,
       {"wrong at index 17: expected 3.5, found nan, block 0, thread 17",
        "killed by signal 11 (Segmentation fault)", "its last words: about to crash", "ended with exit code 3",
-       "cannot be understood: this is not JSON", "an illegal memory access", "needs 16.0 GB, 9.30 GB free",
+       "something that is not the worker's wrote to its answers: this is not JSON", "an illegal memory access", "needs 16.0 GB, 9.30 GB free",
        "window 20000 exceeds 4096", "needs compute capability 12.0", "1 ok, 5 failed, 3 skipped"});
   const json results = document(path);
   CHECK(results.at("complete") == true);
