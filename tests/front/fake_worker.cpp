@@ -149,7 +149,10 @@ json describe(const std::string& mode, const std::string& device) {
                           track("refusal", {parameter("n", {1000})}, {"01_usage"}),
                           track("claims", {parameter("n", {1000})},
                                 {"01_first", "02_kept", "03_library", "04_unstable", "05_wrong"}),
-                          track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"})};
+                          track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"}),
+                          track("answers", {parameter("n", {1000})},
+                                {"01_forged", "02_other_id", "03_repeated", "04_unannounced", "05_late_clock",
+                                 "06_samples_differ", "07_good_clock", "08_escapes"})};
   }
   return description;
 }
@@ -184,6 +187,21 @@ json ok(double median, std::size_t samples = 10) {
   return {{"end", "ok"}, {"verification", verification()}, {"timing", timing(median, samples)}};
 }
 
+// Samples of 200 us by the host's clock, which the front does not take on trust.
+json by_host_clock() {
+  json message = ok(200e3);
+  message["timing"]["method"] = "host clock";
+  message["timing"]["l2"] = "none";
+  return message;
+}
+
+// Says that so many launches took so long, and takes `really`.
+void announce(std::int64_t launches, double nanoseconds, std::chrono::milliseconds really) {
+  send({{"sampling", "begins"}});
+  std::this_thread::sleep_for(really);
+  send({{"sampling", "ended"}, {"launches", launches}, {"nanoseconds", nanoseconds}});
+}
+
 void answer_stage(const std::string& stage_path) {
   const std::string name = stage_path.substr(stage_path.rfind('/') + 1);
   if (contains(name, "wrong")) {
@@ -208,6 +226,29 @@ void answer_stage(const std::string& stage_path) {
     _exit(3);
   } else if (contains(name, "garbage")) {
     send_text("this is not JSON\n");
+  } else if (contains(name, "forged")) {
+    send_text(ok(200e3).dump() + "\n");
+  } else if (contains(name, "other_id")) {
+    id = "another";
+    send(ok(200e3));
+  } else if (contains(name, "repeated")) {
+    const std::string line = lab::sealed(key, 0, json({{"progress", "once"}, {"id", id}}).dump()) + "\n";
+    send_text(line + line);
+  } else if (contains(name, "unannounced")) {
+    send(by_host_clock());
+  } else if (contains(name, "late_clock")) {
+    announce(1000, 200e6, std::chrono::milliseconds(1));
+    send(by_host_clock());
+  } else if (contains(name, "samples_differ")) {
+    announce(10'000, 100e6, std::chrono::milliseconds(100));
+    send(by_host_clock());
+  } else if (contains(name, "good_clock")) {
+    announce(1000, 200e6, std::chrono::milliseconds(200));
+    send(by_host_clock());
+  } else if (contains(name, "escapes")) {
+    std::printf("\x1b[2Jprinted\n");
+    std::fflush(stdout);
+    send({{"end", "failed"}, {"message", "\x1b[31mred\u202e\nnext line"}, {"failure", {{"kind", "wrong"}}}});
   } else if (contains(name, "sticky")) {
     send({{"end", "failed"},
           {"message", "an illegal memory access was encountered"},
