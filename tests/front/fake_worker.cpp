@@ -1,6 +1,6 @@
 // A worker without kernels that behaves, and misbehaves, as the stage's name says. FAKE_WORKER says how it
 // starts:
-// "" (a GPU), "emulator", "no device", "dies", "other protocol", "no stages".
+// "" (a GPU), "emulator", "no device", "dies", "sleeps", "other protocol", "no stages".
 #include <unistd.h>
 
 #include <chrono>
@@ -337,6 +337,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "error while loading shared libraries: libfake.so\n");
     return 127;
   }
+  if (mode == "sleeps") std::this_thread::sleep_for(std::chrono::hours(1));
   const std::string device = argc >= 3 ? argv[2] : "0";
   std::string received;
   char buffer[4096];

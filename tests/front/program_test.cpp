@@ -648,3 +648,21 @@ TEST_CASE("an interrupted run keeps what it has") {
   CHECK(results.at("complete") == false);
   CHECK(row_of(results, "hang/01_good").at("status") == "ok");
 }
+
+TEST_CASE("an interrupt while the workers start ends the program with 130") {
+  const temporary_directory directory;
+  const lab::owned_descriptor output(
+      open((directory / "output.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  for (const int milliseconds : {1, 5, 20, 500}) {
+    lab::child_process process(command({"run", "ladder"}, "sleeps"),
+                               {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(process.id(), SIGINT);
+    const auto ending = process.wait_for(std::chrono::seconds(30));
+    INFO(milliseconds << " ms: " << lab::test::get(directory / "output.txt"));
+    REQUIRE(ending);
+    // Before the program's first instruction the system ends it, which a shell also calls 130.
+    CHECK(ending->code == (ending->by_signal ? SIGINT : 130));
+    if (milliseconds == 500) CHECK(!ending->by_signal);
+  }
+}
