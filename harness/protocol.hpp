@@ -19,7 +19,7 @@
 namespace lab {
 
 // A worker answers `describe` with this number; the front refuses a worker built from other words.
-inline constexpr int protocol_version = 1;
+inline constexpr int protocol_version = 2;
 
 // Where a worker finds its two pipes.
 inline constexpr int request_descriptor = 3;
@@ -514,13 +514,14 @@ struct stage_description {
   std::vector<claim> claims;
   bool runnable = true;  // on the worker's device
   std::string why_not;
+  std::string broken;  // what its worker did instead of describing it; the front alone knows
 };
 
 inline void to_json(nlohmann::json& json, const stage_description& stage) {
-  json = {{"name", stage.name},       {"path", stage.path},        {"idea", stage.idea},
-          {"traits", stage.traits},   {"needs", stage.needs},      {"library", stage.library},
-          {"metrics", stage.metrics}, {"claims", stage.claims},    {"runnable", stage.runnable},
-          {"why_not", stage.why_not}, {"specimen", stage.specimen}};
+  json = {{"name", stage.name},       {"path", stage.path},         {"idea", stage.idea},
+          {"traits", stage.traits},   {"needs", stage.needs},       {"library", stage.library},
+          {"metrics", stage.metrics}, {"claims", stage.claims},     {"runnable", stage.runnable},
+          {"why_not", stage.why_not}, {"specimen", stage.specimen}, {"broken", text_or_null(stage.broken)}};
 }
 
 inline void from_json(const nlohmann::json& json, stage_description& stage) {
@@ -535,6 +536,7 @@ inline void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.claims = member_or<std::vector<claim>>(json, "claims", {});
   stage.runnable = member_or(json, "runnable", true);
   stage.why_not = member_or<std::string>(json, "why_not", "");
+  stage.broken = member_or<std::string>(json, "broken", "");
 }
 
 // Stages come in the order of their ladder.

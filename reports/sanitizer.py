@@ -6,7 +6,7 @@ A page says what it wants with a pair of comments, and what stands between them 
     <!-- recorded: racecheck shared_tile/02_missing_barrier -->   the tool, and the stage that it watches
     <!-- /recorded -->
 
-usage: reports/sanitizer.py [WORKER]     WORKER: build/release/lab-worker-cuda by default
+usage: reports/sanitizer.py [WORKERS]     WORKERS: build/release/workers/cuda by default
 """
 
 import json
@@ -22,11 +22,11 @@ PARAMETERS = {"shared_tile": {"width": 32, "height": 32}}
 MOST_LINES = 30
 
 
-def record(worker, tool, stage):
+def record(workers, tool, stage):
     request = {"op": "once", "stage": stage, "parameters": PARAMETERS.get(stage.split("/")[0], {})}
     command = ["compute-sanitizer", "--tool", tool]
     run = subprocess.run(
-        [*command, worker, "--device", "0", "--once", json.dumps(request)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*command, f"{workers}/{stage}", "--device", "0", "--once", json.dumps(request)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     lines = [line.rstrip().replace(f"{ROOT}/", "") for line in run.stdout.splitlines() if line.startswith("=========")]
     if not lines:
@@ -35,16 +35,16 @@ def record(worker, tool, stage):
         lines = [*lines[: MOST_LINES - 2], "...", lines[-1]]
     device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True)
     name = device.stdout.splitlines()[0].replace(", ", ", driver ")
-    return "```\n$ " + " ".join([*command, "lab-worker-cuda", "--device 0", "--once", f"'{json.dumps(request)}'"]) + "\n" + "\n".join(lines) + f"\n```\n\n{name}.\n"
+    return "```\n$ " + " ".join([*command, f"workers/cuda/{stage}", "--device 0", "--once", f"'{json.dumps(request)}'"]) + "\n" + "\n".join(lines) + f"\n```\n\n{name}.\n"
 
 
 def main(arguments):
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         sys.exit(__doc__)
-    worker = arguments[0] if arguments else str(ROOT / "build" / "release" / "lab-worker-cuda")
+    workers = arguments[0] if arguments else str(ROOT / "build" / "release" / "workers" / "cuda")
     for path in sorted(ROOT.glob("stages/**/*.md")):
         old = path.read_text()
-        new = MARKER.sub(lambda match: match[1] + record(worker, match[2], match[3]) + match[4], old)
+        new = MARKER.sub(lambda match: match[1] + record(workers, match[2], match[3]) + match[4], old)
         if new != old:
             path.write_text(new)
             print(f"{path.relative_to(ROOT)}: recorded")

@@ -1,38 +1,87 @@
-// A worker: serves the front on two pipes, or answers one request from its command line, for profilers and
-// sanitizers:
-//   lab-worker-cuda [--device N] [--once '{"op": "once", "stage": "moving_average/01_naive"}']
+// A worker: answers the one request of the front that started it (--serve), or one from its command line, for
+// profilers and sanitizers:
+//   workers/cuda/moving_average/01_naive [--device N] [--once '{"op": "once", "stage":
+//   "moving_average/01_naive"}']
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
+#include "harness/device/conversation.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/worker.hpp"
 
+namespace {
+
+// A worker of the directory `workers` (workers/<backend>/<track>/<stage>, or workers/<backend>/<track>.track)
+// knows that one stage, or that track and no stage. A stage that registered nothing, or under another's name,
+// would otherwise be missed by nobody.
+void check_own_stages() {
+#ifdef LAB_STAGE_COUNT
+  if (lab::stage_count() == LAB_STAGE_COUNT) return;
+  throw std::logic_error("this worker knows " + std::to_string(lab::stage_count()) + " stages, and " +
+                         std::to_string(LAB_STAGE_COUNT) + " directories hold one");
+#else
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string name = self.filename();
+  if (self.extension() == ".track") {
+    if (lab::stage_count() > 0) throw std::logic_error("the worker of a track has stages");
+    lab::find_track(self.stem());
+    return;
+  }
+  if (lab::stage_count() != 1)
+    throw std::logic_error("this stage registered " + std::to_string(lab::stage_count()) +
+                           " stages, and not one");
+  lab::find_stage(self.parent_path().filename().string() + "/" + name);
+#endif
+}
+
+struct call {
+  int device = 0;
+  bool serve = false;
+  std::string once;
+};
+
+call parse(int argc, char** argv) {
+  call result;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const bool has_value = i + 1 < argc;
+    if (option == "--serve") {
+      result.serve = true;
+    } else if (option == "--device" && has_value) {
+      result.device = std::stoi(argv[++i]);
+    } else if (option == "--once" && has_value) {
+      result.once = argv[++i];
+    } else {
+      throw std::invalid_argument("usage: [--device N] [--once REQUEST]");
+    }
+  }
+  if (result.serve == !result.once.empty())
+    throw std::invalid_argument("usage: [--device N] [--once REQUEST]");
+  return result;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   try {
-    int device = 0;
-    std::string request;
-    for (int i = 1; i < argc; i += 2) {
-      const std::string option = argv[i];
-      if (i + 1 == argc || (option != "--device" && option != "--once")) {
-        std::cerr << "usage: " << argv[0] << " [--device N] [--once REQUEST]\n";
-        return 2;
-      }
-      if (option == "--device") device = std::stoi(argv[i + 1]);
-      if (option == "--once") request = argv[i + 1];
-    }
+    const call asked = parse(argc, argv);
     lab::check_registry();
-    // A stage that registered nothing would otherwise be missed by nobody.
-    if (lab::stage_count() != LAB_STAGE_COUNT) {
-      std::cerr << "this worker knows " << lab::stage_count() << " stages, and " << LAB_STAGE_COUNT
-                << " directories hold one\n";
-      return 2;
+    check_own_stages();
+    lab::worker worker(asked.device);
+    if (asked.serve) {
+      worker.serve();
+      std::fflush(stdout);
+      // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().
+      _exit(0);
     }
-    lab::worker worker(device);
-    if (request.empty()) return worker.serve(lab::request_descriptor, lab::answer_descriptor);
-    const lab::answer_record answer = worker.answer(nlohmann::json::parse(request));
+    const lab::answer_record answer = worker.answer(nlohmann::json::parse(asked.once));
     std::cout << nlohmann::json(answer).dump() << "\n";
     return answer.end == lab::answer_end::ok ? 0 : answer.end == lab::answer_end::failed ? 1 : 2;
   } catch (const std::exception& error) {

@@ -1,10 +1,15 @@
 // Calling what a stage has written: whatever it throws or changes stays its own affair.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <cfenv>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 
 #include "common/error.hpp"
 #include "common/memory.hpp"
@@ -30,6 +35,15 @@ class floating_point_guard {
   std::fenv_t before_{};
 };
 
+// "int" for `throw 42`: the type of the exception that is being handled.
+inline std::string thrown_type() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "an unknown type";
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
+  return name ? name.get() : type->name();
+}
+
 // The result of `call`, a function of the stage's that its description calls `name`. What it throws becomes a
 // stage_error, whatever its type; CUDA's errors and a lack of memory pass through.
 template <class Function>
@@ -41,10 +55,12 @@ auto call_stage(const char* name, const Function& call) {
     throw;
   } catch (const memory_error&) {
     throw;
+  } catch (const abi::__forced_unwind&) {  // pthread_exit(), which must not be held up
+    throw;
   } catch (const std::exception& thrown) {
     throw stage_error(std::string(name) + " threw an exception: " + thrown.what());
   } catch (...) {
-    throw stage_error(std::string(name) + " threw an exception that is no std::exception");
+    throw stage_error(std::string(name) + " threw an exception: a value of type " + thrown_type());
   }
 }
 

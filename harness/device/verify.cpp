@@ -186,7 +186,7 @@ bool is_announced(const stage_entry& stage, const failure_record& failure) {
   });
 }
 
-std::string why_not_runnable(const stage_entry& stage) {
+std::string why_not_runnable(const stage_entry& stage, int compute_capability) {
   const specimen& fault = stage.traits.specimen;
   if (fault) {
     const std::string hidden = emulated ? fault.hidden_on_emulator : fault.hidden_on_gpu;
@@ -195,20 +195,23 @@ std::string why_not_runnable(const stage_entry& stage) {
   if (emulated) {
     return stage.traits.gpu_only ? "needs a GPU: it uses what the emulator does not model" : "";
   }
-  if (stage.traits.minimum_compute_capability == 0) return "";
+  const int needed = stage.traits.minimum_compute_capability;
+  if (compute_capability >= needed) return "";
+  const auto text = [](int capability) {
+    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  };
+  return "needs compute capability " + text(needed) + ", and this device has " + text(compute_capability);
+}
+
+std::string why_not_runnable(const stage_entry& stage) {
+  if (emulated || stage.traits.minimum_compute_capability == 0) return why_not_runnable(stage, 0);
   int device = 0;
   int major = 0;
   int minor = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  const int found = 10 * major + minor;
-  const int needed = stage.traits.minimum_compute_capability;
-  if (found >= needed) return "";
-  const auto text = [](int capability) {
-    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-  };
-  return "needs compute capability " + text(needed) + ", and this device has " + text(found);
+  return why_not_runnable(stage, 10 * major + minor);
 }
 
 void require_runnable(const stage_entry& stage) {

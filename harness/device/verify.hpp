@@ -115,6 +115,8 @@ bool is_announced(const stage_entry& stage, const failure_record& failure);
 
 // Why the device cannot run the stage, or would hide what is wrong with a specimen; empty when it can.
 std::string why_not_runnable(const stage_entry& stage);
+// The same for a device of this compute capability (90 for 9.0), which need not be at hand.
+std::string why_not_runnable(const stage_entry& stage, int compute_capability);
 
 // True when the device is lost to this process: the error stays whatever is called.
 bool device_lost() noexcept;

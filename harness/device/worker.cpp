@@ -1,7 +1,5 @@
 #include "harness/device/worker.hpp"
 
-#include <unistd.h>
-
 #include <fstream>
 #include <regex>
 #include <string>
@@ -11,6 +9,7 @@
 #include "common/memory.hpp"
 #include "common/nvtx.hpp"
 #include "common/stream.hpp"
+#include "harness/device/conversation.hpp"
 #include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
@@ -93,8 +92,7 @@ std::string needs_text(const traits& needs) {
          std::to_string(needs.minimum_compute_capability % 10);
 }
 
-stage_description describe_stage(const stage_entry& stage, bool have_device) {
-  const std::string why_not = have_device || emulated ? why_not_runnable(stage) : "";
+stage_description describe_stage(const stage_entry& stage, const std::string& why_not) {
   const traits& t = stage.traits;
   return {.name = stage.name,
           .path = stage.path,
@@ -151,19 +149,13 @@ verification_record from_run(const stage_entry& stage, const check_result& resul
   return from_check(stage, result, seed);
 }
 
-answer_record error(error_kind kind, const std::string& message) {
-  return {.end = answer_end::error, .message = message, .error = kind};
+// Of a stage that ended a request otherwise than by returning.
+answer_record crashed(const std::string& how) {
+  return failed({.kind = failure_kind::crash, .found = how}, nlohmann::json::object());
 }
 
-// Writes all of `text`, or gives up when nobody reads any more.
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+answer_record error(error_kind kind, const std::string& message) {
+  return {.end = answer_end::error, .message = message, .error = kind};
 }
 
 }  // namespace
@@ -184,19 +176,27 @@ void worker::select_device() {
   device_selected_ = true;
 }
 
-worker_description worker::describe() {
+worker_description worker::describe(std::optional<int> compute_capability) {
   worker_description description{.build = describe_build()};
-  try {
-    select_device();
-    description.device = describe_device(device_index_);
-  } catch (const std::runtime_error& nothing) {
-    description.no_device = nothing.what();
+  if (!compute_capability) {
+    try {
+      select_device();
+      description.device = describe_device(device_index_);
+    } catch (const std::runtime_error& nothing) {
+      description.no_device = nothing.what();
+    }
   }
   for (const std::string& name : track_names()) {
     track_description track = find_track(name).describe();
     track.name = name;
     for (const stage_entry* stage : stages_of(name)) {
-      track.stages.push_back(describe_stage(*stage, description.device.has_value()));
+      std::string why_not;
+      if (compute_capability) {
+        why_not = why_not_runnable(*stage, *compute_capability);
+      } else if (emulated || description.device) {
+        why_not = why_not_runnable(*stage);
+      }
+      track.stages.push_back(describe_stage(*stage, why_not));
     }
     description.tracks.push_back(std::move(track));
   }
@@ -205,7 +205,7 @@ worker_description worker::describe() {
 
 answer_record worker::dispatch(const nlohmann::json& request) {
   const std::string op = request.at("op").get<std::string>();
-  if (op == "describe") return {.content = describe()};
+  if (op == "describe") return {.content = describe(optional_member<int>(request, "compute_capability"))};
   select_device();
   const stream work_stream;
   const cudaStream_t on = work_stream.get();
@@ -223,6 +223,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const std::uint64_t seed = request.value("seed", default_seed);
   const trial_seeds seeds{seed, request.value("trial_seed", seed + 1)};
   require_runnable(stage);
+  at_stage_ = true;
   if (op == "verify") {
     // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
     // default.
@@ -283,10 +284,10 @@ answer_record worker::answer(const nlohmann::json& request) {
     return reply;
   } catch (const unsupported_error& failure) {
     return error(error_kind::unsupported, failure.what());
+  } catch (const stage_error& failure) {
+    return crashed(failure.what());
   } catch (const usage_error& failure) {
     return error(error_kind::usage, failure.what());
-  } catch (const stage_error& failure) {
-    return failed({.kind = failure_kind::crash, .found = failure.what()}, nlohmann::json::object());
   } catch (const file_error& failure) {
     return error(error_kind::usage, failure.what());
   } catch (const nlohmann::json::exception& failure) {
@@ -296,35 +297,24 @@ answer_record worker::answer(const nlohmann::json& request) {
   } catch (const cuda_error& failure) {
     // Outside run_and_check, which knows the guilty launch: while timing, say. The stage is at fault all the
     // same.
-    answer_record reply =
-        failed({.kind = failure_kind::crash, .found = failure.what()}, nlohmann::json::object());
+    answer_record reply = crashed(failure.what());
     reply.sticky = device_lost();
     return reply;
+  } catch (const abi::__forced_unwind&) {
+    throw;
   } catch (const std::exception& failure) {
+    if (at_stage_) return crashed(std::string("threw an exception: ") + failure.what());
     return error(error_kind::environment, failure.what());
+  } catch (...) {
+    return crashed("threw an exception: a value of type " + thrown_type());
   }
 }
 
-int worker::serve(int requests, int answers) {
-  std::string pending;
-  char piece[4096];
-  for (;;) {
-    const std::size_t end_of_line = pending.find('\n');
-    if (end_of_line == std::string::npos) {
-      const ssize_t got = ::read(requests, piece, sizeof piece);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return 0;
-      pending.append(piece, static_cast<std::size_t>(got));
-      continue;
-    }
-    const std::string line = pending.substr(0, end_of_line);
-    pending.erase(0, end_of_line + 1);
-    const nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
-    if (request.is_object() && request.value("op", "") == "quit") return 0;
-    const answer_record reply = answer(request);
-    if (!write_all(answers, nlohmann::json(reply).dump() + "\n")) return 0;
-    if (reply.sticky) return 3;
-  }
+void worker::serve() {
+  const nlohmann::json request = nlohmann::json::parse(conversation::request(), nullptr, false);
+  nlohmann::json reply = answer(request);
+  if (request.is_object()) reply["id"] = request.value("id", "");
+  conversation::say(std::move(reply));
 }
 
 }  // namespace lab

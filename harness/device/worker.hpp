@@ -1,8 +1,8 @@
 // The worker's side of the conversation (docs/architecture.md): one request in, progress and one closing line
-// out.
+// out, and the process ends.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 
 #include "harness/protocol.hpp"
@@ -18,18 +18,20 @@ class worker {
   // this process's last word.
   answer_record answer(const nlohmann::json& request);
 
-  // Serves requests line by line from one descriptor, answering on the other, until the end of input, `quit`,
-  // or a sticky error. Returns the process's exit code.
-  int serve(int request_descriptor, int answer_descriptor);
+  // Answers the request that came with the start of the process.
+  void serve();
 
  private:
   answer_record dispatch(const nlohmann::json& request);
-  worker_description describe();
+  // With a compute capability (90 for 9.0), stages are described as such a device would have them, and this
+  // process's own is left alone.
+  worker_description describe(std::optional<int> compute_capability);
   // Throws std::runtime_error with the reason when there is no such device.
   void select_device();
 
   int device_index_;
   bool device_selected_ = false;
+  bool at_stage_ = false;  // from here on, what goes wrong is the stage's doing unless it says otherwise
 };
 
 }  // namespace lab

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -31,6 +35,15 @@ constexpr int first_free_descriptor = 16;
                          int null_descriptor, int error_pipe) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A crash is told by its signal, and the system, short of memory, should take this process rather than its
+  // parent.
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0) {
+    [[maybe_unused]] const auto set = write(score, "1000", 4);
+    close(score);
+  }
   if (getppid() != parent) _exit(127);  // the parent died before the line above
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal_number, SIG_DFL);
   dup2(null_descriptor, STDIN_FILENO);
@@ -39,6 +52,43 @@ constexpr int first_free_descriptor = 16;
   const int error = errno;
   [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
   _exit(127);
+}
+
+// Children that a child_process owns.
+std::set<pid_t>& owned_children() {
+  static std::set<pid_t> owned;
+  return owned;
+}
+
+struct process_entry {
+  pid_t id = 0;
+  std::string name;
+  bool ended = false;  // and not yet waited for
+};
+
+// The children of this process that nobody owns.
+std::vector<process_entry> strays() {
+  std::vector<process_entry> found;
+  const pid_t self = getpid();
+  std::error_code error;
+  for (const auto& directory : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = directory.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(directory.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    // "17 (name) S 1 ...", where the name may hold anything.
+    const std::size_t begin = line.find('(');
+    const std::size_t end = line.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
+    char state = 0;
+    pid_t parent = 0;
+    std::istringstream(line.substr(end + 1)) >> state >> parent;
+    const pid_t id = std::stoi(name);
+    if (parent != self || owned_children().contains(id)) continue;
+    found.push_back({id, line.substr(begin + 1, end - begin - 1), state == 'Z' || state == 'X'});
+  }
+  return found;
 }
 
 int duplicate_high(int descriptor) {
@@ -104,6 +154,7 @@ child_process::child_process(const std::vector<std::string>& arguments,
   process_ = fork();
   if (process_ < 0) throw environment_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (process_ == 0) become(pointers.data(), high_mappings, parent, null_device.get(), high_error_end.get());
+  owned_children().insert(process_);
   setpgid(process_, process_);  // by whichever of the two comes first
 
   high_error_end.close();
@@ -134,6 +185,7 @@ std::optional<process_ending> child_process::wait_for(std::chrono::milliseconds 
     int status = 0;
     const pid_t ended = waitpid(process_, &status, WNOHANG);
     if (ended == process_) {
+      owned_children().erase(process_);
       process_ = -1;
       if (WIFSIGNALED(status)) return process_ending{true, WTERMSIG(status)};
       return process_ending{false, WEXITSTATUS(status)};
@@ -150,7 +202,30 @@ void child_process::kill() {
   ::kill(-process_, SIGKILL);
   // A process that waits for a device may need a moment even so; one that never goes is left to the system.
   wait_for(std::chrono::seconds(10));
+  owned_children().erase(process_);
   process_ = -1;
+}
+
+void adopt_orphans() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+std::vector<std::string> end_strays() {
+  std::vector<std::string> running;
+  // Those whose parent is ended here come up in the next round.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto found = strays();
+    if (found.empty()) break;
+    for (const process_entry& one : found) {
+      if (!one.ended) {
+        if (running.size() < 3) running.push_back(fmt::format("{} ({})", one.name, one.id));
+        ::kill(one.id, SIGKILL);
+      }
+      waitpid(one.id, nullptr, 0);
+    }
+  }
+  return running;
 }
 
 command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout) {
@@ -177,6 +252,7 @@ command_result run_command(const std::vector<std::string>& arguments, std::chron
     if (received == 0) break;
   }
   const auto ending = child.wait_for(std::chrono::seconds(10));
+  end_strays();
   if (!ending) throw environment_error(fmt::format("{} closed its output but did not end", arguments[0]));
   result.ending = *ending;
   return result;

@@ -83,6 +83,14 @@ class child_process {
   pid_t process_ = -1;
 };
 
+// From now on a process whose parent ends becomes this one's child, so that end_strays() finds it.
+void adopt_orphans();
+
+// Ends the children of this process that no child_process owns: what a worker started and left behind,
+// whatever groups and sessions it made for itself. Returns "name (process id)" of each that was still
+// running.
+std::vector<std::string> end_strays();
+
 struct command_result {
   process_ending ending;
   std::string output;  // stdout and stderr together

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "common/utf8.hpp"
 
 namespace lab {
 namespace {
@@ -22,7 +25,74 @@ bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
 }
 
+// The character that begins at `at`, whose bytes are known to be valid.
+char32_t character_at(std::string_view text, std::size_t at, std::size_t length) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  char32_t code = length == 1 ? byte(0) : byte(0) & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3fU);
+  return code;
+}
+
+// Control characters (C0, DEL, C1), line and paragraph separators, and the marks by which text runs backwards
+// or is not seen at all.
+bool is_unprintable(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+}
+
+// `text`, of which lines and tabs may be kept.
+std::string printable(std::string_view text, bool keep_lines) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    const std::string_view one = text.substr(at, length);
+    if (first_invalid_utf8(one)) {
+      result += '?';
+      ++at;
+      continue;
+    }
+    const bool space = lead == '\n' || lead == '\t';
+    if (space) {
+      result += keep_lines ? text[at] : ' ';
+    } else if (is_unprintable(character_at(text, at, length))) {
+      result += '?';
+    } else {
+      result += one;
+    }
+    at += length;
+  }
+  return result;
+}
+
+void clean_strings(nlohmann::json& value, bool sources) {
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    value = sources ? printable(text, true) : cleaned(text);
+  } else if (value.is_array()) {
+    for (auto& element : value) clean_strings(element, sources);
+  } else if (value.is_object()) {
+    nlohmann::json object = nlohmann::json::object();
+    for (auto& [name, member] : value.items()) {
+      clean_strings(member, sources || name == "sources");
+      object[cleaned(name)] = std::move(member);
+    }
+    value = std::move(object);
+  }
+}
+
 }  // namespace
+
+std::string cleaned(std::string_view text, std::size_t most) {
+  std::string result = printable(text.substr(0, most), false);
+  // A character that was cut in two has become question marks.
+  if (text.size() > most) result += "...";
+  return result;
+}
+
+void clean(nlohmann::json& answer) {
+  clean_strings(answer, false);
+}
 
 std::string humanised_time(double nanoseconds) {
   // The limits are where rounding to four digits reaches the next unit.

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace lab {
 
@@ -29,6 +31,14 @@ namespace lab {
 
 [[nodiscard]] std::string padded_right(const std::string& text, std::size_t width);
 [[nodiscard]] std::string padded_left(const std::string& text, std::size_t width);
+
+// A stage's text as it may be printed: one line of UTF-8 without control characters or marks that reorder the
+// line (each becomes "?", a line's end or a tab a space), of at most `most` bytes.
+[[nodiscard]] std::string cleaned(std::string_view text, std::size_t most = 4000);
+
+// All strings of a worker's answer, cleaned. The texts of source files, under "sources", keep their lines and
+// length.
+void clean(nlohmann::json& answer);
 
 // At most `width` columns; what is cut off is marked by "...".
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);

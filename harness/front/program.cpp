@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +15,7 @@
 #include <map>
 
 #include "harness/front/build_info.hpp"
+#include "harness/front/child_process.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/interrupt.hpp"
 #include "harness/front/patterns.hpp"
@@ -321,7 +324,45 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-int perform(std::vector<std::string> arguments) {
+// A variable that means nothing, or has a value that means nothing, is a slip that would go unnoticed.
+void check_environment() {
+  struct setting {
+    const char* name;
+    std::uint64_t most;
+  };
+  constexpr setting settings[] = {{"LAB_EMULATOR_REVERSE", 1},
+                                  {"LAB_EMULATOR_THREADS", 4096},
+                                  {"LAB_EMULATOR_MEMORY", std::uint64_t{1} << 50},
+                                  {"LAB_EMULATOR_MULTIPROCESSORS", 100'000}};
+  constexpr const char* prefix = "LAB_EMULATOR_";
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (text.rfind(prefix, 0) != 0) continue;
+    const std::string name = text.substr(0, text.find('='));
+    const std::string value = text.substr(name.size() + 1);
+    const auto* const known = std::find_if(std::begin(settings), std::end(settings),
+                                           [&](const setting& one) { return name == one.name; });
+    if (known == std::end(settings))
+      throw usage_error(fmt::format("{}: the emulator has no such variable", name));
+    const bool digits = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+    if (!value.empty() && (!digits || value.size() > 18 || std::stoull(value) > known->most))
+      throw usage_error(
+          fmt::format("{} must be a whole number from 0 to {}, not '{}'", name, known->most, value));
+  }
+}
+
+// What the verb needs built.
+build_request needs_of(const std::string& verb, const raw_options& raw) {
+  if (verb == "apply") return {raw.device, select_one(raw.stage)};
+  if (verb == "profile") return {raw.device, with_whole_tracks(select_some(raw.patterns), raw.check), true};
+  // Any track's worker knows the device.
+  if (verb == "doctor")
+    return {"", [](const auto& tracks) { return std::vector<track_selection>{{&tracks.front(), {}}}; }};
+  return {raw.device, select_by(raw.patterns, raw.check)};
+}
+
+// With `only_targets`, the call is understood and not made.
+int perform(std::vector<std::string> arguments, bool only_targets = false) {
   CLI::App app("Kernel Lab: learn to make GPU kernels fast.", "lab");
   app.set_version_flag("--version",
                        fmt::format("Kernel Lab {} ({})", this_build().version, this_build().commit));
@@ -329,6 +370,7 @@ int perform(std::vector<std::string> arguments) {
   const auto verbs = add_verbs(app, raw);
 
   if (arguments.empty()) {
+    if (only_targets) return exit_ok;
     std::fputs(app.help().c_str(), stderr);
     return exit_usage;
   }
@@ -361,11 +403,27 @@ int perform(std::vector<std::string> arguments) {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
+    if (only_targets) return exit_ok;
     // CLI11 has an exit code for each kind of error; ours are three.
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
   if (chosen == verbs.end()) throw usage_error("no verb was given; 'lab --help' shows them");
+  if (only_targets) {
+    for (const std::string& target : build_targets(needs_of(chosen->first, raw)))
+      std::printf("%s\n", target.c_str());
+    return exit_ok;
+  }
   return chosen->second.perform(raw, rest);
+}
+
+// The launcher asks what it must build for a call. A call that makes no sense needs nothing, and is told so
+// when it is made.
+int tell_build_targets(std::vector<std::string> arguments) {
+  try {
+    return perform(std::move(arguments), true);
+  } catch (const usage_error&) {
+    return exit_ok;
+  }
 }
 
 }  // namespace
@@ -373,7 +431,11 @@ int perform(std::vector<std::string> arguments) {
 int run_program(std::vector<std::string> arguments) {
   try {
     catch_interrupts();
-    const int code = perform(std::move(arguments));
+    adopt_orphans();
+    check_environment();
+    const bool only_targets = !arguments.empty() && arguments.front() == "build-targets";
+    if (only_targets) arguments.erase(arguments.begin());
+    const int code = only_targets ? tell_build_targets(std::move(arguments)) : perform(std::move(arguments));
     // A reader that has seen enough (`lab list | head -1`) is no error; a full disk is.
     if (std::fflush(stdout) != 0 && errno != EPIPE) {
       std::fprintf(stderr, "lab: what should have been printed is lost: %s\n", std::strerror(errno));

@@ -67,9 +67,13 @@ result_row row_of(const stage_description& stage) {
   return row;
 }
 
-// Of a stage that this device cannot run.
-result_row skipped_row(const stage_description& stage) {
+// Of a stage that is not asked: this device cannot run it, or its worker could not even describe it.
+result_row unasked_row(const stage_description& stage) {
   result_row row = row_of(stage);
+  if (!stage.broken.empty()) {
+    fail(row, failure_kind::crash, stage.broken);
+    return row;
+  }
   row.status = row_status::skipped;
   row.message = stage.why_not;
   return row;
@@ -109,12 +113,12 @@ result_row row_from(const stage_description& stage, const answer_record& answer,
   return row;
 }
 
-session::session(const std::string& verb, const run_options& options) : options_(options) {
+session::session(const std::string& verb, const run_options& options, bool whole_tracks) : options_(options) {
   if (!options_.json_path.empty()) check_writable(options_.json_path);
-  connection_ = connect(options_.device);
+  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks));
   selections_ = select_stages(connection_.description.tracks, options_.patterns);
   check_parameters(selections_, options_.parameters, options_.option_names);
-  connection_.process.set_output_sink([this](const std::string& line) { status_.print(line); });
+  connection_.workers.set_output_sink([this](const std::string& line) { status_.print(line); });
 
   if (verb == "verify") {
     for (const auto& selection : selections_) all_rows_ += selection.stages.size();
@@ -175,7 +179,7 @@ answer_record session::request(const nlohmann::json& message, const std::string&
                               : measure_seconds + time_limit_factor * options_.plan.time_limit_seconds;
   const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(generous));
   status_.show(status);
-  auto answer = connection_.process.request(
+  auto answer = connection_.workers.request(
       message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
       [&](const std::string& progress) { status_.show(fmt::format("{}: {}", status, progress)); });
   status_.clear();
@@ -220,9 +224,7 @@ std::string session::place_of(const stage_description& stage) const {
 }
 
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
-  if (!stage.runnable) {
-    return add_row(skipped_row(stage), group);
-  }
+  if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
   const auto answer = request({{"op", "measure"},
@@ -235,9 +237,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
 }
 
 result_row& session::verify(const stage_description& stage, result_group& group) {
-  if (!stage.runnable) {
-    return add_row(skipped_row(stage), group);
-  }
+  if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   const auto answer = request(
       {{"op", "verify"}, {"stage", stage.path}, {"seed", options_.seed}, {"thorough", options_.thorough}},
       place_of(stage));
@@ -250,7 +250,7 @@ void session::draw(const ladder_job& job, const std::string& directory) {
   for (const auto& parameter : job.selection.track->parameters)
     size += fmt::format("{}{}", size.empty() ? "" : "x", job.parameters.at(parameter.name));
   for (const auto* stage : job.selection.stages) {
-    if (!stage->runnable) continue;
+    if (!stage->runnable || !stage->broken.empty()) continue;
     const std::string base =
         fmt::format("{}/{}_{}_{}", directory, job.selection.track->name, stage->name, size);
     const std::vector<std::string> outputs{base + ".png", base + "_difference.png"};

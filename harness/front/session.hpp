@@ -42,7 +42,7 @@ class session {
  public:
   // Connects to the device, and refuses what is wrong in the options before anything runs: throws usage_error
   // or environment_error.
-  session(const std::string& verb, const run_options& options);
+  session(const std::string& verb, const run_options& options, bool whole_tracks = false);
 
   [[nodiscard]] const std::string& note() const { return connection_.note; }
   [[nodiscard]] bool on_emulator() const { return is_emulator(*connection_.description.device); }
@@ -84,7 +84,7 @@ class session {
   result_row& add_row(result_row row, result_group& group);
 
   run_options options_;
-  status_line status_;  // before the connection, whose last words it prints
+  status_line status_;
   connection connection_;
   std::vector<track_selection> selections_;
   std::size_t all_rows_ = 0;  // of the whole run

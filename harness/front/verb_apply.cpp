@@ -46,23 +46,27 @@ int apply_stage(const apply_options& options) {
   for (const auto& path : options.outputs) outputs.push_back(writable_output(path, inputs));
   if (!options.json_path.empty()) check_writable(options.json_path);
 
-  connection connected = connect(options.device);
+  connection connected = connect(options.device, select_one(options.stage));
   const stage_selection selected = select_one_stage(connected.description.tracks, options.stage);
   if (selected.track->inputs > 0 && inputs.empty())
     throw usage_error(fmt::format("--input is required: {} works on data", selected.stage->path));
   check_parameters({{selected.track, {selected.stage}}}, options.parameters, options.option_names);
   const parameter_values parameters = given_parameters(*selected.track, options.parameters);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
+  if (!selected.stage->broken.empty()) {
+    std::printf("%s: FAIL: %s\n", selected.stage->path.c_str(), selected.stage->broken.c_str());
+    return exit_stage_failed;
+  }
   if (!selected.stage->runnable) {
     throw environment_error(
         fmt::format("{} does not run here: {}", selected.stage->path, selected.stage->why_not));
   }
 
   status_line status;
-  connected.process.set_output_sink([&](const std::string& line) { status.print(line); });
+  connected.workers.set_output_sink([&](const std::string& line) { status.print(line); });
   status.show(selected.stage->path);
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
-  const answer_record answer = connected.process.request(
+  const answer_record answer = connected.workers.request(
       {{"op", "apply"},
        {"stage", selected.stage->path},
        {"parameters", parameters},

@@ -82,22 +82,23 @@ struct worker_findings {
   bool usable = false;
 };
 
-worker_findings examine_worker(device_kind kind) {
-  const bool cuda = kind == device_kind::cuda;
+worker_findings examine_worker(backend kind) {
+  const bool cuda = kind == backend::cuda;
   worker_findings result;
   result.worker.subject = cuda ? "CUDA worker" : "emulator worker";
   result.device.subject = "device";
-  const std::string binary = worker_binary(kind);
-  if (binary.empty()) {
+  const worker_set workers(kind);
+  if (const std::string problem = workers.problem(); !problem.empty()) {
     result.worker.status = finding_status::missing;
-    result.worker.detail = "not built";
-    result.worker.advice = cuda ? "install the CUDA Toolkit and build again" : "build again; it needs no GPU";
+    result.worker.detail = problem;
+    result.worker.advice = !cuda              ? "build again; it needs no GPU"
+                           : workers.exists() ? ""
+                                              : "install the CUDA Toolkit and build again";
     result.device = {"device", finding_status::missing, "no CUDA worker to ask",
                      "without a GPU, stages run on the emulator"};
     return result;
   }
-  worker process = make_worker(binary, 0);
-  const probe answer = describe(process);
+  const probe answer = describe_device(workers);
   if (!answer.description) {
     result.worker.status = finding_status::missing;
     result.worker.detail = answer.problem;
@@ -106,10 +107,10 @@ worker_findings examine_worker(device_kind kind) {
                      "without a GPU, stages run on the emulator"};
     return result;
   }
+  const auto& tracks = workers.is_single() ? answer.description->tracks : workers.names();
   std::size_t stages = 0;
-  for (const auto& track : answer.description->tracks) stages += track.stages.size();
-  result.worker.detail =
-      fmt::format("{}: {} tracks, {} stages", binary, answer.description->tracks.size(), stages);
+  for (const auto& track : tracks) stages += track.stages.size();
+  result.worker.detail = fmt::format("{}: {} tracks, {} stages", workers.place(), tracks.size(), stages);
   if (!answer.description->device) {
     result.device = {"device", finding_status::missing, answer.description->no_device,
                      "a GPU needs a driver (nvidia-smi must work); without one, stages run on the emulator"};
@@ -223,8 +224,8 @@ std::string findings_text(const std::vector<finding>& findings) {
 
 int examine_machine(const doctor_options& options) {
   if (!options.json_path.empty()) check_writable(options.json_path);
-  const worker_findings cuda = examine_worker(device_kind::cuda);
-  const worker_findings emulator = examine_worker(device_kind::emulator);
+  const worker_findings cuda = examine_worker(backend::cuda);
+  const worker_findings emulator = examine_worker(backend::emulator);
   const std::vector<finding> findings{examine_system(),    examine_program(),
                                       cuda.worker,         emulator.worker,
                                       examine_driver(),    cuda.device,

@@ -42,6 +42,7 @@ std::string track_text(const track_selection& selection) {
     if (!stage->specimen.empty())
       text += fmt::format("{}specimen, wrong on purpose: fails with {}\n", indent, stage->specimen);
     if (!stage->needs.empty()) text += fmt::format("{}needs {}\n", indent, stage->needs);
+    if (!stage->broken.empty()) text += fmt::format("{}BROKEN: {}\n", indent, stage->broken);
     if (!stage->runnable) text += fmt::format("{}not here: {}\n", indent, stage->why_not);
   }
   return text;
@@ -51,7 +52,7 @@ std::string track_text(const track_selection& selection) {
 
 int list_stages(const list_options& options) {
   if (!options.json_path.empty()) check_writable(options.json_path);
-  const connection connected = connect(options.device, false);
+  const connection connected = connect(options.device, select_by(options.patterns), false);
   const auto selections = select_stages(connected.description.tracks, options.patterns);
   worker_description selected = connected.description;
   selected.tracks.clear();

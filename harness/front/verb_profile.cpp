@@ -98,18 +98,6 @@ std::optional<answer_record> answer_in(const std::string& output) {
   return std::nullopt;
 }
 
-// A stage's path, the beginning of one, or patterns.
-std::vector<track_selection> select_profiled(const std::vector<track_description>& tracks,
-                                             const std::vector<std::string>& patterns) {
-  try {
-    return select_stages(tracks, patterns);
-  } catch (const usage_error&) {
-    if (patterns.size() != 1) throw;
-    const stage_selection one = select_one_stage(tracks, patterns.front());
-    return {{one.track, {one.stage}}};
-  }
-}
-
 // How a specimen failed; empty where the answer is of a stage that is right.
 std::string announced_in(const answer_record& answer) {
   const auto verification = optional_member<verification_record>(answer.content, "verification");
@@ -182,8 +170,8 @@ stage_profile measure_counters(const profile_options& options, const std::vector
 }
 
 // Asks the worker whose kernels are observed.
-stage_profile model_counters(const profile_options& options, worker& observed, const stage_description& stage,
-                             const parameter_values& parameters) {
+stage_profile model_counters(const profile_options& options, const worker_set& observed,
+                             const stage_description& stage, const parameter_values& parameters) {
   stage_profile result{.stage = stage.path};
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
   const answer_record answer = observed.request(
@@ -288,8 +276,9 @@ int predict_counters(const profile_options& options, const track_selection& sele
 
 int profile_stages(const profile_options& options) {
   if (!options.json_path.empty()) check_writable(options.json_path);
-  connection connected = connect(options.device);
-  const auto selections = select_profiled(connected.description.tracks, options.patterns);
+  const stage_selector profiled = select_some(options.patterns);
+  const connection connected = connect(options.device, with_whole_tracks(profiled, options.check));
+  const auto selections = profiled(connected.description.tracks);
   check_parameters(selections, options.parameters, options.option_names);
   const device_record& device = *connected.description.device;
   const bool modelled = is_emulator(device);
@@ -302,19 +291,18 @@ int profile_stages(const profile_options& options) {
   if (options.predict && options.check) throw usage_error("--predict and --check exclude each other");
   if (!modelled && !options.output.empty() && several)
     throw usage_error("--output names one report, and several stages were asked for");
-  // A profiler starts a worker of its own, and the device should be its alone.
-  connected.process.stop();
-  worker observed;
-  if (modelled) observed = make_worker(observed_worker_binary(), 0);
+  const worker_set observed(backend::observed);
+  if (modelled && !observed.problem().empty()) throw environment_error(observed.problem());
 
   const counter_of_stages count = [&](const track_selection& of, const stage_description& stage,
                                       const parameter_values& parameters) {
+    if (!stage.broken.empty()) return stage_profile{.stage = stage.path, .failure = stage.broken};
     if (!stage.runnable) return stage_profile{.stage = stage.path, .skipped = stage.why_not};
     status_line status;
     status.show(fmt::format("{}: counting", stage.path));
     return modelled ? model_counters(options, observed, stage, parameters)
-                    : measure_counters(options, connected.process.arguments(), claimed_counters(of.stages),
-                                       stage, parameters);
+                    : measure_counters(options, connected.workers.command({{"stage", stage.path}}),
+                                       claimed_counters(of.stages), stage, parameters);
   };
   if (options.check) return check_claims(options, selections, device, count);
   if (options.predict) return predict_counters(options, selections.front(), device, count);

@@ -66,7 +66,8 @@ void check_images(const session& run, const std::string& directory) {
 }  // namespace
 
 int run_ladders(const run_options& options, bool check) {
-  session run("run", options);
+  // What a page claims over the stage before it, or the first, needs to know those.
+  session run("run", options, check);
   if (!options.images_path.empty()) check_images(run, options.images_path);
   if (!run.note().empty()) print(run.note() + "\n");
   if (run.on_emulator() && options.l2 != l2_choice::unset) {

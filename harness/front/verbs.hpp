@@ -53,6 +53,14 @@ struct profile_options {
 };
 int profile_stages(const profile_options& options);
 
+// What a call needs built, without anything being started: the build's own names of the workers.
+struct build_request {
+  std::string device;
+  stage_selector select;
+  bool counts = false;  // with observed kernels, on the emulator
+};
+[[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
+
 struct doctor_options {
   std::string json_path;
 };

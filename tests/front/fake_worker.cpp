@@ -1,6 +1,6 @@
 // A worker without kernels that behaves, and misbehaves, as the stage's name says. FAKE_WORKER says how it
 // starts:
-// "" (a GPU), "emulator", "no device", "dies", "other protocol", "no stages".
+// "" (a GPU), "emulator", "no device", "dies", "sleeps", "other protocol", "no stages".
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "harness/protocol.hpp"
+#include "harness/seal.hpp"
 
 namespace {
 
@@ -25,8 +26,14 @@ void send_text(const std::string& text) {
   }
 }
 
-void send(const json& message) {
-  send_text(message.dump() + "\n");
+// Of the one request that this process answers.
+lab::seal_key key;
+std::uint64_t lines_sent = 0;
+std::string id;
+
+void send(json message) {
+  message["id"] = id;
+  send_text(lab::sealed(key, lines_sent++, message.dump()) + "\n");
 }
 
 lab::parameter_description parameter(const std::string& name, std::vector<std::int64_t> bench) {
@@ -142,7 +149,10 @@ json describe(const std::string& mode, const std::string& device) {
                           track("refusal", {parameter("n", {1000})}, {"01_usage"}),
                           track("claims", {parameter("n", {1000})},
                                 {"01_first", "02_kept", "03_library", "04_unstable", "05_wrong"}),
-                          track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"})};
+                          track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"}),
+                          track("answers", {parameter("n", {1000})},
+                                {"01_forged", "02_other_id", "03_repeated", "04_unannounced", "05_late_clock",
+                                 "06_samples_differ", "07_good_clock", "08_escapes"})};
   }
   return description;
 }
@@ -177,6 +187,21 @@ json ok(double median, std::size_t samples = 10) {
   return {{"end", "ok"}, {"verification", verification()}, {"timing", timing(median, samples)}};
 }
 
+// Samples of 200 us by the host's clock, which the front does not take on trust.
+json by_host_clock() {
+  json message = ok(200e3);
+  message["timing"]["method"] = "host clock";
+  message["timing"]["l2"] = "none";
+  return message;
+}
+
+// Says that so many launches took so long, and takes `really`.
+void announce(std::int64_t launches, double nanoseconds, std::chrono::milliseconds really) {
+  send({{"sampling", "begins"}});
+  std::this_thread::sleep_for(really);
+  send({{"sampling", "ended"}, {"launches", launches}, {"nanoseconds", nanoseconds}});
+}
+
 void answer_stage(const std::string& stage_path) {
   const std::string name = stage_path.substr(stage_path.rfind('/') + 1);
   if (contains(name, "wrong")) {
@@ -201,6 +226,29 @@ void answer_stage(const std::string& stage_path) {
     _exit(3);
   } else if (contains(name, "garbage")) {
     send_text("this is not JSON\n");
+  } else if (contains(name, "forged")) {
+    send_text(ok(200e3).dump() + "\n");
+  } else if (contains(name, "other_id")) {
+    id = "another";
+    send(ok(200e3));
+  } else if (contains(name, "repeated")) {
+    const std::string line = lab::sealed(key, 0, json({{"progress", "once"}, {"id", id}}).dump()) + "\n";
+    send_text(line + line);
+  } else if (contains(name, "unannounced")) {
+    send(by_host_clock());
+  } else if (contains(name, "late_clock")) {
+    announce(1000, 200e6, std::chrono::milliseconds(1));
+    send(by_host_clock());
+  } else if (contains(name, "samples_differ")) {
+    announce(10'000, 100e6, std::chrono::milliseconds(100));
+    send(by_host_clock());
+  } else if (contains(name, "good_clock")) {
+    announce(1000, 200e6, std::chrono::milliseconds(200));
+    send(by_host_clock());
+  } else if (contains(name, "escapes")) {
+    std::printf("\x1b[2Jprinted\n");
+    std::fflush(stdout);
+    send({{"end", "failed"}, {"message", "\x1b[31mred\u202e\nnext line"}, {"failure", {{"kind", "wrong"}}}});
   } else if (contains(name, "sticky")) {
     send({{"end", "failed"},
           {"message", "an illegal memory access was encountered"},
@@ -218,7 +266,10 @@ void answer_stage(const std::string& stage_path) {
   } else if (contains(name, "huge")) {
     send(ok(200e3, 300'000));
   } else if (contains(name, "pieces")) {
-    const std::string text = json({{"progress", "half way"}}).dump() + "\n" + ok(200e3).dump() + "\n";
+    json last = ok(200e3);
+    last["id"] = id;
+    const std::string text = lab::sealed(key, 0, json({{"progress", "half way"}}).dump()) + "\n" +
+                             lab::sealed(key, 1, last.dump()) + "\n";
     for (std::size_t i = 0; i < text.size(); i += 100) {
       send_text(text.substr(i, 100));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -286,17 +337,18 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "error while loading shared libraries: libfake.so\n");
     return 127;
   }
+  if (mode == "sleeps") std::this_thread::sleep_for(std::chrono::hours(1));
   const std::string device = argc >= 3 ? argv[2] : "0";
   std::string received;
   char buffer[4096];
   ssize_t count = 0;
-  while ((count = read(lab::request_descriptor, buffer, sizeof buffer)) > 0) {
+  while (received.find('\n') == std::string::npos &&
+         (count = read(lab::request_descriptor, buffer, sizeof buffer)) > 0)
     received.append(buffer, static_cast<std::size_t>(count));
-    for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
-      const json request = json::parse(received.substr(0, end));
-      if (request.at("op") == "quit") return 0;
-      answer(request, mode, device);
-    }
-  }
+  key = {lab::from_hexadecimal(received.substr(0, 16)).value(),
+         lab::from_hexadecimal(received.substr(16, 16)).value()};
+  const json request = json::parse(received.substr(32));
+  id = request.at("id").get<std::string>();
+  answer(request, mode, device);
   return 0;
 }

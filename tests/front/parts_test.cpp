@@ -253,7 +253,7 @@ TEST_CASE("a path that cannot be written is refused") {
 }
 
 TEST_CASE("devices have names") {
-  CHECK(lab::parse_device("emulator").kind == lab::device_kind::emulator);
+  CHECK(lab::parse_device("emulator").kind == lab::backend::emulator);
   CHECK(lab::parse_device("cuda:3").index == 3);
   for (const char* text :
        {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999", "Emulator"}) {

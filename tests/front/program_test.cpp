@@ -249,8 +249,9 @@ TEST_CASE("a stage that fails costs its own row alone") {
       lab_with({"run", "faults", "--json", path}), 1,
       {"wrong at index 17: expected 3.5, found nan, block 0, thread 17",
        "killed by signal 11 (Segmentation fault)", "its last words: about to crash", "ended with exit code 3",
-       "cannot be understood: this is not JSON", "an illegal memory access", "needs 16.0 GB, 9.30 GB free",
-       "window 20000 exceeds 4096", "needs compute capability 12.0", "1 ok, 5 failed, 3 skipped"});
+       "something that is not the worker's wrote to its answers: this is not JSON",
+       "an illegal memory access", "needs 16.0 GB, 9.30 GB free", "window 20000 exceeds 4096",
+       "needs compute capability 12.0", "1 ok, 5 failed, 3 skipped"});
   const json results = document(path);
   CHECK(results.at("complete") == true);
   for (const auto& row : results.at("groups")[0].at("rows")) {
@@ -290,6 +291,91 @@ TEST_CASE("a stage that hangs is stopped, and the next one runs") {
 TEST_CASE("odd answers are understood or refused") {
   expect(lab_with({"run", "odd/0[1234]*"}), 0, {"4 ok", "unstable"});
   expect(lab_with({"run", "odd/05*"}), 1, {"cannot be understood", "verification"});
+}
+
+TEST_CASE("only the worker's own answer to this request counts") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  expect(lab_with({"run", "answers/0[123]*", "--json", path}), 1, {"0 ok, 3 failed"});
+  const json results = document(path);
+  const auto message = [&](const char* stage) {
+    return row_of(results, stage).at("message").get<std::string>();
+  };
+  CHECK(contains(message("answers/01_forged"), "something that is not the worker's wrote to its answers"));
+  CHECK(contains(message("answers/02_other_id"), "to another request"));
+  CHECK(contains(message("answers/03_repeated"), "something that is not the worker's"));
+}
+
+TEST_CASE("samples by the worker's own clock are held beside the program's") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  expect(lab_with({"run", "answers/0[4567]*", "--json", path}), 1, {"1 ok, 3 failed"});
+  const json results = document(path);
+  const auto message = [&](const char* stage) {
+    return row_of(results, stage).at("message").get<std::string>();
+  };
+  CHECK(contains(message("answers/04_unannounced"), "were not announced"));
+  CHECK(contains(message("answers/05_late_clock"), "its clock disagrees: 1000 launches took 200.0 ms"));
+  CHECK(contains(message("answers/06_samples_differ"), "by its samples they take 2.000 s"));
+  CHECK(row_of(results, "answers/07_good_clock").at("status") == "ok");
+}
+
+TEST_CASE("what a worker says and prints cannot reach the terminal's controls") {
+  const outcome found = lab_with({"run", "answers/08*"});
+  expect(found, 1, {"?[31mred? next line", "?[2Jprinted"});
+  CHECK(!contains(found.text, "\x1b[2J"));
+  CHECK(!contains(found.text, "\x1b[31m"));
+}
+
+TEST_CASE("an emulator's variable that means nothing is refused by name") {
+  struct slip {
+    const char* setting;
+    const char* words;
+  };
+  for (const slip& one :
+       {slip{"LAB_EMULATOR_REVERSE=yes", "LAB_EMULATOR_REVERSE must be"},
+        slip{"LAB_EMULATOR_REVERSE=2", "LAB_EMULATOR_REVERSE must be"},
+        slip{"LAB_EMULATOR_THREADS=-1", "LAB_EMULATOR_THREADS must be"},
+        slip{"LAB_EMULATOR_THREADS=99999999999999999999", "LAB_EMULATOR_THREADS must be"},
+        slip{"LAB_EMULATOR_MEMORY=1GB", "LAB_EMULATOR_MEMORY must be"},
+        slip{"LAB_EMULATOR_REVERSED=1", "LAB_EMULATOR_REVERSED: the emulator has no such variable"}}) {
+    auto all = command({"list"});
+    all.insert(all.begin() + 1, one.setting);
+    INFO(one.setting);
+    expect(run(all), 2, {one.words});
+  }
+  auto right = command({"list"});
+  right.insert(right.begin() + 1, {"LAB_EMULATOR_REVERSE=1", "LAB_EMULATOR_THREADS=2"});
+  expect(run(right), 0, {});
+}
+
+TEST_CASE("the program says what a call needs built, and nothing for one that makes no sense") {
+  const temporary_directory directory;
+  std::filesystem::create_directories(directory / "w");
+  for (const char* backend : {"emulator", "cuda", "observed"})
+    lab::test::put(directory / ("w/" + std::string(backend) + ".stages"), "one/01_a\none/02_b\ntwo/01_c\n");
+  const auto targets = [&](const strings& arguments) {
+    strings all{"/usr/bin/env", "LAB_WORKERS=" + (directory / "w").string(), LAB_PROGRAM, "build-targets"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const outcome found = run(all);
+    INFO(found.text);
+    CHECK(found.code == 0);
+    return found.text;
+  };
+  const std::string one = "workers/emulator/one.track\nworkers/emulator/one/01_a\n";
+  CHECK(targets({"run", "one/01*", "--device", "emulator"}) == one);
+  CHECK(targets({"run", "one/01*", "--n", "7", "--device=emulator"}) == one);
+  CHECK(targets({"apply", "one/01", "--output", "x", "--device", "emulator"}) == one);
+  CHECK(targets({"verify", "two", "--device", "cuda:0"}) ==
+        "workers/cuda/two.track\nworkers/cuda/two/01_c\n");
+  CHECK(targets({"run", "one/01*", "--check", "--device", "emulator"}) ==
+        one + "workers/emulator/one/02_b\n");
+  CHECK(targets({"profile", "one/01", "--device", "emulator"}) ==
+        one + "workers/observed/one.track\nworkers/observed/one/01_a\n");
+  for (const strings& nonsense :
+       {strings{}, strings{"--help"}, strings{"run", "--help"}, strings{"rnu"}, strings{"run", "three"},
+        strings{"run", "--nonsense"}, strings{"run", "--device", "x"}})
+    CHECK(targets(nonsense) == "");
 }
 
 TEST_CASE("faster than light is a failure") {
@@ -561,4 +647,22 @@ TEST_CASE("an interrupted run keeps what it has") {
   const json results = document(path);
   CHECK(results.at("complete") == false);
   CHECK(row_of(results, "hang/01_good").at("status") == "ok");
+}
+
+TEST_CASE("an interrupt while the workers start ends the program with 130") {
+  const temporary_directory directory;
+  const lab::owned_descriptor output(
+      open((directory / "output.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  for (const int milliseconds : {1, 5, 20, 500}) {
+    lab::child_process process(command({"run", "ladder"}, "sleeps"),
+                               {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(process.id(), SIGINT);
+    const auto ending = process.wait_for(std::chrono::seconds(30));
+    INFO(milliseconds << " ms: " << lab::test::get(directory / "output.txt"));
+    REQUIRE(ending);
+    // Before the program's first instruction the system ends it, which a shell also calls 130.
+    CHECK(ending->code == (ending->by_signal ? SIGINT : 130));
+    if (milliseconds == 500) CHECK(!ending->by_signal);
+  }
 }

@@ -1,0 +1,112 @@
+// What a stage can do to its process costs its own row, which says what it did; nothing of it is left.
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/front/child_process.hpp"
+#include "harness/protocol.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using lab::test::temporary_directory;
+using nlohmann::json;
+using strings = std::vector<std::string>;
+
+struct outcome {
+  int code;
+  std::string text;
+};
+
+outcome lab_program(const strings& arguments) {
+  strings all{"/usr/bin/env", "LAB_WORKERS=" LAB_HOSTILE_WORKERS, LAB_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), {"--device", "emulator"});
+  const auto result = lab::run_command(all, std::chrono::seconds(240));
+  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Of each stage, words that its row must say.
+const std::map<std::string, std::string> deeds{
+    {"exits_at_start", "ended with exit code 0 before it answered"},
+    {"throws_at_start", "thrown before main"},
+    {"hangs_at_start", "no answer within"},
+    {"answers_at_start", "before it answered"},
+    {"no_idea", "killed by signal 6"},
+    {"throws_number", "a value of type int"},
+    {"throws_usage_error", "threw an exception: there is no such track"},
+    {"exits_in_unsupported", "ended with exit code 3 before it answered"},
+    {"exits_quietly", "ended with exit code 0 before it answered"},
+    {"forges_answer", "something that is not the worker's wrote to its answers"},
+    {"closes_descriptors", "before it answered"},
+    {"leaves_process", "it left processes running, which were ended"},
+    {"returns_twice", "it left processes running, which were ended"},
+    {"terminates_in_thread", "in a thread"},
+    {"overflows_stack", "killed by signal 11"},
+    {"stops_itself", "no answer within"},
+};
+
+// Processes whose program lies among the hostile workers.
+std::size_t hostile_processes() {
+  std::size_t found = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    std::error_code unreadable;
+    found += contains(std::filesystem::read_symlink(entry.path() / "exe", unreadable).string(),
+                      LAB_HOSTILE_WORKERS);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("whatever a stage does to its process costs its own row, which names it") {
+  const temporary_directory directory;
+  for (const char* verb : {"run", "verify"}) {
+    INFO(verb);
+    const auto file = directory / "results.json";
+    strings arguments{verb, "--timeout", "5", "--json", file.string()};
+    if (std::string(verb) == "run")
+      arguments.insert(arguments.end(), {"--n", "1000", "--time-limit", "0.05"});
+    const outcome found = lab_program(arguments);
+    INFO(found.text);
+    CHECK(found.code == 1);
+    CHECK(!contains(found.text, "\x1b[2J"));
+    const json results = json::parse(lab::test::get(file));
+    CHECK(results.at("complete") == true);
+    std::size_t seen = 0;
+    for (const json& row : results.at("groups").at(0).at("rows")) {
+      const auto stage = row.at("stage").get<std::string>();
+      INFO(row.dump(1));
+      const auto deed = deeds.find(stage.substr(stage.find('/') + 1));
+      if (deed == deeds.end()) {
+        CHECK(row.at("status") == "ok");
+        continue;
+      }
+      ++seen;
+      CHECK(row.at("status") == "failed");
+      CHECK(row.at("timing").is_null());
+      CHECK(contains(row.at("message").get<std::string>(), deed->second));
+    }
+    CHECK(seen == deeds.size());
+    CHECK(hostile_processes() == 0);
+  }
+}
+
+TEST_CASE("the list names stages that cannot describe themselves, and prints no stage's escapes") {
+  const outcome found = lab_program({"list"});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "elementwise/exits_at_start"));
+  CHECK(contains(found.text, "BROKEN: "));
+  CHECK(contains(found.text, "?[2Jidea?? second line"));
+  CHECK(!contains(found.text, "\x1b"));
+}
