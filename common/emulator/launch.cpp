@@ -10,8 +10,11 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/fault_handler.hpp"
+#include "common/emulator/fp_environment.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
+#include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/thread_pool.hpp"
 
@@ -78,6 +81,18 @@ class first_failure {
   std::optional<std::string> text_;
 };
 
+// A kernel rounds as CUDA says, whatever the host program has asked the CPU for.
+class initial_rounding {
+ public:
+  initial_rounding() { fp_environment::initial().apply(); }
+  initial_rounding(const initial_rounding&) = delete;
+  initial_rounding& operator=(const initial_rounding&) = delete;
+  ~initial_rounding() { hosts_.apply(); }
+
+ private:
+  fp_environment hosts_ = fp_environment::current();
+};
+
 // Runs the grid; the diagnostic of what went wrong.
 std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
@@ -87,6 +102,8 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
   // running one has ended or is running on an OS thread of its own, and may be waited for.
   const auto run_blocks = [&] {
     static thread_local block_runner runner;
+    const initial_rounding rounding;
+    prepare_signal_stack();
     for (std::uint64_t block = next_block++; block < blocks && block < state.first_failed_block;
          block = next_block++) {
       if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
@@ -105,6 +122,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
+  note_stream("a kernel", config.stream);
+  const runtime_access access;
+  const fault_handling handling;
   device& device = the_device();
   const std::lock_guard lock(device.mutex);
   const auto limit = device.dynamic_shared_limits.find(call.kernel);
@@ -138,8 +158,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   }
   if (!failure) return cudaSuccess;
   add_diagnostic(*failure);
-  set_sticky_error(cudaErrorLaunchFailure);
-  return finish(cudaErrorLaunchFailure);
+  set_sticky_error(state.illegal_address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
+  return finish(sticky_error());
 }
 
 }  // namespace lab::emulator

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/emulator/dialect.hpp"
+#include "common/emulator/fault_handler.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/sanitizer_fiber.hpp"
 #include "common/emulator/thread_functions.hpp"
@@ -31,6 +32,7 @@ struct launch_state {
   kernel_call call;
   bool reverse;
   std::atomic<std::uint64_t> first_failed_block{none};  // by linear index; blocks behind it may stop early
+  mutable std::atomic<bool> illegal_address{false};     // a thread has touched what is not its own
 };
 
 // Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
@@ -39,6 +41,11 @@ void stop_if_launch_failed();
 
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
+
+// Takes a segmentation fault for the end of the running thread, which then leaves its stack for good, and of
+// its launch: `context` (of the signal handler's third argument) goes on there. False if no kernel of this OS
+// thread has faulted, or if the machine is not known.
+bool divert_fault(const fault& what, void* context);
 
 // For observers, about the running thread: stops it until the observer has made room, or ends the launch with
 // this diagnostic.
@@ -61,7 +68,9 @@ class block_runner {
   void yield();
   void pause();
   [[noreturn]] void fail(place where, const std::string& what);
-  [[noreturn]] void fail(const std::string& diagnostic);
+  [[noreturn]] void abandon(const std::string& diagnostic);
+  void note_fault(const fault& what);
+  [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
 
  private:
@@ -95,6 +104,7 @@ class block_runner {
   void run_warp();
   void run_carrier(carrier& self);
   void begin(emulated_thread& thread, carrier& on);
+  void check_fp_environment();
   void enter(emulated_thread& thread);
   void resume(emulated_thread& thread);
   void suspend();
@@ -114,6 +124,7 @@ class block_runner {
   std::string describe_uneven_barrier() const;
   std::string prefix(place where) const;
   void abandon_threads();
+  void forget(carrier& lost);
   std::optional<std::string> check_shared_red_zone() const;
 
   const launch_state* launch_ = nullptr;

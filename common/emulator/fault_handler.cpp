@@ -1,0 +1,84 @@
+#include "common/emulator/fault_handler.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include "common/emulator/machine_context.hpp"
+#include "common/emulator/runtime_call.hpp"
+#include "common/emulator/scheduler.hpp"
+
+namespace lab::emulator {
+namespace {
+
+struct sigaction previous {};
+
+void handle(int signal, siginfo_t* information, void* context) {
+  // A positive code is the machine's; others are signals that somebody has sent.
+  if (information->si_code > 0) {
+    const fault what{information->si_addr, verb_of_fault(context)};
+    if (divert_fault(what, context) || note_host_access(what.address, what.verb)) return;
+  }
+  // The access is done again, and faults again, now for the handler that was there before.
+  sigaction(signal, &previous, nullptr);
+  if (information->si_code <= 0) raise(signal);
+}
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handle;
+}
+
+// The signal stack of an OS thread; freed with the thread.
+class signal_stack {
+ public:
+  signal_stack() {
+    stack_t present{};
+    if (sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) == 0) return;
+    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) return;
+    const stack_t own{.ss_sp = memory_, .ss_flags = 0, .ss_size = bytes};
+    sigaltstack(&own, nullptr);
+  }
+  signal_stack(const signal_stack&) = delete;
+  signal_stack& operator=(const signal_stack&) = delete;
+  ~signal_stack() {
+    if (memory_ == MAP_FAILED) return;
+    stack_t present{};
+    if (sigaltstack(nullptr, &present) == 0 && present.ss_sp == memory_) {
+      const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+      sigaltstack(&none, nullptr);
+    }
+    munmap(memory_, bytes);
+  }
+
+ private:
+  static constexpr std::size_t bytes = 64 * 1024;
+  void* memory_ = MAP_FAILED;
+};
+
+}  // namespace
+
+fault_handling::fault_handling() {
+  struct sigaction present {};
+  if (sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present)) return;
+  previous = present;
+  struct sigaction own {};
+  own.sa_sigaction = handle;
+  own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&own.sa_mask);
+  installed_ = sigaction(SIGSEGV, &own, nullptr) == 0;
+}
+
+fault_handling::~fault_handling() {
+  struct sigaction present {};
+  if (installed_ && sigaction(SIGSEGV, nullptr, &present) == 0 && is_ours(present))
+    sigaction(SIGSEGV, &previous, nullptr);
+}
+
+void prepare_signal_stack() {
+  static thread_local const signal_stack stack;
+}
+
+}  // namespace lab::emulator
