@@ -18,7 +18,7 @@ struct sigaction previous {};
 void handle(int signal, siginfo_t* information, void* context) {
   // A positive code is the machine's; others are signals that somebody has sent.
   if (information->si_code > 0) {
-    const fault what{information->si_addr, verb_of_fault(context)};
+    const bad_access what{information->si_addr, verb_of_fault(context)};
     if (divert_fault(what, context) || note_host_access(what.address, what.verb)) return;
   }
   // The access is done again, and faults again, now for the handler that was there before.

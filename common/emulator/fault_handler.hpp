@@ -22,8 +22,8 @@ class fault_handling {
 // its stack has none left.
 void prepare_signal_stack();
 
-// A fault as the machine tells it.
-struct fault {
+// What has faulted, as the machine tells it.
+struct bad_access {
   const void* address;
   const char* verb;  // "reads", "writes" or, where the machine does not say, "touches"
 };

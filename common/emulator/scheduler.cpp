@@ -32,7 +32,7 @@ constexpr std::size_t stack_needed_to_leave = 64 * 1024;
 struct leave_kernel {};
 
 constinit thread_local block_runner* current_runner = nullptr;
-constinit thread_local fault last_fault{};
+constinit thread_local bad_access last_fault{};
 
 bool same_place(place a, place b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
@@ -575,7 +575,7 @@ void block_runner::abandon(const std::string& diagnostic) {
   leave_for_good();
 }
 
-void block_runner::note_fault(const fault& what) {
+void block_runner::note_fault(const bad_access& what) {
   failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
              text_of_thread(running_->index) + " ";
   launch_->illegal_address = true;
@@ -605,18 +605,18 @@ void block_runner::stop_if_launch_failed() {
 
 // ---- the functions that kernels call
 
-bool divert_fault(const fault& what, void* context) {
+bool divert_fault(const bad_access& what, void* context) {
   if (current_runner == nullptr) return false;
-  const std::uintptr_t stack = stack_pointer(context) - current_thread.stack_begin;
-  if (stack >= current_thread.stack_end - current_thread.stack_begin) return false;  // the scheduler's own
+  // A function's frame may reach beyond the stack's end before it is touched.
+  const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
+  const std::uintptr_t stack = stack_pointer(context);
+  if (stack < lowest || stack >= current_thread.stack_end) return false;  // the scheduler's own
   last_fault = what;
-  // Deep enough in the stack for what leaving it needs.
   const auto leave = [] {
     current_runner->note_fault(last_fault);
     current_runner->leave_for_good();
   };
-  return go_on_at(context, leave,
-                  current_thread.stack_begin + std::max<std::uintptr_t>(stack, stack_needed_to_leave));
+  return go_on_at(context, leave, std::max(stack, current_thread.stack_begin + stack_needed_to_leave));
 }
 
 bool inside_kernel() {

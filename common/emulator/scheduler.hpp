@@ -45,7 +45,7 @@ bool inside_kernel();
 // Takes a segmentation fault for the end of the running thread, which then leaves its stack for good, and of
 // its launch: `context` (of the signal handler's third argument) goes on there. False if no kernel of this OS
 // thread has faulted, or if the machine is not known.
-bool divert_fault(const fault& what, void* context);
+bool divert_fault(const bad_access& what, void* context);
 
 // For observers, about the running thread: stops it until the observer has made room, or ends the launch with
 // this diagnostic.
@@ -69,7 +69,7 @@ class block_runner {
   void pause();
   [[noreturn]] void fail(place where, const std::string& what);
   [[noreturn]] void abandon(const std::string& diagnostic);
-  void note_fault(const fault& what);
+  void note_fault(const bad_access& what);
   [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
 
