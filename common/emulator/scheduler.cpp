@@ -579,8 +579,10 @@ void block_runner::note_fault(const bad_access& what) {
   failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
              text_of_thread(running_->index) + " ";
   launch_->illegal_address = true;
+  // Frames may reach over the inaccessible page below the stack.
+  const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
   const auto address = reinterpret_cast<std::uintptr_t>(what.address);
-  if (address - current_thread.stack_begin < current_thread.stack_end - current_thread.stack_begin) {
+  if (address >= lowest && address < current_thread.stack_end) {
     *failure_ += format("needs more than %zu KiB of stack", stack_bytes / 1024);
   } else {
     *failure_ += what.verb + (" " + device_memory::instance().describe(what.address));
