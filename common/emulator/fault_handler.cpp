@@ -3,9 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
-
 #include "common/emulator/machine_context.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
@@ -13,16 +10,27 @@
 namespace lab::emulator {
 namespace {
 
-struct sigaction previous {};
+std::array<struct sigaction, fault_signals.size()> previous{};
+
+machine_fault describe(int signal, const siginfo_t& information, void* context) {
+  if (signal == SIGFPE)
+    return {"divides an integer by zero, or beyond what its type can hold", false, nullptr};
+  if (signal == SIGILL)
+    return {"comes to an instruction that the CPU does not have (a trap)", false, nullptr};
+  return {verb_of_fault(context), true, information.si_addr};
+}
 
 void handle(int signal, siginfo_t* information, void* context) {
   // A positive code is the machine's; others are signals that somebody has sent.
   if (information->si_code > 0) {
-    const bad_access what{information->si_addr, verb_of_fault(context)};
-    if (divert_fault(what, context) || note_host_access(what.address, what.verb)) return;
+    const machine_fault fault = describe(signal, *information, context);
+    if (divert_fault(fault, context)) return;
+    if (fault.in_memory && note_host_access(fault.address, fault.what)) return;
   }
-  // The access is done again, and faults again, now for the handler that was there before.
-  sigaction(signal, &previous, nullptr);
+  // What has faulted is done again, and faults again, now for the handler that was there before.
+  for (std::size_t number = 0; number < fault_signals.size(); ++number) {
+    if (fault_signals[number] == signal) sigaction(signal, &previous[number], nullptr);
+  }
   if (information->si_code <= 0) raise(signal);
 }
 
@@ -61,20 +69,24 @@ class signal_stack {
 }  // namespace
 
 fault_handling::fault_handling() {
-  struct sigaction present {};
-  if (sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present)) return;
-  previous = present;
-  struct sigaction own {};
-  own.sa_sigaction = handle;
-  own.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&own.sa_mask);
-  installed_ = sigaction(SIGSEGV, &own, nullptr) == 0;
+  for (std::size_t number = 0; number < fault_signals.size(); ++number) {
+    struct sigaction present {};
+    if (sigaction(fault_signals[number], nullptr, &present) != 0 || is_ours(present)) continue;
+    previous[number] = present;
+    struct sigaction own {};
+    own.sa_sigaction = handle;
+    own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&own.sa_mask);
+    installed_[number] = sigaction(fault_signals[number], &own, nullptr) == 0;
+  }
 }
 
 fault_handling::~fault_handling() {
-  struct sigaction present {};
-  if (installed_ && sigaction(SIGSEGV, nullptr, &present) == 0 && is_ours(present))
-    sigaction(SIGSEGV, &previous, nullptr);
+  for (std::size_t number = 0; number < fault_signals.size(); ++number) {
+    struct sigaction present {};
+    if (installed_[number] && sigaction(fault_signals[number], nullptr, &present) == 0 && is_ours(present))
+      sigaction(fault_signals[number], &previous[number], nullptr);
+  }
 }
 
 void prepare_signal_stack() {

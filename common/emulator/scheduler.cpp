@@ -32,7 +32,7 @@ constexpr std::size_t stack_needed_to_leave = 64 * 1024;
 struct leave_kernel {};
 
 constinit thread_local block_runner* current_runner = nullptr;
-constinit thread_local bad_access last_fault{};
+constinit thread_local machine_fault last_fault{};
 
 bool same_place(place a, place b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
@@ -218,6 +218,17 @@ void block_runner::prepare_threads() {
   failure_.reset();
 }
 
+// What a block finds in shared memory is left over from another one, so nobody may count on it.
+void block_runner::prepare_shared_memory() {
+  const std::size_t bytes = launch_->dynamic_shared_bytes;
+  std::memset(lab_dynamic_shared, launch_->shared_byte, bytes);
+  std::memset(lab_dynamic_shared + bytes, device_memory::red_zone_byte, red_zone_bytes);
+  for (const shared_variable& variable : launch_->shared_variables) {
+    void* const begin = reinterpret_cast<void*>(thread_local_memory_.begin + variable.offset);
+    std::memset(begin, launch_->shared_byte, variable.bytes);
+  }
+}
+
 std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
   launch_ = &launch;
   block_number_ = block_number;
@@ -227,8 +238,7 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
   blockDim = launch.block;
   gridDim = launch.grid;
   prepare_threads();
-  std::memset(lab_dynamic_shared, device_memory::fresh_byte, launch.dynamic_shared_bytes);
-  std::memset(lab_dynamic_shared + launch.dynamic_shared_bytes, device_memory::red_zone_byte, red_zone_bytes);
+  prepare_shared_memory();
 
   current_runner = this;
   if (active_observer) active_observer->begin_block(blockIdx);
@@ -575,18 +585,20 @@ void block_runner::abandon(const std::string& diagnostic) {
   leave_for_good();
 }
 
-void block_runner::note_fault(const bad_access& what) {
+void block_runner::note_fault(const machine_fault& fault) {
   failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
              text_of_thread(running_->index) + " ";
-  launch_->illegal_address = true;
   // Frames may reach over the inaccessible page below the stack.
   const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
-  const auto address = reinterpret_cast<std::uintptr_t>(what.address);
-  if (address >= lowest && address < current_thread.stack_end) {
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  if (!fault.in_memory) {
+    *failure_ += fault.what;
+  } else if (address >= lowest && address < current_thread.stack_end) {
     *failure_ += format("needs more than %zu KiB of stack", stack_bytes / 1024);
   } else {
-    *failure_ += what.verb + (" " + device_memory::instance().describe(what.address));
+    *failure_ += fault.what + (" " + device_memory::instance().describe(fault.address));
   }
+  launch_->illegal_address = fault.in_memory;
 }
 
 // Ends the thread without unwinding its stack. Its locals are not destroyed.
@@ -607,13 +619,13 @@ void block_runner::stop_if_launch_failed() {
 
 // ---- the functions that kernels call
 
-bool divert_fault(const bad_access& what, void* context) {
+bool divert_fault(const machine_fault& fault, void* context) {
   if (current_runner == nullptr) return false;
   // A function's frame may reach beyond the stack's end before it is touched.
   const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
   const std::uintptr_t stack = stack_pointer(context);
   if (stack < lowest || stack >= current_thread.stack_end) return false;  // the scheduler's own
-  last_fault = what;
+  last_fault = fault;
   const auto leave = [] {
     current_runner->note_fault(last_fault);
     current_runner->leave_for_good();

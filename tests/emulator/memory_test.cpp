@@ -124,6 +124,26 @@ TEST_CASE("a fault in one thread ends those that wait at barriers, too") {
   CHECK(out.values()[511] == 126);
 }
 
+__global__ void divide(const volatile int* divisors, int* out) {
+  out[threadIdx.x] = 100 / divisors[threadIdx.x];
+}
+
+// A sanitizer finds this before the machine does.
+#if !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("a kernel that divides an integer by zero fails its launch") {
+  for_each_schedule();
+  const device_array<int> divisors(std::vector<int>{1, 2, 0, 4}), out(4);
+  CHECK(try_launch(divide, 1, 4, 0, divisors.get(), out.get()) == cudaErrorLaunchFailure);
+  const std::vector<std::string> said = lab::emulator::take_diagnostics();
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().find("divide: block (0,0,0): thread (2,0,0) divides an integer by zero") !=
+        std::string::npos);
+  lab::emulator::reset();
+  run(divide, 1, 2, divisors.get(), out.get());
+  CHECK(out.values()[1] == 50);
+}
+#endif
+
 __global__ void use_stack(int depth, volatile int* out) {
   volatile char frame[4096];
   frame[0] = static_cast<char>(depth);
