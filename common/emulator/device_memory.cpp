@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "common/emulator/diagnostics.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t reserved_bytes = std::size_t{256} << 30;
 constexpr std::size_t default_capacity_limit = std::size_t{8} << 30;
+constexpr std::size_t large_page_bytes = std::size_t{2} << 20;
 
 std::size_t default_capacity() {
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
@@ -49,7 +51,9 @@ device_memory::device_memory()
   for (std::size_t bytes = reserved_bytes; bytes >= capacity_; bytes /= 2) {
     void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) continue;
-    begin_ = next_ = reinterpret_cast<std::uintptr_t>(range);
+    // The first page stays inaccessible, as the one behind each allocation does.
+    begin_ = reinterpret_cast<std::uintptr_t>(range);
+    next_ = begin_ + page_bytes_;
     end_ = begin_ + bytes;
     break;
   }
@@ -58,28 +62,34 @@ device_memory::device_memory()
 std::uintptr_t device_memory::find_gap(std::size_t bytes) const {
   const auto search = [&](std::uintptr_t from, std::uintptr_t to) -> std::uintptr_t {
     for (auto entry = allocations_.lower_bound(from); entry != allocations_.end(); ++entry) {
-      const std::uintptr_t chunk = entry->first - red_zone_bytes;
-      if (chunk >= to || (chunk >= from && chunk - from >= bytes)) break;
-      from = chunk + entry->second.chunk_bytes + page_bytes_;
+      const range chunk = entry->second.chunk;
+      if (chunk.begin >= to || (chunk.begin >= from && chunk.begin - from >= bytes)) break;
+      from = chunk.begin + chunk.bytes + page_bytes_;
     }
     return from <= to && to - from >= bytes ? from : 0;
   };
   if (const std::uintptr_t found = search(next_, end_)) return found;
-  return search(begin_, end_);
+  return search(begin_ + page_bytes_, end_);
 }
 
 void* device_memory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > capacity_ || used_ > capacity_ - bytes) return nullptr;
-  const std::size_t chunk_bytes = round_up(red_zone_bytes + bytes + red_zone_bytes, page_bytes_);
-  const std::uintptr_t chunk = find_gap(chunk_bytes + page_bytes_);
-  if (chunk == 0 || mprotect(bytes_at(chunk), chunk_bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  const std::size_t aligned_bytes = round_up(bytes, alignment);
+  const std::size_t chunk_bytes = round_up(aligned_bytes, page_bytes_);
+  // Large pages make protection cheap: there are fewer to change.
+  const std::size_t unit = chunk_bytes >= large_page_bytes ? large_page_bytes : page_bytes_;
+  const std::uintptr_t gap = find_gap(chunk_bytes + unit);
+  if (gap == 0) return nullptr;
+  const std::uintptr_t chunk = round_up(gap, unit);
+  if (mprotect(bytes_at(chunk), chunk_bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  if (unit == large_page_bytes) madvise(bytes_at(chunk), chunk_bytes, MADV_HUGEPAGE);
   next_ = chunk + chunk_bytes + page_bytes_;
-  const std::uintptr_t address = chunk + red_zone_bytes;
-  std::memset(bytes_at(chunk), red_zone_byte, red_zone_bytes);
+  const std::uintptr_t address = chunk + chunk_bytes - aligned_bytes;
+  std::memset(bytes_at(chunk), red_zone_byte, address - chunk);
   std::memset(bytes_at(address), fresh_byte, bytes);
-  std::memset(bytes_at(address + bytes), red_zone_byte, chunk + chunk_bytes - (address + bytes));
-  allocations_[address] = {bytes, chunk_bytes, {address, bytes}};
+  std::memset(bytes_at(address + bytes), red_zone_byte, aligned_bytes - bytes);
+  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}};
   used_ += bytes;
   return bytes_at(address);
 }
@@ -89,9 +99,9 @@ bool device_memory::release(void* pointer) {
   const auto found = allocations_.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == allocations_.end()) return false;
   // MADV_DONTNEED gives the pages back at once; without it they would be kept behind the protection.
-  unsigned char* const chunk = bytes_at(found->first - red_zone_bytes);
-  madvise(chunk, found->second.chunk_bytes, MADV_DONTNEED);
-  mprotect(chunk, found->second.chunk_bytes, PROT_NONE);
+  const range chunk = found->second.chunk;
+  madvise(bytes_at(chunk.begin), chunk.bytes, MADV_DONTNEED);
+  mprotect(bytes_at(chunk.begin), chunk.bytes, PROT_NONE);
   used_ -= found->second.bytes;
   allocations_.erase(found);
   return true;
@@ -108,20 +118,22 @@ bool device_memory::owns(const void* pointer) const {
 std::optional<std::string> device_memory::complaint(const void* pointer, std::size_t bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::lock_guard lock(mutex_);
-  const auto within = [&](const auto& ranges, auto size_of) -> std::optional<std::string> {
+  const auto within = [&](const auto& ranges, auto part_of) -> std::optional<std::string> {
     const auto after = ranges.upper_bound(address);
     if (after == ranges.begin()) return "lies in no allocation";
-    const std::uintptr_t begin = std::prev(after)->first;
-    const std::size_t size = size_of(std::prev(after)->second);
-    const std::size_t offset = address - begin;
-    if (offset >= size) return "lies in no allocation";
-    if (bytes <= size - offset) return std::nullopt;
-    return format("has %zu bytes from offset %zu of an allocation of %zu bytes", bytes, offset, size);
+    const range part = part_of(*std::prev(after));
+    const std::size_t offset = address - part.begin;
+    if (address < part.begin || offset >= part.bytes) return "lies in no allocation";
+    if (bytes <= part.bytes - offset) return std::nullopt;
+    return format("has %zu bytes from offset %zu of an allocation of %zu bytes", bytes, offset, part.bytes);
   };
   if (address >= begin_ && address < end_) {
-    return within(allocations_, [](const allocation& entry) { return entry.bytes; });
+    // The guard zones are the owner's, and not a watched launch's.
+    return within(allocations_, [this](const auto& entry) {
+      return protected_ ? entry.second.usable : range{entry.first, entry.second.bytes};
+    });
   }
-  return within(symbols_, [](std::size_t size) { return size; });
+  return within(symbols_, [](const auto& entry) { return range{entry.first, entry.second}; });
 }
 
 void device_memory::add_symbol(const void* symbol, std::size_t bytes) {
@@ -146,22 +158,112 @@ void device_memory::narrow(const void* pointer, std::size_t bytes) {
   std::prev(after)->second.usable = {address, bytes};
 }
 
+std::string device_memory::describe(const void* pointer) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (address < begin_ || address >= end_) return format("at %p, which is no device memory", pointer);
+  const std::lock_guard lock(mutex_);
+  // The nearest allocation, if no more than an inaccessible page lies between.
+  const allocation* nearest = nullptr;
+  std::uintptr_t least = std::numeric_limits<std::uintptr_t>::max();
+  for (const auto& [begin, what] : allocations_) {
+    const std::uintptr_t end = what.chunk.begin + what.chunk.bytes;
+    if (address + page_bytes_ < what.chunk.begin || address >= end + page_bytes_) continue;
+    const std::uintptr_t usable_end = what.usable.begin + what.usable.bytes;
+    const std::uintptr_t distance = address < what.usable.begin ? what.usable.begin - address
+                                    : address >= usable_end     ? address - usable_end + 1
+                                                                : 0;
+    if (distance < least) {
+      nearest = &what;
+      least = distance;
+    }
+  }
+  if (nearest == nullptr) return format("at %p, which no allocation holds (freed, or far outside)", pointer);
+  return format("at offset %td of an allocation of %zu bytes",
+                static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes);
+}
+
+// ---- protection
+
+device_memory::range device_memory::pages_of(range bytes) const {
+  const std::uintptr_t begin = bytes.begin / page_bytes_ * page_bytes_;
+  return {begin, round_up(bytes.begin + bytes.bytes, page_bytes_) - begin};
+}
+
+// What kernels can touch: all of it, or under protection the pages of the usable part.
+device_memory::range device_memory::touchable(const allocation& what) const {
+  return protected_ ? pages_of(what.usable) : what.chunk;
+}
+
+void device_memory::open() {
+  for (const auto& [address, what] : allocations_) {
+    const range pages = touchable(what);
+    mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE);
+  }
+}
+
+void device_memory::close() {
+  closed_.clear();
+  for (const auto& [address, what] : allocations_) {
+    mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_NONE);
+    closed_.push_back(what.chunk);
+  }
+}
+
+void device_memory::protect() {
+  const std::lock_guard lock(mutex_);
+  protected_ = true;
+  close();
+  if (lifted_ > 0) open();
+}
+
+void device_memory::unprotect() {
+  const std::lock_guard lock(mutex_);
+  protected_ = false;
+  open();
+}
+
+void device_memory::lift_protection() {
+  const std::lock_guard lock(mutex_);
+  if (lifted_++ == 0 && protected_) open();
+}
+
+void device_memory::restore_protection() {
+  const std::lock_guard lock(mutex_);
+  if (--lifted_ == 0 && protected_) close();
+}
+
+bool device_memory::open_after_fault(std::uintptr_t address) {
+  if (!protected_ || lifted_ > 0) return false;
+  for (const range& pages : closed_) {
+    if (address - pages.begin < pages.bytes)
+      return mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE) == 0;
+  }
+  return false;
+}
+
+// ---- red zones
+
 std::optional<std::string> device_memory::check_red_zones(std::uintptr_t address, const allocation& what) {
-  unsigned char* const before = bytes_at(address - red_zone_bytes);
+  // What is out of reach cannot be damaged, nor looked at.
+  const range pages = touchable(what);
+  const std::uintptr_t begin = std::max(what.chunk.begin, pages.begin);
+  const std::uintptr_t end = std::min(what.chunk.begin + what.chunk.bytes, pages.begin + pages.bytes);
+  unsigned char* const before = bytes_at(begin);
   unsigned char* const after = bytes_at(address + what.bytes);
-  const std::size_t after_bytes = what.chunk_bytes - red_zone_bytes - what.bytes;
-  const std::size_t damage_before = first_damage(before, red_zone_bytes);
+  const std::size_t before_bytes = begin < address ? address - begin : 0;
+  const std::size_t after_bytes = end > address + what.bytes ? end - (address + what.bytes) : 0;
+  const std::size_t damage_before = first_damage(before, before_bytes);
   const std::size_t damage_after = first_damage(after, after_bytes);
   std::optional<std::string> result;
   if (damage_after < after_bytes) {
     result =
         format("wrote at offset %zu of an allocation of %zu bytes", what.bytes + damage_after, what.bytes);
-  } else if (damage_before < red_zone_bytes) {
-    result = format("wrote at offset -%zu of an allocation of %zu bytes", red_zone_bytes - damage_before,
+  } else if (damage_before < before_bytes) {
+    result = format("wrote at offset -%zu of an allocation of %zu bytes", before_bytes - damage_before,
                     what.bytes);
   }
   if (result) {
-    std::memset(before, red_zone_byte, red_zone_bytes);
+    std::memset(before, red_zone_byte, before_bytes);
     std::memset(after, red_zone_byte, after_bytes);
   }
   return result;

@@ -11,14 +11,19 @@
 
 namespace lab::emulator {
 
-// Allocations live in one reserved range of addresses, each on pages of its own with a red zone on both sides
-// and an unmapped page behind. Fresh memory is filled with a pattern, so that nobody takes it for zeros.
-// Freed memory is unmapped, and its addresses come round again only after the whole range has been used: a
-// later access faults.
+// Allocations live in one reserved range of addresses, each on pages of its own between two inaccessible
+// pages. An allocation ends where its last page does, but for the 256 bytes of its alignment: what is left of
+// its pages are red zones. Fresh memory is filled with a pattern, so that nobody takes it for zeros. Freed
+// memory is unmapped, and its addresses come round again only after the whole range has been used: a later
+// access faults.
+//
+// While a launch is watched, allocations are inaccessible but for the duration of a runtime_access, and what
+// narrow() has taken away stays so.
 class device_memory {
  public:
   static constexpr unsigned char fresh_byte = 0xcd;
   static constexpr unsigned char red_zone_byte = 0xfd;
+  static constexpr std::size_t alignment = 256;
 
   static device_memory& instance();
 
@@ -29,6 +34,10 @@ class device_memory {
 
   // Whether the address lies in the device's range, allocated or not, or in a registered symbol.
   bool owns(const void* pointer) const;
+  // As owns(), without the symbols.
+  bool holds(const void* pointer) const {
+    return reinterpret_cast<std::uintptr_t>(pointer) - begin_ < end_ - begin_;
+  }
   // Why [pointer, pointer + bytes) is not within one allocation; empty if it is.
   std::optional<std::string> complaint(const void* pointer, std::size_t bytes) const;
   void add_symbol(const void* symbol, std::size_t bytes);
@@ -44,6 +53,18 @@ class device_memory {
   void narrow(const void* pointer, std::size_t bytes);
   // All addresses that device memory can have.
   range addresses() const { return {begin_, end_ - begin_}; }
+  // Where the address lies, in words: "at offset 8 of an allocation of 8 bytes".
+  std::string describe(const void* pointer) const;
+
+  // Host code may touch no device memory from here on, until unprotect().
+  void protect();
+  void unprotect();
+  // Between them kernels, and the runtime, may touch what is theirs. They nest.
+  void lift_protection();
+  void restore_protection();
+  // Makes the allocation accessible that holds the address, in which host code has faulted; false if
+  // protection is not the reason. Called by a signal handler, so it takes no lock.
+  bool open_after_fault(std::uintptr_t address);
 
   // The first damage found in a red zone, and the zones made whole again; empty if there is none.
   std::optional<std::string> check_red_zones();
@@ -54,14 +75,18 @@ class device_memory {
 
  private:
   struct allocation {
-    std::size_t bytes;        // as asked for
-    std::size_t chunk_bytes;  // with red zones, in whole pages
+    std::size_t bytes;  // as asked for
+    range chunk;        // with red zones, in whole pages
     range usable;
   };
 
   device_memory();
   std::uintptr_t find_gap(std::size_t bytes) const;
   std::optional<std::string> check_red_zones(std::uintptr_t address, const allocation& what);
+  range pages_of(range bytes) const;
+  range touchable(const allocation& what) const;
+  void open();
+  void close();
 
   mutable std::mutex mutex_;
   std::uintptr_t begin_ = 0, end_ = 0;  // the reserved range
@@ -71,6 +96,18 @@ class device_memory {
   std::size_t used_ = 0;
   std::map<std::uintptr_t, allocation> allocations_;  // by the address handed out
   std::map<std::uintptr_t, std::size_t> symbols_;
+  bool protected_ = false;
+  int lifted_ = 0;             // runtime accesses under way
+  std::vector<range> closed_;  // what host code may not touch, for the signal handler
+};
+
+// The runtime touches device memory in this scope: watched launches may, through the runtime.
+class runtime_access {
+ public:
+  runtime_access() { device_memory::instance().lift_protection(); }
+  runtime_access(const runtime_access&) = delete;
+  runtime_access& operator=(const runtime_access&) = delete;
+  ~runtime_access() { device_memory::instance().restore_protection(); }
 };
 
 }  // namespace lab::emulator

@@ -16,9 +16,12 @@ struct options {
   int multiprocessors = 0;
 };
 
-// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (anything but empty or 0), LAB_EMULATOR_MEMORY (bytes) and
+// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (0 or 1), LAB_EMULATOR_MEMORY (bytes) and
 // LAB_EMULATOR_MULTIPROCESSORS. What the emulator starts with.
 options options_from_environment();
+// What is wrong with these variables, in words; empty if nothing is. A variable that is wrong counts as
+// unset.
+std::string configuration_error();
 
 // Applies to later launches and allocations.
 void configure(const options& wanted);
@@ -30,7 +33,9 @@ std::vector<std::string> diagnostics();
 std::vector<std::string> take_diagnostics();
 
 // Kernels may touch only [pointer, pointer + bytes) of the allocation that holds it: what lies beside is a
-// guard zone of its owner's. An observed kernel that touches it fails.
+// guard zone of its owner's. A kernel that touches it fails when it is observed, and in a launch that is
+// watched (launch_watch.hpp) when it is more than 255 bytes behind the end. There, give the guard zones whole
+// pages.
 void narrow_allocation(const void* pointer, std::size_t bytes);
 
 // Clears the sticky error that a failed kernel left, and the diagnostics. Allocations, streams and events

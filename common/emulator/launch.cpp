@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -10,8 +11,11 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/fault_handler.hpp"
+#include "common/emulator/fp_environment.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
+#include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/thread_pool.hpp"
 
@@ -22,8 +26,13 @@ namespace {
 struct device {
   std::mutex mutex;
   std::map<const void*, std::size_t> dynamic_shared_limits;  // kernels whose limit was raised
+  std::size_t launches = 0;
   thread_pool pool;
 };
+
+// What the blocks of one launch after the other find in shared memory. As double: -6e66, NaN, 1e286; as int:
+// -842150451, -1, 2071690107.
+constexpr std::array<unsigned char, 3> shared_bytes_of_launches{0xcd, 0xff, 0x7b};
 
 device& the_device() {
   static device instance;
@@ -78,6 +87,18 @@ class first_failure {
   std::optional<std::string> text_;
 };
 
+// A kernel rounds as CUDA says, whatever the host program has asked the CPU for.
+class initial_rounding {
+ public:
+  initial_rounding() { fp_environment::initial().apply(); }
+  initial_rounding(const initial_rounding&) = delete;
+  initial_rounding& operator=(const initial_rounding&) = delete;
+  ~initial_rounding() { hosts_.apply(); }
+
+ private:
+  fp_environment hosts_ = fp_environment::current();
+};
+
 // Runs the grid; the diagnostic of what went wrong.
 std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
@@ -87,6 +108,8 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
   // running one has ended or is running on an OS thread of its own, and may be waited for.
   const auto run_blocks = [&] {
     static thread_local block_runner runner;
+    const initial_rounding rounding;
+    prepare_signal_stack();
     for (std::uint64_t block = next_block++; block < blocks && block < state.first_failed_block;
          block = next_block++) {
       if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
@@ -105,6 +128,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
+  note_stream("a kernel", config.stream);
+  const runtime_access access;
+  const fault_handling handling;
   device& device = the_device();
   const std::lock_guard lock(device.mutex);
   const auto limit = device.dynamic_shared_limits.find(call.kernel);
@@ -116,7 +142,14 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   }
 
   const options chosen = configuration();
-  launch_state state{config.gridDim, config.blockDim, config.dynamicSmemBytes, call, chosen.reverse};
+  launch_state state{
+      .grid = config.gridDim,
+      .block = config.blockDim,
+      .dynamic_shared_bytes = config.dynamicSmemBytes,
+      .call = call,
+      .reverse = chosen.reverse,
+      .shared_variables = shared_variables(call.kernel),
+      .shared_byte = shared_bytes_of_launches[device.launches++ % shared_bytes_of_launches.size()]};
   if (active_observer) {
     active_observer->begin_launch(call.kernel, state.grid, state.block, state.dynamic_shared_bytes);
   }
@@ -138,8 +171,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   }
   if (!failure) return cudaSuccess;
   add_diagnostic(*failure);
-  set_sticky_error(cudaErrorLaunchFailure);
-  return finish(cudaErrorLaunchFailure);
+  set_sticky_error(state.illegal_address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
+  return finish(sticky_error());
 }
 
 }  // namespace lab::emulator

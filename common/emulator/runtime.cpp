@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -15,6 +19,7 @@
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/runtime_api.hpp"
+#include "common/emulator/runtime_call.hpp"
 
 struct CUstream_st {};
 
@@ -34,6 +39,9 @@ namespace {
 constexpr int default_threads_limit =
     16;  // each keeps stacks for 1024 threads: address space and memory maps add up
 constexpr int l2_bytes = 4 << 20;
+// What the environment may ask for.
+constexpr std::uint64_t most_threads = 256;
+constexpr std::uint64_t most_multiprocessors = 1024;
 
 // ---- options
 
@@ -158,12 +166,14 @@ cudaError_t allocate(void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return finish(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (sticky_error() != cudaSuccess || bytes == 0) return finish(cudaSuccess);
+  const runtime_access access;
   *pointer = memory().allocate(bytes);
   return finish(*pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 // Frees even after a kernel has failed, so that nothing is lost when reset() makes the device usable again.
 cudaError_t release(void* pointer, const char* function) {
+  const runtime_access access;
   if (pointer == nullptr || memory().release(pointer)) return finish(cudaSuccess);
   add_diagnostic(format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
   return finish(cudaErrorInvalidValue);
@@ -214,6 +224,8 @@ cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, cons
       !usable(function, "source", from, from_pitch * (height - 1) + width, from_side)) {
     return finish(cudaErrorInvalidValue);
   }
+  if (!memory().owns(to) || !memory().owns(from)) note_host_copy(function);
+  const runtime_access access;
   for (std::size_t row = 0; row < height; ++row) {
     std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
                  width);
@@ -224,6 +236,7 @@ cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, cons
 cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes) {
   if (sticky_error() != cudaSuccess || bytes == 0) return finish(cudaSuccess);
   if (!usable(function, "destination", to, bytes, side::device)) return finish(cudaErrorInvalidValue);
+  const runtime_access access;
   std::memset(to, byte, bytes);
   return finish(cudaSuccess);
 }
@@ -288,17 +301,43 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
 
 // ---- options and state, for the host program
 
-options options_from_environment() {
-  const auto text = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
+namespace {
+
+// A variable of the environment that holds a whole number from 0 to `most`. Empty counts as unset, which is
+// 0; what is wrong with another value is appended to `complaints`.
+std::uint64_t number_from_environment(const char* name, std::uint64_t most, std::string& complaints) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return 0;
+  const std::string_view text = value;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number <= most) return number;
+  complaints += (complaints.empty() ? "" : "; ") + std::string(name) + "=" + value +
+                " is no whole number from 0 to " + std::to_string(most);
+  return 0;
+}
+
+std::pair<options, std::string> read_environment() {
+  constexpr auto any_bytes = std::numeric_limits<std::size_t>::max();
+  std::string complaints;
   options wanted;
-  wanted.threads = std::atoi(text("LAB_EMULATOR_THREADS").c_str());
-  wanted.reverse = !text("LAB_EMULATOR_REVERSE").empty() && text("LAB_EMULATOR_REVERSE") != "0";
-  wanted.memory_bytes = std::strtoull(text("LAB_EMULATOR_MEMORY").c_str(), nullptr, 10);
-  wanted.multiprocessors = std::atoi(text("LAB_EMULATOR_MULTIPROCESSORS").c_str());
-  return wanted;
+  wanted.threads =
+      static_cast<int>(number_from_environment("LAB_EMULATOR_THREADS", most_threads, complaints));
+  wanted.reverse = number_from_environment("LAB_EMULATOR_REVERSE", 1, complaints) != 0;
+  wanted.memory_bytes = number_from_environment("LAB_EMULATOR_MEMORY", any_bytes, complaints);
+  wanted.multiprocessors = static_cast<int>(
+      number_from_environment("LAB_EMULATOR_MULTIPROCESSORS", most_multiprocessors, complaints));
+  return {wanted, complaints};
+}
+
+}  // namespace
+
+options options_from_environment() {
+  return read_environment().first;
+}
+
+std::string configuration_error() {
+  return read_environment().second;
 }
 
 void configure(const options& wanted) {
@@ -339,14 +378,22 @@ bool is_stream(cudaStream_t stream) {
   return stream == nullptr || streams.contains(stream);
 }
 
-cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
-                        std::size_t symbol_bytes) {
-  if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    add_diagnostic(
-        format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", bytes, offset, symbol_bytes));
+cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
+  if (what.waits) {
+    note_synchronisation(what.function);
+  } else {
+    note_stream(what.function, what.stream);
+  }
+  // One side is the symbol.
+  if (!memory().holds(to) && !memory().holds(from)) note_host_copy(what.function);
+  if (what.offset > what.symbol_bytes || what.bytes > what.symbol_bytes - what.offset) {
+    add_diagnostic(format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", what.bytes, what.offset,
+                          what.symbol_bytes));
     return finish(cudaErrorInvalidValue);
   }
-  if (sticky_error() == cudaSuccess) std::memcpy(to, from, bytes);
+  if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
+  const runtime_access access;
+  std::memcpy(to, from, what.bytes);
   return finish(cudaSuccess);
 }
 
@@ -388,6 +435,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaSetDevice(int device) {
+  note_forbidden("cudaSetDevice", "a launch runs on the device that was chosen before it");
   return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
@@ -421,6 +469,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  note_synchronisation("cudaDeviceSynchronize");
   return finish(cudaSuccess);
 }
 
@@ -435,6 +484,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache() {
+  note_forbidden("cudaCtxResetPersistingL2Cache", "it may only enqueue work on its stream");
   return finish(cudaSuccess);
 }
 
@@ -445,6 +495,7 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  note_forbidden("creating a stream", "a launch works on the stream that it is given");
   if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
   *stream = nullptr;
   if (sticky_error() == cudaSuccess) *stream = streams.add(new CUstream_st);
@@ -452,16 +503,20 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  note_forbidden("cudaStreamDestroy", "a launch works on the stream that it is given");
   return destroy(streams, stream);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  note_synchronisation("cudaStreamSynchronize");
   return on_stream(stream);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  note_synchronisation("cudaStreamQuery");
   return on_stream(stream);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  note_stream("cudaStreamWaitEvent", stream);
   if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
   return on_stream(stream);
 }
@@ -473,6 +528,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  note_forbidden("creating an event", "work on one stream is done in order, without events");
   if (event == nullptr || flags > (cudaEventBlockingSync | cudaEventDisableTiming)) {
     return finish(cudaErrorInvalidValue);
   }
@@ -483,21 +539,25 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  note_forbidden("cudaEventDestroy", "work on one stream is done in order, without events");
   return destroy(events, event);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  note_stream("cudaEventRecord", stream);
   if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
   event->recorded = std::chrono::steady_clock::now();
   return on_stream(stream);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  note_synchronisation("cudaEventSynchronize");
   return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return cudaEventSynchronize(event);
+  note_synchronisation("cudaEventQuery");
+  return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
@@ -512,29 +572,39 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 // ---- memory
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  note_allocation("cudaMalloc");
   return allocate(pointer, bytes);
 }
 cudaError_t cudaFree(void* pointer) {
+  note_allocation("cudaFree");
   return release(pointer, "cudaFree");
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(pointer, bytes, &default_pool, stream);
+  note_allocation("cudaMallocAsync");
+  note_stream("cudaMallocAsync", stream);
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return allocate(pointer, bytes);
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
+  note_allocation("cudaMallocFromPoolAsync");
+  note_stream("cudaMallocFromPoolAsync", stream);
   if (!is_pool(pool)) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return allocate(pointer, bytes);
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  note_allocation("cudaFreeAsync");
+  note_stream("cudaFreeAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return release(pointer, "cudaFreeAsync");
 }
 
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  note_allocation("cudaMallocHost");
   if (pointer == nullptr) return finish(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
@@ -545,6 +615,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
+  note_allocation("cudaFreeHost");
   if (pointer == nullptr) return finish(cudaSuccess);
   if (!host_allocations.remove(pointer)) return finish(cudaErrorInvalidValue);
   std::free(pointer);
@@ -558,32 +629,42 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  note_synchronisation("cudaMemcpy");
+  // Between two places on the device it does not wait, and nothing orders it with other streams.
+  if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy", nullptr);
   return copy_rows("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
+  note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind) {
+  note_synchronisation("cudaMemcpy2D");
+  // Between two places on the device it does not wait, and nothing orders it with other streams.
+  if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy2D", nullptr);
   return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width_bytes, height, kind);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
+  note_stream("cudaMemcpy2DAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind);
 }
 
 cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
+  note_stream("cudaMemset", nullptr);
   return fill("cudaMemset", to, byte, bytes);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t stream) {
+  note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return fill("cudaMemsetAsync", to, byte, bytes);
 }
@@ -597,6 +678,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  note_allocation("cudaMemPoolCreate");
   if (pool == nullptr || properties == nullptr || properties->location.id != 0)
     return finish(cudaErrorInvalidValue);
   *pool = nullptr;
@@ -605,12 +687,14 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  note_allocation("cudaMemPoolDestroy");
   if (!pools.remove(pool)) return finish(cudaErrorInvalidValue);
   delete pool;
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  note_allocation("cudaMemPoolSetAttribute");
   if (!is_pool(pool) || !is_pool_attribute(attribute) || value == nullptr)
     return finish(cudaErrorInvalidValue);
   if (attribute == cudaMemPoolAttrReleaseThreshold) {
@@ -638,5 +722,6 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  note_allocation("cudaMemPoolTrimTo");
   return finish(is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -203,8 +203,15 @@ cudaError_t cudaMallocHost(T** pointer, std::size_t bytes) {
 }
 
 namespace lab::emulator {
-cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
-                        std::size_t symbol_bytes);
+struct symbol_copy {
+  const char* function;
+  std::size_t bytes;
+  std::size_t offset;
+  std::size_t symbol_bytes;
+  cudaStream_t stream = nullptr;
+  bool waits = true;
+};
+cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what);
 cudaError_t register_symbol(void* symbol, std::size_t bytes);
 }  // namespace lab::emulator
 
@@ -213,19 +220,22 @@ template <class T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
                                cudaMemcpyKind = cudaMemcpyHostToDevice) {
   void* const to = const_cast<std::remove_cv_t<T>*>(&symbol);
-  return lab::emulator::copy_symbol(static_cast<std::byte*>(to) + offset, from, bytes, offset, sizeof(T));
+  return lab::emulator::copy_symbol(static_cast<std::byte*>(to) + offset, from,
+                                    {"cudaMemcpyToSymbol", bytes, offset, sizeof(T)});
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                    cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr) {
+  void* const to = const_cast<std::remove_cv_t<T>*>(&symbol);
+  return lab::emulator::copy_symbol(static_cast<std::byte*>(to) + offset, from,
+                                    {"cudaMemcpyToSymbolAsync", bytes, offset, sizeof(T), stream, false});
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
                                  cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   const void* const from = &symbol;
-  return lab::emulator::copy_symbol(to, static_cast<const std::byte*>(from) + offset, bytes, offset,
-                                    sizeof(T));
+  return lab::emulator::copy_symbol(to, static_cast<const std::byte*>(from) + offset,
+                                    {"cudaMemcpyFromSymbol", bytes, offset, sizeof(T)});
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/fp_environment.hpp"
+#include "common/emulator/machine_context.hpp"
 #include "common/emulator/observer.hpp"
 
 alignas(128) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
@@ -21,10 +25,14 @@ namespace context = boost::context;
 constexpr std::size_t stack_bytes =
     256 * 1024;  // address space; pages are used only as deep as a kernel goes
 
+// What a thread that has used up its stack gets of it to say so.
+constexpr std::size_t stack_needed_to_leave = 64 * 1024;
+
 // Leaves a kernel from within. Not a std::exception, so that a kernel's own handlers do not catch it.
 struct leave_kernel {};
 
 constinit thread_local block_runner* current_runner = nullptr;
+constinit thread_local machine_fault last_fault{};
 
 bool same_place(place a, place b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
@@ -64,6 +72,13 @@ struct block_runner::carrier {
     after_switch(saved, nullptr);
   }
 
+  // Called on the carrier, which is never resumed: what lies on its stack stays as it is.
+  void switch_back_for_good() {
+    lost = true;
+    before_switch(nullptr, scheduler_bounds);
+    scheduler = std::move(scheduler).resume();
+  }
+
   // Called on the carrier; returns when the scheduler resumes it.
   void switch_back() {
     void* saved = nullptr;
@@ -78,6 +93,7 @@ struct block_runner::carrier {
   stack_bounds scheduler_bounds;
   emulated_thread* thread = nullptr;  // the thread whose frames lie on this stack; null when idle
   bool finish = false;
+  bool lost = false;
 };
 
 block_runner::block_runner() = default;
@@ -118,9 +134,22 @@ void block_runner::run_carrier(carrier& self) {
       running_->state = thread_state::exited;
       ++exited_;
     }
+    check_fp_environment();
     self.thread = nullptr;
     self.switch_back();
   }
+}
+
+// Each carrier has control words of its own, which stay with it from launch to launch.
+void block_runner::check_fp_environment() {
+  if (fp_environment::current() == fp_environment::initial()) return;
+  fp_environment::initial().apply();
+  if (!failure_) {
+    failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
+               text_of_thread(running_->index) +
+               " or one before it changes how the CPU rounds or flushes denormals, which no GPU has";
+  }
+  stopping_ = true;
 }
 
 void block_runner::begin(emulated_thread& thread, carrier& on) {
@@ -147,7 +176,22 @@ void block_runner::resume(emulated_thread& thread) {
     enter(thread);
   }
   on.switch_to();
-  if (on.thread == nullptr) idle_.push_back(&on);
+  if (on.lost) {
+    forget(on);
+  } else if (on.thread == nullptr) {
+    idle_.push_back(&on);
+  }
+}
+
+// Keeps the carrier from being unwound, by keeping it for ever.
+void block_runner::forget(carrier& lost) {
+  static std::mutex mutex;
+  static auto& forgotten = *new std::vector<std::unique_ptr<carrier>>;
+  const std::lock_guard lock(mutex);
+  const auto found =
+      std::find_if(carriers_.begin(), carriers_.end(), [&](const auto& one) { return one.get() == &lost; });
+  forgotten.push_back(std::move(*found));
+  carriers_.erase(found);
 }
 
 void block_runner::suspend() {
@@ -174,6 +218,17 @@ void block_runner::prepare_threads() {
   failure_.reset();
 }
 
+// What a block finds in shared memory is left over from another one, so nobody may count on it.
+void block_runner::prepare_shared_memory() {
+  const std::size_t bytes = launch_->dynamic_shared_bytes;
+  std::memset(lab_dynamic_shared, launch_->shared_byte, bytes);
+  std::memset(lab_dynamic_shared + bytes, device_memory::red_zone_byte, red_zone_bytes);
+  for (const shared_variable& variable : launch_->shared_variables) {
+    void* const begin = reinterpret_cast<void*>(thread_local_memory_.begin + variable.offset);
+    std::memset(begin, launch_->shared_byte, variable.bytes);
+  }
+}
+
 std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
   launch_ = &launch;
   block_number_ = block_number;
@@ -183,8 +238,7 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
   blockDim = launch.block;
   gridDim = launch.grid;
   prepare_threads();
-  std::memset(lab_dynamic_shared, device_memory::fresh_byte, launch.dynamic_shared_bytes);
-  std::memset(lab_dynamic_shared + launch.dynamic_shared_bytes, device_memory::red_zone_byte, red_zone_bytes);
+  prepare_shared_memory();
 
   current_runner = this;
   if (active_observer) active_observer->begin_block(blockIdx);
@@ -514,17 +568,46 @@ void block_runner::yield() {
 void block_runner::pause() {
   running_->state = thread_state::paused;
   ++paused_;
-  suspend();
+  running_->on->switch_back();
+  // The frames above belong to functions that an observed kernel calls without expecting exceptions.
+  if (stopping_) leave_for_good();
 }
 
 void block_runner::fail(place where, const std::string& what) {
-  fail(prefix(where) + text_of_thread(running_->index) + " " + what);
-}
-
-void block_runner::fail(const std::string& diagnostic) {
-  failure_ = diagnostic;
+  failure_ = prefix(where) + text_of_thread(running_->index) + " " + what;
   stopping_ = true;
   throw leave_kernel{};
+}
+
+// For places from where an exception would not find its way out: in a kernel's accesses to memory.
+void block_runner::abandon(const std::string& diagnostic) {
+  failure_ = diagnostic;
+  leave_for_good();
+}
+
+void block_runner::note_fault(const machine_fault& fault) {
+  failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
+             text_of_thread(running_->index) + " ";
+  // Frames may reach over the inaccessible page below the stack.
+  const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  if (!fault.in_memory) {
+    *failure_ += fault.what;
+  } else if (address >= lowest && address < current_thread.stack_end) {
+    *failure_ += format("needs more than %zu KiB of stack", stack_bytes / 1024);
+  } else {
+    *failure_ += fault.what + (" " + device_memory::instance().describe(fault.address));
+  }
+  launch_->illegal_address = fault.in_memory;
+}
+
+// Ends the thread without unwinding its stack. Its locals are not destroyed.
+void block_runner::leave_for_good() {
+  stopping_ = true;
+  running_->state = thread_state::exited;
+  ++exited_;
+  running_->on->switch_back_for_good();
+  std::abort();  // not reached
 }
 
 void block_runner::stop_if_launch_failed() {
@@ -535,6 +618,20 @@ void block_runner::stop_if_launch_failed() {
 }
 
 // ---- the functions that kernels call
+
+bool divert_fault(const machine_fault& fault, void* context) {
+  if (current_runner == nullptr) return false;
+  // A function's frame may reach beyond the stack's end before it is touched.
+  const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
+  const std::uintptr_t stack = stack_pointer(context);
+  if (stack < lowest || stack >= current_thread.stack_end) return false;  // the scheduler's own
+  last_fault = fault;
+  const auto leave = [] {
+    current_runner->note_fault(last_fault);
+    current_runner->leave_for_good();
+  };
+  return go_on_at(context, leave, std::max(stack, current_thread.stack_begin + stack_needed_to_leave));
+}
 
 bool inside_kernel() {
   return current_runner != nullptr;
@@ -554,7 +651,7 @@ void pause_thread() {
   current_runner->pause();
 }
 void fail_launch(const std::string& diagnostic) {
-  current_runner->fail(diagnostic);
+  current_runner->abandon(diagnostic);
 }
 void yield_thread() {
   current_runner->yield();

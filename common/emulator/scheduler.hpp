@@ -11,12 +11,16 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/emulator/dialect.hpp"
+#include "common/emulator/fault_handler.hpp"
+#include "common/emulator/program_symbols.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/sanitizer_fiber.hpp"
+#include "common/emulator/shared_variables.hpp"
 #include "common/emulator/thread_functions.hpp"
 
 namespace lab::emulator {
@@ -30,7 +34,10 @@ struct launch_state {
   std::size_t dynamic_shared_bytes;
   kernel_call call;
   bool reverse;
+  std::span<const shared_variable> shared_variables;
+  unsigned char shared_byte;                            // what shared memory holds when a block begins
   std::atomic<std::uint64_t> first_failed_block{none};  // by linear index; blocks behind it may stop early
+  mutable std::atomic<bool> illegal_address{false};     // a thread has touched what is not its own
 };
 
 // Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
@@ -39,6 +46,11 @@ void stop_if_launch_failed();
 
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
+
+// Takes a fault for the end of the running thread, which then leaves its stack for good, and of
+// its launch: `context` (of the signal handler's third argument) goes on there. False if no kernel of this OS
+// thread has faulted, or if the machine is not known.
+bool divert_fault(const machine_fault& fault, void* context);
 
 // For observers, about the running thread: stops it until the observer has made room, or ends the launch with
 // this diagnostic.
@@ -61,7 +73,9 @@ class block_runner {
   void yield();
   void pause();
   [[noreturn]] void fail(place where, const std::string& what);
-  [[noreturn]] void fail(const std::string& diagnostic);
+  [[noreturn]] void abandon(const std::string& diagnostic);
+  void note_fault(const machine_fault& fault);
+  [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
 
  private:
@@ -89,12 +103,14 @@ class block_runner {
   };
 
   void prepare_threads();
+  void prepare_shared_memory();
   void select_warp(unsigned warp);
   emulated_thread& lane(unsigned number) { return threads_[warp_begin_ + number]; }
   emulated_thread* next_runnable(bool fresh_only);
   void run_warp();
   void run_carrier(carrier& self);
   void begin(emulated_thread& thread, carrier& on);
+  void check_fp_environment();
   void enter(emulated_thread& thread);
   void resume(emulated_thread& thread);
   void suspend();
@@ -114,10 +130,12 @@ class block_runner {
   std::string describe_uneven_barrier() const;
   std::string prefix(place where) const;
   void abandon_threads();
+  void forget(carrier& lost);
   std::optional<std::string> check_shared_red_zone() const;
 
   const launch_state* launch_ = nullptr;
   std::uint64_t block_number_ = 0;
+  const thread_local_range thread_local_memory_ = thread_local_memory();  // the OS thread's
   std::vector<emulated_thread> threads_;
   dim3 prepared_for_{0, 0, 0};
   emulated_thread* running_ = nullptr;

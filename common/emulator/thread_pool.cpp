@@ -9,6 +9,7 @@ thread_pool::~thread_pool() {
   }
   start_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  helpers_ -= threads_.size();
 }
 
 void thread_pool::run(int count, const std::function<void()>& work) {
@@ -18,6 +19,7 @@ void thread_pool::run(int count, const std::function<void()>& work) {
     const std::lock_guard lock(mutex_);
     while (threads_.size() < helpers) {
       threads_.emplace_back(&thread_pool::serve, this, static_cast<int>(threads_.size()));
+      ++helpers_;
     }
     work_ = &work;
     wanted_ = busy_ = count - 1;

@@ -1,7 +1,9 @@
 // OS threads that stay, and keep their fiber stacks, from launch to launch. Internal.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -20,8 +22,13 @@ class thread_pool {
   // returned. `work` must not throw. Throws std::system_error when the machine gives no more threads.
   void run(int count, const std::function<void()>& work);
 
+  // OS threads that all pools of the process have started.
+  static std::size_t helpers() { return helpers_; }
+
  private:
   void serve(int number);
+
+  static inline std::atomic<std::size_t> helpers_{0};
 
   std::mutex mutex_;
   std::condition_variable start_;

@@ -288,6 +288,45 @@ std::string in_file(int line) {
   return "tests/emulator/observed_test.cpp:" + std::to_string(line);
 }
 
+// Holds everything for which the compiler keeps a table of exceptions; none of it lists a plain access.
+struct destroyed_later {
+  int* where;
+  __device__ ~destroyed_later() { *where = 1; }
+};
+
+constexpr int between_barriers_line = __LINE__ + 9;
+__global__ void stray_between_barriers(const int* values, long long offset, int* out) {
+  __shared__ int sum;
+  destroyed_later destroyed{out};
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) sum = 0;
+  __syncthreads();
+  const int next = __shfl_down_sync(~0u, thread, 1);
+  // One warp waits at the barrier behind when a lane of the other one goes astray.
+  const int value = thread == 40 ? values[offset] : next;
+  atomicAdd(&sum, value);
+  __syncthreads();
+  for (int k = 0; k < 3000; ++k) out[thread] = sum + k;
+}
+
+__global__ void stray_atomic(int* values, long long offset) {
+  __syncthreads();
+  if (threadIdx.x == 3) atomicAdd(values + offset, 1);
+  __syncthreads();
+}
+
+// Longer than what is kept of a lane: some lanes are paused when another one goes astray.
+__global__ void stray_in_long_loop(const int* values, int n, int* out) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  int mine = 0;
+  for (int k = 0; k < 20000; ++k) mine += values[threadIdx.x == 31 && k == 19999 ? n : k % n];
+  atomicAdd(&sum, mine);
+  __syncthreads();
+  out[threadIdx.x] = sum;
+}
+
 }  // namespace
 
 TEST_CASE("observed: a race in shared memory names both lines and threads, in either order of the threads") {
@@ -408,6 +447,47 @@ TEST_CASE("observed: a guard zone that its owner has declared") {
       observe(write_one_too_many, 1, 64, 0, out.get() + 10, 50), fault::out_of_bounds,
       in_file(beyond_line) +
           ": block (0,0,0): thread (50,0,0) writes 4 bytes at offset 200 of an allocation of 200 bytes");
+}
+
+TEST_CASE("observed: one element behind, before and far from a narrowed array") {
+  device_array<int> whole(10000), out(64);
+  int* const array = whole.get() + 4096;
+  lab::emulator::narrow_allocation(array, 100 * sizeof(int));
+  const bool reverse = GENERATE(false, true);
+  lab::emulator::configure({.reverse = reverse});
+  const auto stray = [&](long long offset) {
+    return observe(stray_between_barriers, 1, 64, 0, static_cast<const int*>(array), offset, out.get());
+  };
+  check_silent(stray(0));
+  check_silent(stray(99));
+  for (const long long offset : {100ll, -1ll, 101ll, -4096ll, 2000ll}) {
+    check_fault(stray(offset), fault::out_of_bounds,
+                in_file(between_barriers_line) + ": block (0,0,0): thread (40,0,0) reads 4 bytes at offset " +
+                    std::to_string(4 * offset) + " of an allocation of 400 bytes");
+  }
+  lab::emulator::configure({});
+}
+
+TEST_CASE("observed: a stray access fails the launch beside barriers, shuffles and atomics as well") {
+  device_array<int> values(100), out(64);
+  const bool reverse = GENERATE(false, true);
+  lab::emulator::configure({.reverse = reverse});
+  const outcome atomic = observe(stray_atomic, 1, 64, 0, values.get(), 100ll);
+  CHECK(atomic.error == cudaErrorLaunchFailure);
+  REQUIRE(atomic.faults.size() == 1);
+  CHECK(atomic.faults[0].text.find("thread (3,0,0) atomically changes 4 bytes at offset 400") !=
+        std::string::npos);
+  check_silent(observe(stray_atomic, 1, 64, 0, values.get(), 99ll));
+  const outcome loop =
+      observe(stray_in_long_loop, 1, 64, 0, static_cast<const int*>(values.get()), 100, out.get());
+  CHECK(loop.error == cudaErrorLaunchFailure);
+  REQUIRE(loop.faults.size() == 1);
+  CHECK(loop.faults[0].text.find("thread (31,0,0) reads 4 bytes at offset 400") != std::string::npos);
+  // The memory that no kernel owns faults without instrumentation.
+  const outcome null =
+      observe(stray_between_barriers, 1, 64, 0, static_cast<const int*>(nullptr), 0ll, out.get());
+  CHECK(null.error == cudaErrorIllegalAddress);
+  lab::emulator::configure({});
 }
 
 TEST_CASE("observed: blocks that race for device memory") {

@@ -125,8 +125,30 @@ TEST_CASE("the environment sets the options") {
   CHECK(options.memory_bytes == 1234);
   setenv("LAB_EMULATOR_REVERSE", "0", 1);
   CHECK_FALSE(lab::emulator::options_from_environment().reverse);
+  CHECK(lab::emulator::configuration_error().empty());
   for (const char* name : {"LAB_EMULATOR_THREADS", "LAB_EMULATOR_REVERSE", "LAB_EMULATOR_MEMORY"})
     unsetenv(name);
+  CHECK(lab::emulator::configuration_error().empty());
   lab::emulator::configure({});
   CHECK(lab::emulator::configuration().threads >= 1);
+}
+
+TEST_CASE("a setting that is no number is told, and counts as unset") {
+  const auto [name, value] = GENERATE(
+      std::pair{"LAB_EMULATOR_THREADS", "many"}, std::pair{"LAB_EMULATOR_THREADS", "-1"},
+      std::pair{"LAB_EMULATOR_THREADS", "4 "}, std::pair{"LAB_EMULATOR_THREADS", "1e2"},
+      std::pair{"LAB_EMULATOR_THREADS", "257"}, std::pair{"LAB_EMULATOR_REVERSE", "yes"},
+      std::pair{"LAB_EMULATOR_REVERSE", "2"}, std::pair{"LAB_EMULATOR_MEMORY", "1GB"},
+      std::pair{"LAB_EMULATOR_MEMORY", "99999999999999999999"},
+      std::pair{"LAB_EMULATOR_MULTIPROCESSORS", "0x4"}, std::pair{"LAB_EMULATOR_MULTIPROCESSORS", " 4"},
+      std::pair{"LAB_EMULATOR_MULTIPROCESSORS", "2147483648"});
+  setenv(name, value, 1);
+  const std::string complaint = lab::emulator::configuration_error();
+  const lab::emulator::options options = lab::emulator::options_from_environment();
+  unsetenv(name);
+  CHECK(complaint.find(std::string(name) + "=" + value + " is no whole number from 0 to ") == 0);
+  CHECK(options.threads == 0);
+  CHECK_FALSE(options.reverse);
+  CHECK(options.memory_bytes == 0);
+  CHECK(options.multiprocessors == 0);
 }

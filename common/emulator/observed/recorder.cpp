@@ -1,7 +1,5 @@
 #include "common/emulator/observed/recorder.hpp"
 
-#include <link.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
@@ -10,6 +8,7 @@
 #include "common/emulator/errors.hpp"
 #include "common/emulator/observed/metrics.hpp"
 #include "common/emulator/observed/source_lines.hpp"
+#include "common/emulator/program_symbols.hpp"
 #include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
@@ -17,22 +16,6 @@ namespace lab::emulator {
 constinit callbacks the_callbacks{};
 
 namespace {
-
-// The executable's thread-local memory, in which __shared__ variables lie, of the OS thread that calls.
-device_memory::range thread_local_memory() {
-  device_memory::range found{};
-  dl_iterate_phdr(
-      [](dl_phdr_info* module, std::size_t, void* result) {
-        for (int number = 0; number < module->dlpi_phnum; ++number) {
-          if (module->dlpi_phdr[number].p_type != PT_TLS) continue;
-          *static_cast<device_memory::range*>(result) = {
-              reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data), module->dlpi_phdr[number].p_memsz};
-        }
-        return 1;  // the first module is the executable
-      },
-      &found);
-  return found;
-}
 
 const char* verb_of(memory_operation operation) {
   return operation == memory_operation::load    ? "reads"
@@ -102,7 +85,7 @@ void observation::recorder::end_launch() {
 }
 
 void observation::recorder::find_shared_memory() {
-  const device_memory::range memory = thread_local_memory();
+  const thread_local_range memory = thread_local_memory();
   dynamic_begin_ = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared);
   the_callbacks.shared_bytes = memory.bytes;
   if (the_callbacks.shared_begin == memory.begin) return;

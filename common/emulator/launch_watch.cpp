@@ -1,0 +1,196 @@
+#include "common/emulator/launch_watch.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "common/emulator/device_memory.hpp"
+#include "common/emulator/diagnostics.hpp"
+#include "common/emulator/fault_handler.hpp"
+#include "common/emulator/fp_environment.hpp"
+#include "common/emulator/runtime_call.hpp"
+#include "common/emulator/scheduler.hpp"
+#include "common/emulator/thread_pool.hpp"
+
+namespace lab::emulator {
+namespace {
+
+// What the signal handler notes: it can neither allocate nor take a lock.
+class host_accesses {
+ public:
+  void add(const void* address, const char* verb) {
+    const std::size_t mine = count_++;
+    if (mine < noted_.size()) noted_[mine] = {address, verb};
+  }
+
+  std::vector<std::string> sentences() const {
+    std::vector<std::string> texts;
+    for (std::size_t number = 0; number < std::min(count_.load(), noted_.size()); ++number) {
+      const auto& [address, verb] = noted_[number];
+      texts.push_back(
+          format("host code of the launch %s device memory itself, %s; kernels and the runtime's "
+                 "functions can, and on a machine with a GPU this ends the program",
+                 verb, device_memory::instance().describe(address).c_str()));
+    }
+    return texts;
+  }
+
+ private:
+  std::array<std::pair<const void*, const char*>, 16> noted_{};
+  std::atomic<std::size_t> count_{0};
+};
+
+// The threads of this process, but for the emulator's own; 0 where the system does not tell.
+std::size_t count_of_threads() {
+  struct stat tasks {};
+  if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink < 3) return 0;
+  return tasks.st_nlink - 2 - thread_pool::helpers();
+}
+
+// How many more threads there are than `before`. One that has been joined may be
+// listed a moment longer.
+std::size_t threads_left(std::size_t before) {
+  if (before == 0) return 0;
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  for (;;) {
+    const std::size_t others = count_of_threads();
+    if (others <= before) return 0;
+    if (std::chrono::steady_clock::now() > patience) return others - before;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace
+
+struct launch_watch::state {
+  state(cudaStream_t its_stream, launch_rules its_rules) : stream(its_stream), rules(its_rules) {}
+
+  void add(std::string sentence) {
+    const std::lock_guard lock(mutex);
+    if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
+      sentences.push_back(std::move(sentence));
+  }
+
+  const cudaStream_t stream;
+  const launch_rules rules;
+  const fp_environment before = fp_environment::current();
+  const std::size_t threads_before = count_of_threads();
+  const fault_handling handling;
+  host_accesses accesses;
+  std::mutex mutex;
+  std::vector<std::string> sentences;
+};
+
+namespace {
+
+// The watch whose launch runs now, and the same unless it is paused.
+std::atomic<launch_watch::state*> watched{nullptr};
+std::atomic<bool> paused{false};
+
+launch_watch::state* current_watch() {
+  launch_watch::state* const watch = watched.load(std::memory_order_acquire);
+  return watch != nullptr && !paused ? watch : nullptr;
+}
+
+}  // namespace
+
+launch_watch::launch_watch(cudaStream_t stream, launch_rules rules)
+    : state_(std::make_unique<state>(stream, rules)) {
+  state* none = nullptr;
+  if (!watched.compare_exchange_strong(none, state_.get()))
+    throw std::logic_error("a launch is being watched already");
+  prepare_signal_stack();
+  device_memory::instance().protect();
+}
+
+launch_watch::~launch_watch() {
+  violations();
+}
+
+std::vector<std::string> launch_watch::violations() {
+  if (watched.load() != state_.get()) return state_->sentences;
+  const fp_environment after = fp_environment::current();
+  state_->before.apply();
+  device_memory::instance().unprotect();
+  watched = nullptr;
+  for (std::string& sentence : state_->accesses.sentences()) state_->add(std::move(sentence));
+  if (after != state_->before) {
+    state_->add(
+        "the launch left another rounding mode, or another flushing of denormals, than it found; it must "
+        "change neither");
+  }
+  if (const std::size_t left = threads_left(state_->threads_before); left != 0) {
+    state_->add(format("the launch left %zu host thread%s running; it may only enqueue work on its stream",
+                       left, left == 1 ? "" : "s"));
+  }
+  return state_->sentences;
+}
+
+unwatched::unwatched() : paused_(current_watch() != nullptr) {
+  if (!paused_) return;
+  paused = true;
+  device_memory::instance().unprotect();
+}
+
+unwatched::~unwatched() {
+  if (!paused_) return;
+  device_memory::instance().protect();
+  paused = false;
+}
+
+// ---- what the runtime's functions tell
+
+void note_stream(const char* function, cudaStream_t stream) {
+  launch_watch::state* const watch = current_watch();
+  if (watch == nullptr || stream == watch->stream) return;
+  watch->add(format("%s on %s; a launch may enqueue work on the stream that it is given alone", function,
+                    stream == nullptr ? "the default stream" : "another stream"));
+}
+
+void note_allocation(const char* function) {
+  launch_watch::state* const watch = current_watch();
+  if (watch == nullptr || watch->rules.may_allocate) return;
+  watch->add(
+      format("%s in a launch, which may neither allocate nor free memory; what it needs it declares as "
+             "workspace",
+             function));
+}
+
+void note_synchronisation(const char* function) {
+  launch_watch::state* const watch = current_watch();
+  if (watch == nullptr || watch->rules.may_synchronise) return;
+  watch->add(format("%s in a launch, which may not wait for the device; work on one stream is done in order",
+                    function));
+}
+
+void note_host_copy(const char* function) {
+  launch_watch::state* const watch = current_watch();
+  if (watch == nullptr || watch->rules.may_synchronise) return;
+  watch->add(
+      format("%s between host and device memory in a launch; what it reads and writes is on the device, "
+             "and small values are arguments of the kernel",
+             function));
+}
+
+void note_forbidden(const char* function, const char* instead) {
+  launch_watch::state* const watch = current_watch();
+  if (watch != nullptr) watch->add(format("%s in a launch; %s", function, instead));
+}
+
+bool note_host_access(const void* address, const char* verb) {
+  launch_watch::state* const watch = current_watch();
+  if (watch == nullptr ||
+      !device_memory::instance().open_after_fault(reinterpret_cast<std::uintptr_t>(address)))
+    return false;
+  watch->accesses.add(address, verb);
+  return true;
+}
+
+}  // namespace lab::emulator

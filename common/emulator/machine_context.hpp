@@ -1,0 +1,55 @@
+// The registers of a thread that a signal has stopped, for the machines that the emulator knows. Internal.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstdint>
+
+namespace lab::emulator {
+
+// What the access did that has faulted.
+inline const char* verb_of_fault([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  // Bit 1 of the page fault's error code: a write.
+  const auto error = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
+  return (error & 2) != 0 ? "writes" : "reads";
+#else
+  return "touches";
+#endif
+}
+
+inline std::uintptr_t stack_pointer([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<ucontext_t*>(context)->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+// When the signal handler returns, the thread calls `function`, which must not return, with its stack below
+// `stack`. False on a machine that is not known.
+inline bool go_on_at([[maybe_unused]] void* context, [[maybe_unused]] void (*function)(),
+                     [[maybe_unused]] std::uintptr_t stack) {
+#if defined(__x86_64__)
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  // Below the 128 bytes that a leaf function may use beyond its stack pointer; 8 beside a multiple of 16, as
+  // a call leaves it; string instructions count up.
+  constexpr std::uintptr_t red_zone = 128;
+  constexpr greg_t direction_flag = 0x400;
+  registers[REG_RSP] = static_cast<greg_t>((stack - red_zone) / 16 * 16 - 8);
+  registers[REG_RIP] = reinterpret_cast<greg_t>(function);
+  registers[REG_EFL] &= ~direction_flag;
+  return true;
+#elif defined(__aarch64__)
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext;
+  registers.sp = stack / 16 * 16;
+  registers.pc = reinterpret_cast<std::uintptr_t>(function);
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace lab::emulator

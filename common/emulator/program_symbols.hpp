@@ -1,0 +1,31 @@
+// What the running program's symbol table and thread-local memory hold. Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lab::emulator {
+
+struct program_symbol {
+  std::string name;      // mangled
+  std::uintptr_t value;  // a function's address as linked; a thread-local variable's offset
+  std::size_t bytes;
+  bool is_function;  // else it is a thread-local variable
+};
+
+// The functions and thread-local variables of the executable; none if it was stripped.
+const std::vector<program_symbol>& program_symbols();
+
+// The mangled name of a function of the executable; empty if it is not known.
+const std::string& mangled_name(const void* function);
+
+// The executable's thread-local memory of the OS thread that calls, in which __shared__ variables lie.
+struct thread_local_range {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+};
+thread_local_range thread_local_memory();
+
+}  // namespace lab::emulator

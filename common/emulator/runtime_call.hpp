@@ -1,0 +1,21 @@
+// What the runtime's functions tell the launch watch about themselves. Internal.
+#pragma once
+
+#include "common/emulator/runtime_api.hpp"
+
+namespace lab::emulator {
+
+// Each notes a violation if a launch is watched that may not do this. `function` is the name that the learner
+// has called.
+void note_stream(const char* function, cudaStream_t stream);
+void note_allocation(const char* function);
+void note_synchronisation(const char* function);
+void note_host_copy(const char* function);
+// Never allowed in a launch; `instead` says what is.
+void note_forbidden(const char* function, const char* instead);
+
+// Notes an access of host code to device memory that protection has stopped, and lets it go on; false if that
+// is not what has happened. Safe in a signal handler.
+bool note_host_access(const void* address, const char* verb);
+
+}  // namespace lab::emulator

@@ -1,0 +1,35 @@
+#include "common/emulator/shared_variables.hpp"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/emulator/program_symbols.hpp"
+
+namespace lab::emulator {
+namespace {
+
+// A variable within a function is mangled as _ZZ, the function's own name without its _Z, E, and its name.
+std::vector<shared_variable> find(const std::string& kernel) {
+  std::vector<shared_variable> found;
+  if (!kernel.starts_with("_Z")) return found;
+  const std::string prefix = "_Z" + kernel.substr(1) + "E";
+  for (const program_symbol& symbol : program_symbols()) {
+    if (!symbol.is_function && symbol.name.starts_with(prefix)) found.push_back({symbol.value, symbol.bytes});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const shared_variable> shared_variables(const void* kernel) {
+  static std::mutex mutex;
+  static std::map<const void*, std::vector<shared_variable>> known;
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = known.try_emplace(kernel);
+  if (is_new) entry->second = find(mangled_name(kernel));
+  return entry->second;
+}
+
+}  // namespace lab::emulator

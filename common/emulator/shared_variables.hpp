@@ -1,0 +1,19 @@
+// A kernel's __shared__ variables. Internal.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace lab::emulator {
+
+// Where a variable lies in the thread-local memory of the executable.
+struct shared_variable {
+  std::size_t offset;
+  std::size_t bytes;
+};
+
+// The variables that the kernel declares itself; those of functions that it calls are not known to be its
+// own. The span stays valid.
+std::span<const shared_variable> shared_variables(const void* kernel);
+
+}  // namespace lab::emulator
