@@ -158,6 +158,13 @@ void device_memory::narrow(const void* pointer, std::size_t bytes) {
   std::prev(after)->second.usable = {address, bytes};
 }
 
+void device_memory::widen(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found != allocations_.end()) found->second.usable = {address, found->second.bytes};
+}
+
 std::string device_memory::describe(const void* pointer) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (address < begin_ || address >= end_) return format("at %p, which is no device memory", pointer);

@@ -38,6 +38,9 @@ std::vector<std::string> take_diagnostics();
 // pages.
 void narrow_allocation(const void* pointer, std::size_t bytes);
 
+// Takes that back, for the whole allocation that begins at `pointer`.
+void widen_allocation(const void* pointer);
+
 // Clears the sticky error that a failed kernel left, and the diagnostics. Allocations, streams and events
 // stay.
 void reset();

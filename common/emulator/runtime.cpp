@@ -355,6 +355,10 @@ void narrow_allocation(const void* pointer, std::size_t bytes) {
   memory().narrow(pointer, bytes);
 }
 
+void widen_allocation(const void* pointer) {
+  memory().widen(pointer);
+}
+
 void reset() {
   sticky = cudaSuccess;
   last_error = cudaSuccess;

@@ -23,6 +23,7 @@
 #include "harness/device/kernels.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
+#include "harness/device/watched_launch.hpp"
 
 namespace lab {
 
@@ -112,7 +113,7 @@ class array_workload final : public workload {
   }
 
   void launch() override {
-    call_stage("launch", [&] {
+    watched_launch(stage_.traits, stream_, [&] {
       stage_.launch(Problem::bind_input(parameters_, input_.data()),
                     Problem::bind_output(parameters_, output_.data()),
                     {scratch_.data(), static_cast<std::size_t>(scratch_.size())}, stream_);

@@ -143,6 +143,9 @@ void checked_resource::empty_quarantine() {
 }
 
 void checked_resource::give_up(const block& one) noexcept {
+#if LAB_EMULATED
+  emulator::widen_allocation(one.whole);  // whoever is given this memory next has other bounds
+#endif
   upstream_.deallocate(one.whole, whole_bytes(one), one.stream);
 }
 

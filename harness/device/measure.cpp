@@ -427,8 +427,8 @@ class timed_launches {
   }
 
  private:
-  static constexpr std::uint64_t checked_samples = 3;
-  static constexpr std::uint64_t repeated_samples = 8;
+  static constexpr std::uint64_t checked_samples = emulated ? 1 : 3;
+  static constexpr std::uint64_t repeated_samples = emulated ? 2 : 8;
   static constexpr std::size_t max_workloads = 64;
 
   // What no stage can know beforehand.
@@ -506,7 +506,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   } catch (const wrong_sample& wrong) {
     its_gate.fail(wrong.failure(), parameters, timed, ", while timed");
   } catch (const stage_error& error) {
-    its_gate.fail({.kind = failure_kind::crash, .found = error.what()}, parameters, timed, ", while timed");
+    its_gate.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
   }
   if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
   // And again: state that the timed launches left behind would now show.

@@ -13,13 +13,20 @@
 
 #include "common/error.hpp"
 #include "common/memory.hpp"
+#include "harness/failure_kind.hpp"
 
 namespace lab {
 
-// A stage's own function did what it must not: threw, or answered what makes no sense.
+// A stage's own function did what it must not: threw, answered what makes no sense, or (of kind `launch`)
+// broke the contract of a launch.
 class stage_error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit stage_error(const std::string& what, failure_kind kind = failure_kind::crash)
+      : std::runtime_error(what), kind_(kind) {}
+  [[nodiscard]] failure_kind kind() const noexcept { return kind_; }
+
+ private:
+  failure_kind kind_;
 };
 
 // Rounding mode, flushing of denormals and exception flags of this thread, restored at the end: what a stage
@@ -54,6 +61,8 @@ auto call_stage(const char* name, const Function& call) {
   } catch (const cuda_error&) {
     throw;
   } catch (const memory_error&) {
+    throw;
+  } catch (const stage_error&) {
     throw;
   } catch (const abi::__forced_unwind&) {  // pthread_exit(), which must not be held up
     throw;

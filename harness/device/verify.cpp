@@ -271,7 +271,7 @@ bool gate::check(workload& work, const parameter_values& parameters, const launc
   try {
     result = run_and_check(work, setup, stream_);
   } catch (const stage_error& error) {
-    result.failure = failure_record{.kind = failure_kind::crash, .found = error.what()};
+    result.failure = failure_record{.kind = error.kind(), .found = error.what()};
   }
   // What a trait excuses is compared no further.
   if (may_be_wrong(result, setup.input)) return true;
@@ -331,7 +331,9 @@ void gate::try_one(const trial& one, std::size_t place) {
   }
   ++record_.cases;
   constexpr memory_fill fills[] = {memory_fill::ones, memory_fill::zeros, memory_fill::random};
-  if (one.brief) {
+  // The emulator's time is short: there the first trials are made in full.
+  constexpr std::size_t full_trials_there = 16;
+  if (one.brief || (emulated && place >= full_trials_there)) {
     check(*work, one.parameters,
           {one.input, one.seed.value_or(seeds_.drawn), fills[place % 3], place % 2 == 1});
     return;
@@ -347,7 +349,7 @@ void gate::try_one(const trial& one, std::size_t place) {
     if (auto failure = check_capture(*work, stage_.traits.synchronises, stream_))
       fail(std::move(*failure), one.parameters, second);
   } catch (const stage_error& error) {
-    fail({.kind = failure_kind::crash, .found = error.what()}, one.parameters, second);
+    fail({.kind = error.kind(), .found = error.what()}, one.parameters, second);
   }
 }
 
@@ -385,7 +387,7 @@ bool gate::trials(bool thorough) {
       if (!record_.passed) return false;
     }
   } catch (const stage_error& error) {
-    return fail({.kind = failure_kind::crash, .found = error.what()}, {}, {});
+    return fail({.kind = error.kind(), .found = error.what()}, {}, {});
   }
   if (record_.cases == 0 && record_.skipped == 0)
     throw unsupported_error(stage_.path + ": none of the trials could be run: too little memory");
@@ -411,6 +413,7 @@ bool gate::at(const parameter_values& parameters) {
     record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
     const auto work = track_.make(stage_, parameters, stream_);
     for (const std::uint64_t seed : {seeds_.fixed, seeds_.drawn}) {
+      if (emulated && seed == seeds_.fixed) continue;
       ++record_.cases;
       ++record_.trials;
       const launch_setup setup{pattern::random, seed, memory_fill::ones, seed == seeds_.drawn};
@@ -426,7 +429,7 @@ bool gate::at(const parameter_values& parameters) {
       if (!check(*work, parameters, setup)) return false;
     }
   } catch (const stage_error& error) {
-    return fail({.kind = failure_kind::crash, .found = error.what()}, parameters, {});
+    return fail({.kind = error.kind(), .found = error.what()}, parameters, {});
   }
   return true;
 }

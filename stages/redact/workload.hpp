@@ -20,6 +20,7 @@
 #include "harness/device/kernels.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
+#include "harness/device/watched_launch.hpp"
 #include "stages/redact/people.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/vary.hpp"
@@ -138,7 +139,9 @@ class redact_workload final : public workload {
     arena_.reset();
     memory_resource& resource = next_is_checked_ ? static_cast<memory_resource&>(checked_) : upstream();
     held_is_checked_ = next_is_checked_;
-    held_ = call_stage("launch", [&] { return stage_.launch(bound(), resource, stream_); });
+    unwatched_resource unwatched(resource);
+    held_ =
+        watched_launch(stage_.traits, stream_, [&] { return stage_.launch(bound(), unwatched, stream_); });
   }
 
   [[nodiscard]] bool capturable() const override {

@@ -16,6 +16,11 @@ struct right {
   static __device__ name_parts<Offset> parts(const char* name, Offset bytes) {
     return split(name, bytes);
   }
+  // Whether a row may be shown.
+  template <class Offset>
+  static __device__ bool shown(const char* visibility, Offset bytes) {
+    return is_public(visibility, bytes);
+  }
   // The row at whose offset `row` is written.
   static __device__ std::int64_t place(std::int64_t row) { return row; }
 };
@@ -36,10 +41,10 @@ columns<Offset> columns_of(const input& in) {
           static_cast<const Offset*>(in.visibilities.offsets), in.visibilities.chars, in.rows};
 }
 
-template <class Offset>
+template <class Rules = right, class Offset>
 __device__ bool row_is_public(const columns<Offset>& in, std::int64_t row) {
   const Offset begin = in.visibility_offsets[row];
-  return is_public(in.visibilities + begin, in.visibility_offsets[row + 1] - begin);
+  return Rules::shown(in.visibilities + begin, in.visibility_offsets[row + 1] - begin);
 }
 
 template <class Rules, class Offset>
@@ -50,7 +55,7 @@ __global__ void sizes_kernel(columns<Offset> in, Offset* sizes) {
   if (row == in.rows) return;
   sizes[row] = private_bytes;
   const Offset begin = in.name_offsets[row];
-  if (row_is_public(in, row))
+  if (row_is_public<Rules>(in, row))
     sizes[row] = Rules::parts(in.names + begin, in.name_offsets[row + 1] - begin).redacted_bytes();
 }
 
@@ -60,7 +65,7 @@ __global__ void write_kernel(columns<Offset> in, const Offset* offsets, char* ch
   if (row >= in.rows) return;
   char* const out = chars + offsets[Rules::place(row)];
   const Offset begin = in.name_offsets[row];
-  if (row_is_public(in, row)) {
+  if (row_is_public<Rules>(in, row)) {
     const char* const name = in.names + begin;
     write_public(out, name, Rules::parts(name, in.name_offsets[row + 1] - begin));
   } else {

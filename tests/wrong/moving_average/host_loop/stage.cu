@@ -1,0 +1,25 @@
+// Computes the averages in a loop of the host.
+#include "tests/wrong/moving_average/right.hpp"
+
+namespace lab::moving_average::wrong {
+namespace {
+
+__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n,
+                                      std::int64_t window) {
+  const std::int64_t i = output_index();
+  if (i < n) averages[i] = average(values, i, window);
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  launch_over_outputs(moving_average_kernel, in, out, stream);
+  for (std::int64_t i = 0; i < in.n; ++i) out.averages[i] = i < in.window - 1 ? incomplete : out.averages[i];
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "host loop",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
+
+}  // namespace
+}  // namespace lab::moving_average::wrong

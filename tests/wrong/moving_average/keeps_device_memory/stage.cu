@@ -1,0 +1,26 @@
+// Right, and keeps memory of the device (which is reported).
+#include "tests/wrong/moving_average/right.hpp"
+
+namespace lab::moving_average::wrong {
+namespace {
+
+__global__ void moving_average_kernel(const double* values, double* averages, std::int64_t n,
+                                      std::int64_t window) {
+  const std::int64_t i = output_index();
+  if (i < n) averages[i] = average(values, i, window);
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  static double* kept = nullptr;
+  if (kept == nullptr) CUDA_CHECK(cudaMalloc(&kept, 100'000'000));
+  launch_over_outputs(moving_average_kernel, in, out, stream);
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "keeps device memory",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
+
+}  // namespace
+}  // namespace lab::moving_average::wrong

@@ -1,0 +1,23 @@
+// Leaves a whole tile out, where there are many.
+#include "tests/wrong/reduction/right.hpp"
+
+namespace lab::reduction::wrong {
+namespace {
+
+__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+  for (int k = 0; k < block_threads; ++k) *result -= values[n / 2 + k];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "leaves out a tile",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = no_bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong
