@@ -1,10 +1,8 @@
 #include "common/csv.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
+#include <span>
 
 #if LAB_WITH_CSV
 #include <csv.h>
@@ -78,8 +76,8 @@ class table_reader {
     }
     if (column >= place_.size() || !place_[column]) return;
     if (const auto bad = first_invalid_utf8(text)) {
-      fail(where() + ": " + header_[column] + " is not UTF-8 from its byte " + std::to_string(*bad + 1) +
-           " on");
+      fail(where() + ": " + escaped(header_[column]) + " is not UTF-8 from its byte " +
+           std::to_string(*bad + 1) + " on");
       return;
     }
     take_(*place_[column], text);
@@ -122,7 +120,7 @@ class table_reader {
     std::string text;
     for (std::size_t k = 0; k < std::min(header_.size(), most_listed); ++k) {
       text += k == 0 ? "" : ", ";
-      text += first_invalid_utf8(header_[k]) ? "(not UTF-8)" : header_[k].empty() ? "(no name)" : header_[k];
+      text += header_[k].empty() ? "(no name)" : escaped(header_[k]);
     }
     return header_.size() > most_listed ? text + ", ..." : text;
   }
@@ -170,14 +168,14 @@ bool csv_is_supported() noexcept {
 
 void read_csv(const std::filesystem::path& path, const std::vector<std::string>& columns,
               const std::function<void(std::size_t column, std::string_view field)>& take) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw file_error(path, std::string("cannot be read: ") + std::strerror(errno));
+  const file_descriptor file = open_to_read(path);
   table_reader reader(path, columns, take);
   std::string piece(piece_bytes, '\0');
   bool first = true;
-  while (file) {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    std::string_view bytes(piece.data(), static_cast<std::size_t>(file.gcount()));
+  std::size_t read = piece_bytes;
+  while (read == piece_bytes) {
+    read = read_bytes(path, file, std::as_writable_bytes(std::span(piece)));
+    std::string_view bytes(piece.data(), read);
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (first && bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
     first = false;
@@ -188,7 +186,6 @@ void read_csv(const std::filesystem::path& path, const std::vector<std::string>&
       bytes.remove_prefix(line);
     }
   }
-  if (file.bad()) throw file_error(path, std::string("cannot be read: ") + std::strerror(errno));
   reader.finish();
 }
 

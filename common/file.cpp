@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "common/utf8.hpp"
+
 namespace lab {
 namespace {
 
@@ -77,7 +79,7 @@ temporary_file create_beside(const std::filesystem::path& path, const std::files
 }  // namespace
 
 file_error::file_error(const std::filesystem::path& path, const std::string& problem)
-    : std::runtime_error(path.string() + ": " + problem) {}
+    : std::runtime_error(escaped(path.string()) + ": " + problem) {}
 
 file_descriptor::file_descriptor(file_descriptor&& other) noexcept
     : value_(std::exchange(other.value_, -1)) {}
@@ -93,6 +95,67 @@ file_descriptor::~file_descriptor() {
 
 bool file_descriptor::close() noexcept {
   return ::close(std::exchange(value_, -1)) == 0;
+}
+
+file_descriptor open_to_read(const std::filesystem::path& path) {
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+  file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
+    if (errno == ENOENT) throw file_error(path, "there is no such file");
+    throw file_error(path, "cannot be read: " + reason(errno));
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw file_error(path, "cannot be read: " + reason(errno));
+  if (S_ISDIR(status.st_mode)) throw file_error(path, "is a directory, and a file is wanted");
+  if (!S_ISREG(status.st_mode))
+    throw file_error(path, "is not a regular file; save the data to a file first");
+  return file;
+}
+
+std::size_t read_bytes(const std::filesystem::path& path, const file_descriptor& file,
+                       std::span<std::byte> bytes) {
+  std::size_t total = 0;
+  while (total < bytes.size()) {
+    const ssize_t count = ::read(file.get(), bytes.data() + total, bytes.size() - total);
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      throw file_error(path, "cannot be read: " + reason(errno));
+    }
+    if (count == 0) break;
+    total += static_cast<std::size_t>(count);
+  }
+  return total;
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  constexpr std::size_t piece_bytes = std::size_t{1} << 16;
+  const file_descriptor file = open_to_read(path);
+  std::string text;
+  std::size_t read = piece_bytes;
+  while (read == piece_bytes) {
+    const std::size_t before = text.size();
+    text.resize(before + piece_bytes);
+    read = read_bytes(path, file, std::as_writable_bytes(std::span(text).subspan(before)));
+    text.resize(before + read);
+  }
+  return text;
+}
+
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  struct stat first {};
+  struct stat second {};
+  const bool has_first = ::stat(a.c_str(), &first) == 0;
+  const bool has_second = ::stat(b.c_str(), &second) == 0;
+  const auto same = [&] { return first.st_dev == second.st_dev && first.st_ino == second.st_ino; };
+  if (has_first || has_second) return has_first && has_second && same();
+  const auto directory_of = [](const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  };
+  const std::filesystem::path to_be_a = followed(a);
+  const std::filesystem::path to_be_b = followed(b);
+  if (to_be_a.filename() != to_be_b.filename()) return false;
+  return ::stat(directory_of(to_be_a).c_str(), &first) == 0 &&
+         ::stat(directory_of(to_be_b).c_str(), &second) == 0 && same();
 }
 
 void require_writable(const std::filesystem::path& path) {

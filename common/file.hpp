@@ -34,6 +34,22 @@ class file_descriptor {
   int value_ = -1;
 };
 
+// Opens a regular file for reading. Throws file_error for anything else: a pipe that nobody writes to would
+// be waited for, and a device need not end. What was looked at is what is read: nothing can change in
+// between.
+file_descriptor open_to_read(const std::filesystem::path& path);
+
+// Reads until `bytes` are full or the file ends, and returns how many were read.
+std::size_t read_bytes(const std::filesystem::path& path, const file_descriptor& file,
+                       std::span<std::byte> bytes);
+
+// The whole file as text. Opens it as open_to_read does.
+std::string read_text(const std::filesystem::path& path);
+
+// Whether the two names mean one file, through links of either kind too; of files that do not exist yet,
+// whether they would.
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
 // Throws file_error unless a file can be written at `path`: its directory exists and takes new files, and
 // what is there already is a regular file that may be replaced. Meant for before the work, whose result would
 // be lost.

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "common/utf8.hpp"
+
 namespace lab {
 namespace {
 
@@ -88,7 +90,7 @@ std::string type_name(std::string_view code) {
 }
 
 std::string described(std::string_view code) {
-  return type_name(code) + " ('" + std::string(code) + "')";
+  return type_name(code) + " ('" + escaped(code) + "')";
 }
 
 // Parses the header's Python dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3,), }
@@ -112,7 +114,7 @@ class header_parser {
       } else if (key == "shape" && !std::exchange(have_shape, true)) {
         header.shape = tuple();
       } else {
-        fail("an unexpected key '" + key + "'");
+        fail("an unexpected key '" + escaped(key) + "'");
       }
       if (!accept(',')) {
         expect('}');
@@ -199,6 +201,8 @@ class header_parser {
       shape.push_back(extent());
       if (!accept(',')) {
         expect(')');
+        // To Python (3) is the number 3, and (3,) the tuple.
+        if (shape.size() == 1) fail("a shape that is no tuple: one extent needs a comma behind it");
         break;
       }
     }
@@ -224,39 +228,6 @@ class header_parser {
   std::string_view text_;
   std::size_t position_ = 0;
 };
-
-// Fills `bytes` from the file; the count read is smaller only at the end of the file.
-std::size_t read_bytes(const std::filesystem::path& path, const file_descriptor& file,
-                       std::span<std::byte> bytes) {
-  std::size_t total = 0;
-  while (total < bytes.size()) {
-    const ssize_t count = ::read(file.get(), bytes.data() + total, bytes.size() - total);
-    if (count < 0) {
-      if (errno == EINTR) continue;
-      throw file_error(path, "cannot be read: " + std::generic_category().message(errno));
-    }
-    if (count == 0) break;
-    total += static_cast<std::size_t>(count);
-  }
-  return total;
-}
-
-file_descriptor open_to_read(const std::filesystem::path& path) {
-  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
-  file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) {
-    if (errno == ENOENT) throw file_error(path, "there is no such file");
-    throw file_error(path, "cannot be read: " + std::generic_category().message(errno));
-  }
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) {
-    throw file_error(path, "cannot be read: " + std::generic_category().message(errno));
-  }
-  if (S_ISDIR(status.st_mode)) throw file_error(path, "is a directory, and a .npy file is wanted");
-  if (!S_ISREG(status.st_mode))
-    throw file_error(path, "is not a regular file; save the array to a file first");
-  return file;
-}
 
 std::int64_t file_bytes(const std::filesystem::path& path, const file_descriptor& file) {
   struct stat status {};

@@ -1,9 +1,10 @@
-// Whether bytes are UTF-8 (RFC 3629).
+// Whether bytes are UTF-8 (RFC 3629), and text that is safe to show whatever they are.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace lab {
@@ -31,6 +32,27 @@ inline std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
     at += length;
   }
   return std::nullopt;
+}
+
+// `text` with what is no UTF-8, and control characters, as \xNN: a file's name or content cannot garble a
+// terminal, break a line in two, or make JSON that nobody can read. `keep_lines` leaves ends of lines and
+// tabs.
+inline std::string escaped(std::string_view text, bool keep_lines = false) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string result;
+  std::size_t valid = first_invalid_utf8(text).value_or(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool bad = at == valid;
+    if (bad) valid = at + 1 + first_invalid_utf8(text.substr(at + 1)).value_or(text.size() - at - 1);
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool layout = keep_lines && (byte == '\n' || byte == '\t');
+    if (bad || (!layout && (byte < 0x20 || byte == 0x7f))) {
+      result += {'\\', 'x', digits[byte >> 4], digits[byte & 0xf]};
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
 }
 
 }  // namespace lab

@@ -234,11 +234,17 @@ inline void from_json(const nlohmann::json& json, clock_record& clock) {
   clock.maximum = json.at("maximum").get<double>();
 }
 
+// Above this spread the median moves from run to run by more than most steps of a ladder: such a timing is
+// unstable (docs/measuring.md).
+inline constexpr double unstable_spread = 0.03;
+
 // The time of one launch, in nanoseconds.
 struct timing_record {
   double median = 0;
   double minimum = 0;
   double maximum = 0;
+  double lower_quartile = 0;  // a quarter of the samples is faster
+  double upper_quartile = 0;  // a quarter is slower
   double interquartile_range = 0;
   double spread = 0;            // interquartile_range / median
   std::vector<double> samples;  // in the order taken, each already divided by launches_per_sample
@@ -247,7 +253,7 @@ struct timing_record {
   cache_state l2 = cache_state::cold;
   std::string stopped_by = "spread";  // or "time limit", "sample limit"
   std::optional<clock_record> sm_clock_mhz;
-  bool unstable = false;     // throttled, or the spread target was missed by far
+  bool unstable = false;     // throttled, or its spread is above unstable_spread
   std::int64_t retried = 0;  // samples thrown away because the clock fell
 };
 
@@ -257,6 +263,8 @@ inline void to_json(nlohmann::json& json, const timing_record& timing) {
           {"median", finite(timing.median, "median")},
           {"minimum", finite(timing.minimum, "minimum")},
           {"maximum", finite(timing.maximum, "maximum")},
+          {"lower_quartile", finite(timing.lower_quartile, "lower_quartile")},
+          {"upper_quartile", finite(timing.upper_quartile, "upper_quartile")},
           {"interquartile_range", finite(timing.interquartile_range, "interquartile_range")},
           {"spread", finite(timing.spread, "spread")},
           {"samples", timing.samples},
@@ -274,6 +282,8 @@ inline void from_json(const nlohmann::json& json, timing_record& timing) {
   timing.median = json.at("median").get<double>();
   timing.minimum = json.at("minimum").get<double>();
   timing.maximum = json.at("maximum").get<double>();
+  timing.lower_quartile = member_or(json, "lower_quartile", 0.0);
+  timing.upper_quartile = member_or(json, "upper_quartile", 0.0);
   timing.interquartile_range = json.at("interquartile_range").get<double>();
   timing.spread = json.at("spread").get<double>();
   timing.samples = json.at("samples").get<std::vector<double>>();

@@ -23,19 +23,28 @@ The claims are data in each stage.cu, which only the built program knows; report
 no build is needed here. A test of the build says when it is out of date.
 
 usage: reports/tables.py                    rewrite the pages
-       reports/tables.py --check            exit 1 when a page differs from what its records and claims say
+       reports/tables.py --check            exit 1 when a page differs from what its records and claims say, and name the
+                                            rows that older kernels have left
        reports/tables.py --claims PROGRAM   first copy the claims from a built program (build/release/lab)
 
-A claim about time that a record breaks is an error.
+A claim about time that a record breaks is an error, and so is a record that is broken itself.
+
+Each table says whether it shows the kernels as they stand: a row does if the digest of its stage's sources
+(reports/source_digest.py), which the program has put into the record, is today's.
+
+What is unstable, and what a ratio of two noisy rows is worth, docs/measuring.md defines; the program does the same.
 """
 
+import functools
 import json
+import math
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+import source_digest
 from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -43,6 +52,7 @@ RECORDS = ROOT / "reports" / "h200"
 MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 CLAIMS = ROOT / "reports" / "claims.json"
+SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
 TRAFFIC = ["lts__t_bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"]
 
@@ -66,14 +76,135 @@ def number(value):
     return text if value >= 100_000 and float(text) == value else str(value)
 
 
+class BrokenRecord(Exception):
+    """A record that cannot be used: its file, and why."""
+
+
+def no_number(text):
+    raise ValueError(f"{text} is no number of JSON")
+
+
+# The fields without which nothing can be shown. The schema requires more; records of older programs lack some of it.
+NEEDED = {
+    "record": ("version", "created", "device", "program", "groups"),
+    "device": ("name", "driver", "toolkit"),
+    "program": ("commit",),
+    "group": ("track", "parameters", "l2", "fewest_bytes", "ceilings", "rows"),
+    "ceiling": ("kind", "timing"),
+    "row": ("stage", "library", "status", "message", "timing"),
+    "timing": ("median", "spread", "samples", "unstable"),
+}
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
+
+
+def is_of_type(value, name):
+    return isinstance(value, TYPES[name]) and (not isinstance(value, bool) or name == "boolean")
+
+
+def mismatch(value, schema, place, name="record"):
+    """Where `value` is not as docs/results.schema.json has it, as text; None where it is. Fields that the schema does not
+    know are a newer program's, and are left alone."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[1]
+        return mismatch(value, SCHEMA["$defs"][name], place, name)
+    if "anyOf" in schema:
+        found = [mismatch(value, choice, place, name) for choice in schema["anyOf"]]
+        return None if None in found else found[0]
+    types = schema.get("type", [])
+    wrong = bool(types) and not any(is_of_type(value, one) for one in ([types] if isinstance(types, str) else types))
+    wrong = wrong or ("const" in schema and value != schema["const"]) or ("enum" in schema and value not in schema["enum"])
+    if not wrong and is_of_type(value, "number"):
+        wrong = not math.isfinite(value) or value < schema.get("minimum", value) or not value > schema.get("exclusiveMinimum", -math.inf)
+    if wrong:
+        return f"{place} is {json.dumps(value)[:40]}"
+    if isinstance(value, list):
+        members = [(member, schema.get("items", {}), f"{place}/{number}", "") for number, member in enumerate(value)]
+    elif isinstance(value, dict):
+        missing = [field for field in NEEDED.get(name, ()) if field not in value]
+        if missing:
+            return f"{place} has no {missing[0]}"
+        others = schema.get("additionalProperties") or {}
+        members = [(member, schema.get("properties", {}).get(field, others), f"{place}/{field}", field) for field, member in value.items()]
+    else:
+        members = []
+    return next(filter(None, (mismatch(*member) for member in members)), None)
+
+
+def problem_of(run):
+    """Why nothing can be shown of a record; None where it is whole."""
+    problem = mismatch(run, SCHEMA, "record")
+    for row in [] if problem else [row for group in run["groups"] for row in group["rows"]]:
+        if "/" not in row["stage"]:
+            return f"no stage is called {row['stage']}"
+        if row["status"] == "ok" and run.get("verb") != "verify" and not (row["timing"] and row["timing"]["samples"]):
+            return f"{row['stage']} has no times"
+    return problem
+
+
+def read_json(path):
+    """The document in a file. Raises BrokenRecord where it is none."""
+    try:
+        return json.loads(path.read_bytes().decode(), parse_constant=no_number)
+    except (OSError, ValueError, RecursionError) as error:
+        raise BrokenRecord(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def read_record(path):
+    """The run in a result file; None where the file is another record of the lab's. Raises BrokenRecord otherwise."""
+    run = read_json(path)
+    schema = run.get("schema") if isinstance(run, dict) else None
+    if isinstance(schema, str) and schema.startswith("kernel-lab-") and schema != "kernel-lab-results":
+        return None
+    problem = problem_of(run)
+    if problem:
+        raise BrokenRecord(f"{path}: {problem}")
+    return run
+
+
+UNSTABLE_SPREAD = 0.03  # as harness/protocol.hpp has it
+
+
+def quartiles(timing):
+    """Between which half of the samples lies. Records of older programs have the samples alone."""
+    if timing.get("upper_quartile"):
+        return timing["lower_quartile"], timing["upper_quartile"]
+    ordered = sorted(timing["samples"])
+
+    def quantile(part):
+        place = part * (len(ordered) - 1)
+        below = int(place)
+        above = min(below + 1, len(ordered) - 1)
+        return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+    return quantile(0.25), quantile(0.75)
+
+
+def is_unstable(row):
+    """By the clock or the spread of its samples, or since another process measured the same and disagrees."""
+    median = row["timing"]["median"]
+    others = row.get("other_medians", [])
+    return row["timing"]["unstable"] or row["timing"]["spread"] > UNSTABLE_SPREAD or any(abs(other / median - 1) > UNSTABLE_SPREAD for other in others)
+
+
+def is_decided(row, base):
+    """Whether the middle halves of their samples lie apart; else chance says which of the two is faster."""
+    a, b = quartiles(row["timing"]), quartiles(base["timing"])
+    return row is base or a[1] < b[0] or b[1] < a[0]
+
+
+@functools.cache
+def todays_digests():
+    return source_digest.Tree().digests()["stages"]
+
+
 class Records:
     """All recorded rows: track -> parameter set -> stage -> row, with the run that each comes from."""
 
     def __init__(self, directory):
         self.rows = {}
         self.choice_names = {}  # (track, parameter, value) -> the word for that value, where a run knows one
-        files = [json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))]
-        files = [run for run in files if run.get("schema") == "kernel-lab-results"]
+        self.digests = todays_digests()  # of the kernels as they stand
+        files = [run for run in map(read_record, sorted(directory.glob("*.json"))) if run]
         for run in sorted(files, key=lambda run: run["created"]):
             for group in run["groups"]:
                 if group["l2"] == "warm":
@@ -87,13 +218,19 @@ class Records:
                 for row in group["rows"]:
                     if row["status"] == "skipped" and row["stage"] in stages:
                         continue
+                    before = stages.get(row["stage"])
                     stages[row["stage"]] = {
                         **row,
+                        "other_medians": medians_of_same(before, row, run),
                         "run": run,
                         "bytes": group["fewest_bytes"],
                         "ceiling": min(ceilings) if ceilings else None,
                         "ceiling_kind": group["ceilings"][0]["kind"] if ceilings else None,
                     }
+
+    def is_older(self, row):
+        """Whether other sources than today's made the row, or nobody knows which."""
+        return row.get("sources") is None or row["sources"] != self.digests.get(row["stage"])
 
     def parameter_sets(self, track):
         return sorted(self.rows.get(track, {}))
@@ -103,15 +240,41 @@ class Records:
         return ", ".join(f"{name} = {self.choice_names.get((track, name, value), number(value))}" for name, value in parameters)
 
 
+def medians_of_same(before, row, run):
+    """What other processes measured of the same kernel on such a device."""
+    if before is None or before["status"] != "ok" or row.get("sources") is None or before.get("sources") != row["sources"]:
+        return []
+    return [*before["other_medians"], before["timing"]["median"]] if before["run"]["device"]["name"] == run["device"]["name"] else []
+
+
 def light(row):
     """The part of the speed of light, in percent, as text; an unstable row says so."""
     if not row["ceiling"]:
-        return "-"
-    unstable = ", unstable" if row["timing"]["unstable"] else ""
-    return f"{100 * row['ceiling'] / row['timing']['median']:.1f} %{unstable}"
+        return f"-{unstable_text(row)}"
+    return f"{100 * row['ceiling'] / row['timing']['median']:.1f} %{unstable_text(row)}"
 
 
-def provenance(rows, track):
+def unstable_text(row):
+    """ ", unstable: 4.01 to 4.52 ms": between the quartiles; nothing of a row that is not."""
+    if not is_unstable(row):
+        return ""
+    lower, upper = (duration(value) for value in quartiles(row["timing"]))
+    if lower.split()[1] == upper.split()[1]:
+        lower = lower.split()[0]
+    return f", unstable: {lower} to {upper}"
+
+
+def age(records, rows):
+    """Whether the figures are of the kernels as they stand."""
+    older = sorted({row["stage"].split("/", 1)[1] for row in rows if records.is_older(row)})
+    if not older:
+        return "Kernels as they stand."
+    if all(records.is_older(row) for row in rows):
+        return "Recorded from older kernels, all of them."
+    return f"Recorded from older kernels: {', '.join(older)}; the others as they stand."
+
+
+def provenance(records, rows):
     """One line that says where the figures come from."""
     runs = {}
     for row in rows:
@@ -127,7 +290,7 @@ def provenance(rows, track):
     if copies:
         middle = copies[len(copies) // 2]
         text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rates[len(rates) // 2]:.0f} GB/s)."
-    return text
+    return f"{text} {age(records, rows)}"
 
 
 def ladder(records, track):
@@ -158,7 +321,7 @@ def ladder(records, track):
                 cells.append(words.get(row["status"], "FAILED"))
         lines.append(f"| {name}{' (library)' if library else ''} | " + " | ".join(cells) + " |")
     caption = records.parameters_text(track, common)
-    return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light). {provenance(used, track)}\n"
+    return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light).{f' {provenance(records, used)}' if used else ''}\n"
 
 
 def measured(records, stage):
@@ -183,6 +346,8 @@ def measured(records, stage):
             # Ratios are of one run: another one is another experiment.
             if stages[name]["run"] is not row["run"]:
                 return "-"
+            if not is_decided(row, stages[name]):
+                return "~"
             return significant(stages[name]["timing"]["median"] / median)
 
         lines.append(
@@ -192,7 +357,7 @@ def measured(records, stage):
         )
     if len(lines) == 2:
         return NOTHING
-    return "\n".join(lines) + (f"\n\n{provenance(used, track)}\n" if used else "\n")
+    return "\n".join(lines) + (f"\n\n{provenance(records, used)}\n" if used else "\n")
 
 
 def accuracy(records, track):
@@ -209,16 +374,17 @@ def accuracy(records, track):
             lines.append(f"| {stage.split('/', 1)[1]} | {records.parameters_text(track, parameters)} | {error:.2g} | {bound:.2g} | {same} |")
     if not used:
         return NOTHING
-    return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(used, track)}\n"
+    return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(records, used)}\n"
 
 
 def traffic(records, track):
     """Kernels, bytes and times of one launch of each stage; a section for each profile, the smallest first."""
     profiles = []
     for path in (RECORDS / "profiles").glob(f"{track}_*.json"):
-        document = json.loads(path.read_text())
+        document = read_json(path)
         profiles.append((sorted(document["stages"][0]["parameters"].items()), document))
     sections = []
+    counted = []
     for parameters, document in sorted(profiles, key=lambda one: [value for _, value in one[0]]):
         rows = records.rows.get(track, {}).get(tuple(parameters), {})
         fewest = next((row["bytes"] for row in rows.values()), None)
@@ -234,6 +400,7 @@ def traffic(records, track):
             if stage["skipped"] or stage["failure"]:
                 lines.append(f"| {name} | {stage['skipped'] or stage['failure']} | | | | |")
                 continue
+            counted.append(stage)
             kernels = stage["profile"]["kernels"]
             cache, read, written = (total(kernels, metric) or 0 for metric in TRAFFIC)
             memory = read + written
@@ -245,7 +412,7 @@ def traffic(records, track):
         sections.append("\n".join(lines))
     if not sections:
         return NOTHING
-    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them.\n"
+    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them. {age(records, counted)}\n"
 
 
 def plot(directory, image, words):
@@ -268,8 +435,9 @@ def holds(claim, figure):
     return figure <= value if claim["holds"] == "at_most" else figure >= value
 
 
-def recorded_figures(records, stage, claim):
-    """What the records say of a claim about time, one figure for each parameter set that it speaks of."""
+def recorded_figures(records, stage, claim, used):
+    """What the records say of a claim about time, one figure for each parameter set that it speaks of. The rows that say
+    it are added to `used`."""
     track = stage.split("/")[0]
     figures = []
     for parameters in records.parameter_sets(track):
@@ -288,7 +456,8 @@ def recorded_figures(records, stage, claim):
             "speedup_over_first": own[:1],
             "speedup_over_library": libraries[:1],
         }.get(claim["metric"], [])
-        unstable = row["timing"]["unstable"] or any(stages[name]["timing"]["unstable"] for name in base)
+        used += [row, *(stages[name] for name in base)]
+        unstable = is_unstable(row) or any(is_unstable(stages[name]) for name in base)
         if claim["metric"] == "speed_of_light_percent" and row["ceiling"]:
             figures.append((100 * row["ceiling"] / median, unstable))
         elif base:
@@ -313,6 +482,7 @@ def predicted(records, stage):
     for claim in claims:
         place = json.dumps([claim[name] for name in ("metric", "per", "over_previous", "at", "device", "compute_capability")])
         same.setdefault(place, []).append(claim)
+    used = []
     lines = ["| figure | predicted | recorded | where |", "| --- | --- | --- | --- |"]
     for group in same.values():
         claim = group[0]
@@ -323,7 +493,7 @@ def predicted(records, stage):
             figure += ", over the stage before's"
         recorded = ""
         if claim["metric"] in TIME_WORDS:
-            found = recorded_figures(records, stage, claim)
+            found = recorded_figures(records, stage, claim, used)
             recorded = ", ".join(significant(value) + (" (unstable)" if unstable else "") for value, unstable in found) or "-"
             for one in group:
                 records.broken += [
@@ -337,7 +507,7 @@ def predicted(records, stage):
         if claim["compute_capability"]:
             where.append(f"compute capability {claim['compute_capability']}")
         lines.append(f"| {figure} | {bound(group)} | {recorded} | {'; '.join(text for text in where if text)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + (f"\n\n{age(records, used)}\n" if used else "\n")
 
 
 def copy_claims(program):
@@ -356,6 +526,16 @@ def page(records, text, directory):
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
 
+def older_rows(records):
+    """A line for each track with rows that older kernels have left; its tables say so too."""
+    for track, sets in sorted(records.rows.items()):
+        rows = [row for stages in sets.values() for row in stages.values() if row["status"] == "ok"]
+        older = sorted({row["stage"].split("/", 1)[1] for row in rows if records.is_older(row)})
+        if older:
+            unknown = all(row.get("sources") is None for row in rows if records.is_older(row))
+            yield f"older kernels than today's{' (no digest)' if unknown else ''}: {track}: {', '.join(older)}"
+
+
 def main(arguments):
     if len(arguments) == 2 and arguments[0] == "--claims":
         copy_claims(arguments[1])
@@ -363,7 +543,7 @@ def main(arguments):
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
     records = Records(RECORDS)
-    records.claims = json.loads(CLAIMS.read_text())
+    records.claims = read_json(CLAIMS)
     records.broken = []
     stale = []
     for path in sorted([ROOT / "README.md", *ROOT.glob("stages/**/*.md")]):
@@ -376,10 +556,15 @@ def main(arguments):
             path.write_text(new)
     for path in stale:
         print(f"{path}: {'differs from the records or the claims' if arguments else 'rewritten'}")
+    for text in older_rows(records) if arguments else []:
+        print(text)
     for text in records.broken:
         print(f"broken in the records: {text}")
     return 1 if records.broken or (stale and arguments) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrokenRecord as broken:
+        sys.exit(f"tables.py: {broken}")

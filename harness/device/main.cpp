@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
       _exit(0);
     }
     const lab::answer_record answer = worker.answer(nlohmann::json::parse(asked.once));
-    std::cout << nlohmann::json(answer).dump() << "\n";
+    std::cout << nlohmann::json(answer).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
     return answer.end == lab::answer_end::ok ? 0 : answer.end == lab::answer_end::failed ? 1 : 2;
   } catch (const std::exception& error) {
     std::cerr << argv[0] << ": " << error.what() << "\n";

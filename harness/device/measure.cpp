@@ -35,8 +35,11 @@ void summarise(timing_record& timing) {
   timing.median = quantile(sorted, 0.5);
   timing.minimum = sorted.front();
   timing.maximum = sorted.back();
-  timing.interquartile_range = quantile(sorted, 0.75) - quantile(sorted, 0.25);
+  timing.lower_quartile = quantile(sorted, 0.25);
+  timing.upper_quartile = quantile(sorted, 0.75);
+  timing.interquartile_range = timing.upper_quartile - timing.lower_quartile;
   timing.spread = timing.median > 0 ? timing.interquartile_range / timing.median : 0;
+  timing.unstable = timing.spread > unstable_spread;
 }
 
 // Times of a few microseconds come in steps of the clock's resolution, and the spread target may never be
@@ -195,7 +198,7 @@ class gpu_sampler {
     std::sort(clocks.begin(), clocks.end());
     timing.sm_clock_mhz =
         clock_record{.median = quantile(clocks, 0.5), .minimum = clocks.front(), .maximum = clocks.back()};
-    timing.unstable = clocks.front() < throttled_below * highest_clock_mhz_;
+    timing.unstable = timing.unstable || clocks.front() < throttled_below * highest_clock_mhz_;
     return timing;
   }
 

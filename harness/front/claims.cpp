@@ -178,6 +178,10 @@ int exit_code(const std::vector<claim_verdict>& verdicts) {
 
 std::string elsewhere(const claim& claim, const device_record& device) {
   const std::string here = is_emulator(device) ? "the emulator" : device.name;
+  for (const std::string& metric : {claim.metric, claim.per}) {
+    if (is_own(metric) && !is_emulator(device))
+      return fmt::format("{} is the emulator's own counter, and this is {}", metric, here);
+  }
   if (is_emulator(device) && is_about_time(claim)) return "the emulator's times are the host's";
   if (!claim.device.empty() && (is_emulator(device) || device.name.find(claim.device) == std::string::npos)) {
     return fmt::format("it is claimed of {}, and this is {}", claim.device, here);

@@ -8,6 +8,7 @@ namespace lab {
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_stage_failed = 1;
+inline constexpr int exit_output_lost = 1;  // all well, but stdout could not be written
 inline constexpr int exit_usage = 2;  // what was asked cannot be done, or cannot be done on this machine
 inline constexpr int exit_interrupted = 130;  // 128 + SIGINT, as a shell says it
 

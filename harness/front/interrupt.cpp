@@ -34,6 +34,8 @@ void catch_interrupts() {
   action.sa_handler = on_interrupt;
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal_number, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  // A write beyond `ulimit -f` is then an error that names its file. Workers inherit this.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool was_interrupted() {

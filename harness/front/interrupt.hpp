@@ -3,7 +3,8 @@
 
 namespace lab {
 
-// From now on SIGINT, SIGTERM and SIGHUP set a flag instead of ending the program, and SIGPIPE does nothing.
+// From now on SIGINT, SIGTERM and SIGHUP set a flag instead of ending the program, and SIGPIPE and
+// SIGXFSZ do nothing.
 void catch_interrupts();
 
 [[nodiscard]] bool was_interrupted();

@@ -13,6 +13,7 @@ namespace lab {
 namespace {
 
 constexpr const char* absent = "-";
+constexpr const char* undecided = "~";  // within the noise of the two timings
 
 enum class colour { none, red, green, yellow, dim };
 
@@ -34,11 +35,47 @@ struct column {
   bool is_number = true;
 };
 
-std::string ratio_text(const std::optional<double>& ratio) {
-  return ratio ? humanised_ratio(*ratio) : absent;
+// A ratio of the row's by its name, as it is shown: a factor or a percentage.
+std::string ratio_text(const result_row& row, const char* name, const std::optional<double>& ratio,
+                       std::string (*shown)(double)) {
+  if (ratio) return shown(*ratio);
+  const bool is_noise = std::find(row.undecided.begin(), row.undecided.end(), name) != row.undecided.end();
+  return is_noise ? undecided : absent;
 }
-std::string percentage_text(const std::optional<double>& ratio) {
-  return ratio ? humanised_percentage(*ratio) : absent;
+
+// Two digits, and one where that says the same: "2e-04", "1.5e-04".
+std::string bound_text(double bound) {
+  const std::string text = fmt::format("{:.1e}", bound);
+  const std::size_t zero = text.find(".0e");
+  return zero == std::string::npos ? text : text.substr(0, zero) + text.substr(zero + 2);
+}
+
+// What a tick does not say: how it was earned, and how far the time can be trusted.
+std::string remark_of(const result_row& row, bool timed) {
+  std::vector<std::string> facts;
+  if (row.verification) {
+    const verification_record& record = *row.verification;
+    if (timed && record.skipped > 0)
+      facts.push_back(
+          fmt::format("{} of {} trials, the others skipped", record.trials - record.skipped, record.trials));
+    if (record.declared_bound > 0)
+      facts.push_back(
+          fmt::format("bound {} of the scale, declared by the stage", bound_text(record.declared_bound)));
+    if (record.kept_bytes > 0)
+      facts.push_back(
+          fmt::format("keeps {} of device memory", humanised_bytes(static_cast<double>(record.kept_bytes))));
+  }
+  if (row.timing && row.timing->unstable && row.timing->upper_quartile > 0)
+    facts.push_back(fmt::format("unstable: half of the samples lie between {} and {}",
+                                humanised_time(row.timing->lower_quartile),
+                                humanised_time(row.timing->upper_quartile)));
+  return fmt::format("{}", fmt::join(facts, "; "));
+}
+
+// "189", or "52 of 189" where the stage did not take all.
+std::string trials_text(const verification_record& record) {
+  if (record.skipped == 0) return fmt::format("{}", record.trials);
+  return fmt::format("{} of {}", record.trials - record.skipped, record.trials);
 }
 
 std::string table_text(const std::vector<column>& columns, const std::vector<table_line>& lines,
@@ -80,7 +117,15 @@ std::string stage_name(const result_row& row) {
   return row.library ? name + " (library)" : name;
 }
 
-std::vector<table_line> row_lines(const result_row& row, bool timed, bool with_light, bool with_library) {
+// The columns that not every ladder has.
+struct ladder_columns {
+  bool timed = true;
+  bool trials = false;
+  bool light = false;
+  bool library = false;
+};
+
+std::vector<table_line> row_lines(const result_row& row, const ladder_columns& with) {
   if (row.status == row_status::skipped) {
     return {{{stage_name(row), "skipped"}, row.message, colour::dim}};
   }
@@ -90,9 +135,10 @@ std::vector<table_line> row_lines(const result_row& row, bool timed, bool with_l
   if (row.status == row_status::specimen) {
     return {{{stage_name(row), "specimen"}, "fails as announced: " + row.message, colour::yellow}};
   }
-  table_line line{{stage_name(row), "✓"}, "", colour::green};
-  if (!timed) {
+  table_line line{{stage_name(row), "✓"}, remark_of(row, with.timed), colour::green};
+  if (!with.timed) {
     if (row.verification) {
+      if (with.trials) line.cells.push_back(trials_text(*row.verification));
       line.cells.push_back(fmt::format("{}", row.verification->cases));
       line.cells.push_back(fmt::format("{}", row.verification->compared));
       line.cells.push_back(humanised_percentage(row.verification->largest_error));
@@ -103,10 +149,12 @@ std::vector<table_line> row_lines(const result_row& row, bool timed, bool with_l
   line.cells.push_back(humanised_time(row.timing->median));
   line.cells.push_back(
       fmt::format("{:.2f} %{}", row.timing->spread * 100, row.timing->unstable ? " unstable" : ""));
-  line.cells.push_back(ratio_text(row.over_previous));
-  line.cells.push_back(ratio_text(row.over_first));
-  if (with_light) line.cells.push_back(percentage_text(row.speed_of_light));
-  if (with_library) line.cells.push_back(percentage_text(row.over_library));
+  line.cells.push_back(ratio_text(row, "over_previous", row.over_previous, humanised_ratio));
+  line.cells.push_back(ratio_text(row, "over_first", row.over_first, humanised_ratio));
+  if (with.light)
+    line.cells.push_back(ratio_text(row, "speed_of_light", row.speed_of_light, humanised_percentage));
+  if (with.library)
+    line.cells.push_back(ratio_text(row, "over_library", row.over_library, humanised_percentage));
   return {line};
 }
 
@@ -160,26 +208,35 @@ std::string header_text(const run_results& results) {
   if (results.floor) {
     text += fmt::format("floor    {} for an empty kernel\n", humanised_time(results.floor->median));
   }
-  text += fmt::format("seed     {}\n", results.seed);
-  return text;
+  return text + seed_text(results);
+}
+
+std::string seed_text(const run_results& results) {
+  return fmt::format("seed     {}, trials also with {} (--trial-seed {} repeats them)\n", results.seed,
+                     results.trial_seed, results.trial_seed);
 }
 
 std::string ladder_text(const run_results& results, const result_group& group, ladder_style style) {
-  const bool timed = results.verb != "verify";
-  const bool with_light = !results.device || !is_emulator(*results.device);
-  const bool with_library = std::any_of(group.rows.begin(), group.rows.end(),
-                                        [](const auto& row) { return row.over_library.has_value(); });
+  const auto any_row = [&group](const auto& is_so) {
+    return std::any_of(group.rows.begin(), group.rows.end(), is_so);
+  };
+  const ladder_columns with{
+      .timed = results.verb != "verify",
+      .trials = any_row([](const auto& row) { return row.verification && row.verification->trials > 0; }),
+      .light = !results.device || !is_emulator(*results.device),
+      .library = any_row([](const auto& row) { return row.over_library.has_value(); })};
   std::vector<column> columns{{"stage", false}, {"verified", false}};
-  if (timed) {
+  if (with.timed) {
     for (const char* heading : {"median", "spread", "x previous", "x first"}) columns.push_back({heading});
-    if (with_light) columns.push_back({"% of speed of light"});
-    if (with_library) columns.push_back({"% of library"});
+    if (with.light) columns.push_back({"% of speed of light"});
+    if (with.library) columns.push_back({"% of library"});
   } else {
+    if (with.trials) columns.push_back({"trials"});
     for (const char* heading : {"cases", "compared", "largest error / bound"}) columns.push_back({heading});
   }
   std::vector<table_line> lines;
   for (const auto& row : group.rows) {
-    for (auto& line : row_lines(row, timed, with_light, with_library)) lines.push_back(std::move(line));
+    for (auto& line : row_lines(row, with)) lines.push_back(std::move(line));
   }
   return group_heading(results, group) + table_text(columns, lines, style);
 }

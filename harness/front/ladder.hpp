@@ -14,6 +14,9 @@ struct ladder_style {
 // What holds for the whole run: device, driver, toolkit, launch floor, seed.
 [[nodiscard]] std::string header_text(const run_results& results);
 
+// "seed     1, trials also with 8837261 (--trial-seed 8837261 repeats them)"
+[[nodiscard]] std::string seed_text(const run_results& results);
+
 // The ladder of one track and one set of parameters; without times when the verb is "verify".
 [[nodiscard]] std::string ladder_text(const run_results& results, const result_group& group,
                                       ladder_style style);

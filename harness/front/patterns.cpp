@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "harness/front/errors.hpp"
+#include "harness/front/verbs.hpp"
 
 namespace lab {
 namespace {
@@ -45,6 +46,10 @@ std::vector<std::string> all_names(const std::vector<track_description>& tracks)
 }
 
 usage_error nothing_matches(const std::vector<track_description>& tracks, const std::string& pattern) {
+  if (std::find(std::begin(verb_names), std::end(verb_names), pattern) != std::end(verb_names)) {
+    return usage_error(fmt::format("no stage matches '{}': {} is a verb, and comes first: lab {}", pattern,
+                                   pattern, pattern));
+  }
   const auto suggestions = near_names(pattern, all_names(tracks));
   if (suggestions.empty()) {
     return usage_error(fmt::format("no stage matches '{}'; 'lab list' shows what there is", pattern));

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <sstream>
 
+#include "common/file.hpp"
 #include "harness/front/claims.hpp"
 #include "harness/front/counters_table.hpp"
 #include "harness/front/errors.hpp"
@@ -26,11 +25,6 @@ std::string meaning_of(const std::string& metric) {
     if (metric == known.name) return fmt::format("{} ({})", metric, known.meaning);
   }
   return metric;
-}
-
-// The lab's own names mean nothing to Nsight Compute.
-bool is_own(const std::string& metric) {
-  return metric.rfind("lab__", 0) == 0;
 }
 
 bool begins_with_one_of(const std::string& text, const std::vector<std::string>& beginnings) {
@@ -70,6 +64,10 @@ const std::vector<counter_meaning>& modelled_counters() {
       {"lab__atomics_mem_shared.sum", "atomic operations of lanes on shared memory"},
       {"lab__barriers.sum", "barriers, one for each block that passes one"}};
   return counters;
+}
+
+bool is_own(const std::string& metric) {
+  return metric.rfind("lab__", 0) == 0;
 }
 
 bool is_modelled(const std::string& metric) {
@@ -125,10 +123,7 @@ answers ask(std::istream& in, std::ostream& out, const std::vector<std::string>&
 }
 
 answers read_answers(const std::string& path, const std::vector<std::string>& metrics) {
-  std::ifstream file(path);
-  if (!file) throw usage_error(fmt::format("the answers cannot be read: {}", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto document = nlohmann::json::parse(text, nullptr, false);
+  const auto document = nlohmann::json::parse(read_text(path), nullptr, false);
   if (!document.is_object()) {
     throw usage_error(fmt::format("{} must hold one JSON object, metric: number, such as {{\"{}\": 1024}}",
                                   path, metrics.empty() ? "metric" : metrics.front()));

@@ -20,6 +20,8 @@ struct counter_meaning {
 };
 [[nodiscard]] const std::vector<counter_meaning>& modelled_counters();
 [[nodiscard]] bool is_modelled(const std::string& metric);
+// The lab's own counters ("lab__..."), which mean nothing to Nsight Compute.
+[[nodiscard]] bool is_own(const std::string& metric);
 
 // What a person is asked about a stage: the counters that its page and its claims speak of, as far as the
 // device has them.

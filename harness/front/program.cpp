@@ -7,18 +7,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <map>
+#include <random>
 
+#include "common/utf8.hpp"
 #include "harness/front/build_info.hpp"
 #include "harness/front/child_process.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/interrupt.hpp"
 #include "harness/front/patterns.hpp"
+#include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
 
 namespace lab {
@@ -27,6 +28,8 @@ namespace {
 constexpr const char* pattern_help =
     "tracks or stages, shell-style: reduction, reduction/02_tree, '*/*cub*' (default: everything)";
 constexpr const char* device_help = "cuda:0, cuda:1, ... or emulator (default: cuda:0 if there is one)";
+constexpr const char* trial_seed_help =
+    "of further inputs that a stage is tried on (default: drawn and shown)";
 constexpr const char* json_help = "write the results to this file";
 constexpr const char* parameter_help =
     "Every parameter of a track is an option as well: --n 1e9, --window 4,300,3000 ('lab list' shows them).";
@@ -37,6 +40,7 @@ struct raw_options {
   std::string stage;
   std::string device;
   std::string seed = "1";
+  std::string trial_seed;
   std::string l2;
   std::string minimum_samples;
   std::string time_limit;
@@ -96,6 +100,19 @@ std::uint64_t parse_seed(const std::string& text) {
   return static_cast<std::uint64_t>(parse_integer(text, "--seed"));
 }
 
+// Another one every time unless it is given, so that no stage is tried on the same inputs for ever. Below
+// 2^53 every reader of JSON keeps it whole.
+std::uint64_t parse_trial_seed(const std::string& text) {
+  constexpr std::uint64_t limit = std::uint64_t{1} << 53;
+  if (text.empty()) {
+    std::random_device source;
+    return (std::uint64_t{source()} << 32 | source()) % limit;
+  }
+  const auto seed = static_cast<std::uint64_t>(parse_integer(text, "--trial-seed"));
+  if (seed >= limit) throw usage_error(fmt::format("--trial-seed must be below 2^53, not {}", text));
+  return seed;
+}
+
 run_options parse_run_options(const raw_options& raw) {
   run_options options;
   options.patterns = raw.patterns;
@@ -103,6 +120,7 @@ run_options parse_run_options(const raw_options& raw) {
   options.parameters = raw.parameters;
   options.option_names = raw.option_names;
   options.seed = parse_seed(raw.seed);
+  options.trial_seed = parse_trial_seed(raw.trial_seed);
   options.l2 = parse_l2(raw.l2);
   if (!raw.minimum_samples.empty()) {
     options.plan.minimum_samples = parse_integer(raw.minimum_samples, "--min-samples");
@@ -131,6 +149,7 @@ void add_measuring_options(CLI::App& app, raw_options& raw) {
   app.add_option("pattern", raw.patterns, pattern_help)->type_name("PATTERN");
   app.add_option("--device", raw.device, device_help)->type_name("DEVICE");
   app.add_option("--seed", raw.seed, "of the inputs (default: 1)")->type_name("SEED");
+  app.add_option("--trial-seed", raw.trial_seed, trial_seed_help)->type_name("SEED");
   app.add_option("--l2", raw.l2,
                  "what the L2 cache holds when a sample begins: cold, warm, or both in turn (default: cold)")
       ->type_name("STATE");
@@ -182,6 +201,7 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
   verify->add_flag("--quick", raw.quick, "a few sizes and inputs");
   verify->add_option("--device", raw.device, device_help)->type_name("DEVICE");
   verify->add_option("--seed", raw.seed, "of the inputs (default: 1)")->type_name("SEED");
+  verify->add_option("--trial-seed", raw.trial_seed, trial_seed_help)->type_name("SEED");
   verify->add_option("--timeout", raw.timeout, "stop a stage that gives no answer for so long")
       ->type_name("SECONDS");
   verify->add_option("--json", raw.json_path, json_help)->type_name("FILE");
@@ -282,6 +302,26 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
   return verbs;
 }
 
+// An empty value is what is left of a shell variable that is not set; nobody means it.
+void refuse_empty_values(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto refuse = [](const std::string& option) {
+    throw usage_error(option + " needs a value, and the one given is empty");
+  };
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.rfind("--", 0) != 0) continue;
+    if (argument.back() == '=') refuse(argument.substr(0, argument.size() - 1));
+    const CLI::Option* option = app.get_option_no_throw(argument);
+    if (option == nullptr) {
+      // A parameter of a track, whose value follows as it does after an option.
+      if (argument.find('=') == std::string::npos && i + 1 < arguments.size() && arguments[i + 1].empty())
+        refuse(argument);
+    } else if (option->get_items_expected_max() > 0 && i + 1 < arguments.size()) {
+      if (arguments[++i].empty()) refuse(argument);
+    }
+  }
+}
+
 // Takes out of `arguments` every "--name value" and "--name=value" that is no option of the verb: those are
 // parameters, whose names only the worker knows.
 std::vector<parameter_argument> take_parameters(const CLI::App& app, std::vector<std::string>& arguments) {
@@ -366,6 +406,8 @@ int perform(std::vector<std::string> arguments, bool only_targets = false) {
   CLI::App app("Kernel Lab: learn to make GPU kernels fast.", "lab");
   app.set_version_flag("--version",
                        fmt::format("Kernel Lab {} ({})", this_build().version, this_build().commit));
+  // Else `lab run list` would be two verbs, and the first would run everything.
+  app.require_subcommand(0, 1);
   raw_options raw;
   const auto verbs = add_verbs(app, raw);
 
@@ -395,6 +437,7 @@ int perform(std::vector<std::string> arguments, bool only_targets = false) {
         arguments.erase(end, arguments.end());
       }
     }
+    refuse_empty_values(*chosen->second.app, arguments);
     if (chosen->second.takes_parameters) raw.parameters = take_parameters(*chosen->second.app, arguments);
     raw.option_names = option_names(*chosen->second.app);
   }
@@ -430,23 +473,23 @@ int tell_build_targets(std::vector<std::string> arguments) {
 
 int run_program(std::vector<std::string> arguments) {
   try {
+    keep_standard_descriptors();
     catch_interrupts();
     adopt_orphans();
     check_environment();
     const bool only_targets = !arguments.empty() && arguments.front() == "build-targets";
     if (only_targets) arguments.erase(arguments.begin());
     const int code = only_targets ? tell_build_targets(std::move(arguments)) : perform(std::move(arguments));
-    // A reader that has seen enough (`lab list | head -1`) is no error; a full disk is.
-    if (std::fflush(stdout) != 0 && errno != EPIPE) {
-      std::fprintf(stderr, "lab: what should have been printed is lost: %s\n", std::strerror(errno));
-      return exit_usage;
+    if (const std::string lost = lost_output(); !lost.empty()) {
+      std::fprintf(stderr, "lab: what should have been printed is lost: %s\n", lost.c_str());
+      return code == exit_ok ? exit_output_lost : code;
     }
     return code;
   } catch (const interrupted&) {
     std::fputs("lab: interrupted\n", stderr);
     return exit_interrupted;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lab: %s\n", error.what());
+    std::fprintf(stderr, "lab: %s\n", escaped(error.what(), true).c_str());
     return exit_usage;
   }
 }

@@ -18,6 +18,32 @@ constexpr double least_noise = 0.02;
 // However unsteady a row is, this much beyond the speed of light is not noise.
 constexpr double most_noise = 0.05;
 
+struct interval {
+  double lower = 0;
+  double upper = 0;
+};
+
+// Between which the middle half of the samples lies; of a record that does not tell, as wide about the
+// median.
+interval quartiles_of(const timing_record& timing) {
+  if (timing.upper_quartile > 0) return {timing.lower_quartile, timing.upper_quartile};
+  const double half = timing.median * timing.spread / 2;
+  return {timing.median - half, timing.median + half};
+}
+
+// base / row, unless the middle halves of their samples overlap: which of the two is faster is then a matter
+// of chance. A row is as fast as itself.
+std::optional<double> ratio_over(const result_row& base, const char* name, result_row& row) {
+  const interval a = quartiles_of(*base.timing);
+  const interval b = quartiles_of(*row.timing);
+  const bool overlap = a.lower <= b.upper && b.lower <= a.upper;
+  if (overlap && &base != &row) {
+    row.undecided.emplace_back(name);
+    return std::nullopt;
+  }
+  return base.timing->median / row.timing->median;
+}
+
 bool is_faster_than_light(const result_row& row, const ceiling_record& ceiling) {
   const double noise = std::clamp(row.timing->spread + ceiling.timing.spread, least_noise, most_noise);
   return row.speed_of_light.value_or(0) > 1 + noise;
@@ -34,25 +60,24 @@ const ceiling_record* speed_of_light(const result_group& group) {
 
 void compare_rows(result_group& group) {
   const ceiling_record* ceiling = speed_of_light(group);
-  std::optional<double> library;
+  const result_row* library = nullptr;
   for (auto& row : group.rows) {
     row.speed_of_light = row.over_previous = row.over_first = row.over_library = std::nullopt;
+    row.undecided.clear();
     if (row.timing && ceiling != nullptr && !ceiling->cached)
       row.speed_of_light = ceiling->timing.median / row.timing->median;
-    if (row.timing && row.library)
-      library = std::min(library.value_or(row.timing->median), row.timing->median);
+    const bool is_faster = library == nullptr || (row.timing && row.timing->median < library->timing->median);
+    if (row.timing && row.library && is_faster) library = &row;
   }
-  std::optional<double> first;
-  std::optional<double> previous;
+  const result_row* first = nullptr;
+  const result_row* previous = nullptr;
   for (auto& row : group.rows) {
     if (!row.timing) continue;
-    const double median = row.timing->median;
-    if (library) row.over_library = *library / median;
-    if (!row.library && !first) first = median;
-    if (first) row.over_first = *first / median;
-    if (row.library) continue;
-    if (previous) row.over_previous = *previous / median;
-    previous = median;
+    if (!row.library && first == nullptr) first = &row;
+    if (previous != nullptr && !row.library) row.over_previous = ratio_over(*previous, "over_previous", row);
+    if (first != nullptr) row.over_first = ratio_over(*first, "over_first", row);
+    if (library != nullptr) row.over_library = ratio_over(*library, "over_library", row);
+    if (!row.library) previous = &row;
   }
 }
 
@@ -122,7 +147,9 @@ void to_json(nlohmann::json& json, const result_row& row) {
           {"speed_of_light", ratio(row.speed_of_light, "speed_of_light")},
           {"over_previous", ratio(row.over_previous, "over_previous")},
           {"over_first", ratio(row.over_first, "over_first")},
-          {"over_library", ratio(row.over_library, "over_library")}};
+          {"over_library", ratio(row.over_library, "over_library")},
+          {"undecided", row.undecided},
+          {"sources", text_or_null(row.sources)}};
 }
 
 void to_json(nlohmann::json& json, const result_group& group) {
@@ -166,6 +193,7 @@ void to_json(nlohmann::json& json, const run_results& results) {
             {"version", build.version},
             {"commit", build.commit},
             {"dirty", build.dirty},
+            {"sources", text_or_null(results.sources)},
             {"compiler", build.compiler},
             {"flags", build.flags}}},
           {"kernels", results.kernels},

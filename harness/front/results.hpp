@@ -26,11 +26,13 @@ struct result_row {
   std::optional<verification_record> verification;
   std::optional<failure_record> failure;  // of a failed row or a specimen, from the worker or the front
   std::optional<timing_record> timing;
-  // Ratios of medians, each absent where one of the two is.
+  // Ratios of medians, each absent where one of the two is, or where their noise decides it.
   std::optional<double> speed_of_light;  // ceiling / this
   std::optional<double> over_previous;   // the timed stage before it, libraries aside / this
   std::optional<double> over_first;      // the first timed stage, libraries aside / this
   std::optional<double> over_library;    // the fastest library / this
+  std::vector<std::string> undecided;    // the names of those that are absent for their noise
+  std::string sources;                   // digest of what the stage was compiled from; empty: not known
 };
 
 // One ladder: the stages of a track with the same parameters and the same state of the cache.
@@ -63,8 +65,10 @@ struct run_results {
   std::string created;  // UTC, ISO 8601
   bool complete = false;
   std::uint64_t seed = 0;
+  std::uint64_t trial_seed = 0;  // in JSON among the options
   std::optional<device_record> device;
   build_record kernels;
+  std::string sources;  // digest of all sources that were compiled; empty: not known
   nlohmann::json options = nlohmann::json::object();
   std::optional<timing_record> floor;
   std::vector<result_group> groups;

@@ -114,7 +114,7 @@ result_row row_from(const stage_description& stage, const answer_record& answer,
 }
 
 session::session(const std::string& verb, const run_options& options, bool whole_tracks) : options_(options) {
-  if (!options_.json_path.empty()) check_writable(options_.json_path);
+  check_files({}, {{"--json", options_.json_path}});
   connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks));
   selections_ = select_stages(connection_.description.tracks, options_.patterns);
   check_parameters(selections_, options_.parameters, options_.option_names);
@@ -131,7 +131,11 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.seed = options_.seed;
   results.device = connection_.description.device;
   results.kernels = connection_.description.build;
+  digests_ = read_source_digests();
+  results.sources = digests_.tree;
+  results.trial_seed = options_.trial_seed;
   results.options = {{"patterns", options_.patterns},
+                     {"trial_seed", options_.trial_seed},
                      {"timeout_seconds", value_or_null(options_.timeout_seconds)}};
   if (verb == "verify") {
     results.options["thorough"] = options_.thorough;
@@ -231,6 +235,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                {"stage", stage.path},
                                {"parameters", job.parameters},
                                {"seed", options_.seed},
+                               {"trial_seed", options_.trial_seed},
                                {"plan", plan}},
                               place_of(stage));
   return add_row(row_from(stage, answer, true), group);
@@ -238,28 +243,36 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
 
 result_row& session::verify(const stage_description& stage, result_group& group) {
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
-  const auto answer = request(
-      {{"op", "verify"}, {"stage", stage.path}, {"seed", options_.seed}, {"thorough", options_.thorough}},
-      place_of(stage));
+  const auto answer = request({{"op", "verify"},
+                               {"stage", stage.path},
+                               {"seed", options_.seed},
+                               {"trial_seed", options_.trial_seed},
+                               {"thorough", options_.thorough}},
+                              place_of(stage));
   return add_row(row_from(stage, answer, false), group);
+}
+
+std::vector<std::string> images_of(const ladder_job& job, const stage_description& stage,
+                                   const std::string& directory) {
+  std::string size;
+  for (const auto& parameter : job.selection.track->parameters)
+    size += fmt::format("{}{}", size.empty() ? "" : "x", job.parameters.at(parameter.name));
+  const std::string base = fmt::format("{}/{}_{}_{}", directory, job.selection.track->name, stage.name, size);
+  return {base + ".png", base + "_difference.png"};
 }
 
 void session::draw(const ladder_job& job, const std::string& directory) {
   if (!job.selection.track->draws) return;
-  std::string size;
-  for (const auto& parameter : job.selection.track->parameters)
-    size += fmt::format("{}{}", size.empty() ? "" : "x", job.parameters.at(parameter.name));
   for (const auto* stage : job.selection.stages) {
     if (!stage->runnable || !stage->broken.empty()) continue;
-    const std::string base =
-        fmt::format("{}/{}_{}_{}", directory, job.selection.track->name, stage->name, size);
-    const std::vector<std::string> outputs{base + ".png", base + "_difference.png"};
-    const auto answer = request({{"op", "apply"},
-                                 {"stage", stage->path},
-                                 {"parameters", job.parameters},
-                                 {"inputs", nlohmann::json::array()},
-                                 {"outputs", outputs}},
-                                fmt::format("image of {}", stage->path));
+    const std::vector<std::string> outputs = images_of(job, *stage, directory);
+    const auto answer =
+        request({{"op", "apply"},
+                 {"stage", stage->path},
+                 {"parameters", job.parameters},
+                 {"inputs", nlohmann::json::array()},
+                 {"outputs", std::vector{path_for_worker(outputs[0]), path_for_worker(outputs[1])}}},
+                fmt::format("image of {}", stage->path));
     if (answer.end == answer_end::ok) {
       for (const auto& path : outputs) status_.print(fmt::format("wrote {}", path));
     } else if (answer.end == answer_end::error && !concerns_the_row(answer)) {
@@ -271,6 +284,7 @@ void session::draw(const ladder_job& job, const std::string& directory) {
 }
 
 result_row& session::add_row(result_row row, result_group& group) {
+  row.sources = digest_of(digests_, row.stage);
   auto place = std::find_if(group.rows.begin(), group.rows.end(),
                             [&](const auto& other) { return other.stage == row.stage; });
   if (place == group.rows.end()) place = group.rows.insert(place, result_row{});

@@ -10,6 +10,7 @@
 #include "harness/front/parameters.hpp"
 #include "harness/front/patterns.hpp"
 #include "harness/front/results.hpp"
+#include "harness/front/source_digests.hpp"
 #include "harness/front/terminal.hpp"
 
 namespace lab {
@@ -23,6 +24,7 @@ struct run_options {
   std::vector<parameter_argument> parameters;
   std::vector<std::string> option_names;  // of the verb, to suggest one that was misspelt
   std::uint64_t seed = 1;
+  std::uint64_t trial_seed = 0;  // of further inputs that are tried; below 2^53
   l2_choice l2 = l2_choice::unset;
   measure_plan plan;
   std::optional<double> timeout_seconds;  // for one answer; by default generous
@@ -87,8 +89,13 @@ class session {
   status_line status_;
   connection connection_;
   std::vector<track_selection> selections_;
+  source_digests digests_;
   std::size_t all_rows_ = 0;  // of the whole run
 };
+
+// The files in `directory` that a stage's image and its difference from what is right are written to.
+[[nodiscard]] std::vector<std::string> images_of(const ladder_job& job, const stage_description& stage,
+                                                 const std::string& directory);
 
 // What an answer that is not ok says, memory counted in units that people read.
 [[nodiscard]] std::string answer_text(const answer_record& answer);

@@ -1,10 +1,14 @@
 #include "harness/front/terminal.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "harness/front/format.hpp"
@@ -28,6 +32,25 @@ std::size_t terminal_width() {
 bool standard_output_has_colour() {
   const char* no_colour = std::getenv("NO_COLOR");
   return is_terminal(STDOUT_FILENO) && (no_colour == nullptr || *no_colour == '\0');
+}
+
+void keep_standard_descriptors() {
+  // The lowest free number is taken, so that each opens its own.
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    const int flags = descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (open("/dev/null", flags) < 0) std::abort();
+  }
+}
+
+std::string lost_output() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  const int error = errno;
+  if (flushed && std::ferror(stdout) == 0) return "";
+  pollfd reader{STDOUT_FILENO, POLLOUT, 0};
+  if (error == EPIPE || (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0)) return "";
+  return flushed ? "an earlier write failed" : std::strerror(error);
 }
 
 status_line::status_line() : enabled_(is_terminal(STDERR_FILENO)) {}

@@ -1,50 +1,44 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/file_output.hpp"
 #include "harness/front/ladder.hpp"
+#include "harness/front/source_digests.hpp"
 #include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
 
 namespace lab {
 namespace {
 
-namespace fs = std::filesystem;
-
 // The data is a person's own, and may be large.
 constexpr double generous_seconds = 600;
 
-std::string readable_input(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) throw environment_error(fmt::format("no such file: {}", path));
-  if (fs::is_directory(path, error)) throw environment_error(fmt::format("{} is a directory", path));
-  if (access(path.c_str(), R_OK) != 0) throw environment_error(fmt::format("cannot read {}", path));
-  return fs::absolute(path).string();
+// Each path with the option that named it.
+std::vector<named_file> named(const char* option, const std::vector<std::string>& paths) {
+  std::vector<named_file> files;
+  for (const auto& path : paths) files.push_back({option, path});
+  return files;
 }
 
-std::string writable_output(const std::string& path, const std::vector<std::string>& inputs) {
-  check_writable(path);
-  for (const auto& input : inputs) {
-    std::error_code error;
-    if (fs::equivalent(input, path, error))
-      throw usage_error(fmt::format("{} is both input and output", path));
-  }
-  return fs::absolute(path).string();
+std::vector<std::string> paths_for_worker(const std::vector<std::string>& paths) {
+  std::vector<std::string> absolute;
+  for (const auto& path : paths) absolute.push_back(path_for_worker(path));
+  return absolute;
 }
 
 }  // namespace
 
 int apply_stage(const apply_options& options) {
-  std::vector<std::string> inputs;
-  for (const auto& path : options.inputs) inputs.push_back(readable_input(path));
-  std::vector<std::string> outputs;
-  for (const auto& path : options.outputs) outputs.push_back(writable_output(path, inputs));
-  if (!options.json_path.empty()) check_writable(options.json_path);
+  auto written = named("--output", options.outputs);
+  written.push_back({"--json", options.json_path});
+  check_files(named("--input", options.inputs), written);
+  const auto inputs = paths_for_worker(options.inputs);
+  const auto outputs = paths_for_worker(options.outputs);
 
   connection connected = connect(options.device, select_one(options.stage));
   const stage_selection selected = select_one_stage(connected.description.tracks, options.stage);
@@ -79,7 +73,8 @@ int apply_stage(const apply_options& options) {
   if (answer.end == answer_end::error)
     throw environment_error(fmt::format("{}: {}", selected.stage->path, answer_text(answer)));
 
-  const result_row row = row_from(*selected.stage, answer, false);
+  result_row row = row_from(*selected.stage, answer, false);
+  row.sources = digest_of(read_source_digests(), row.stage);
   if (!options.json_path.empty()) {
     write_file(options.json_path, json_text({{"schema", "kernel-lab-apply"},
                                              {"version", 1},

@@ -10,7 +10,10 @@
 #include <list>
 
 #include "harness/front/errors.hpp"
+#include "harness/front/file_output.hpp"
 #include "harness/front/interrupt.hpp"
+#include "harness/front/ladder.hpp"
+#include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
 
 namespace lab {
@@ -24,14 +27,28 @@ bool help_was_asked_for = false;
 void end_for_the_library() {
   if (!library_has_control) return;
   std::cout.flush();
-  std::fflush(nullptr);
-  _exit(help_was_asked_for ? exit_ok : exit_usage);
+  if (!help_was_asked_for) _exit(exit_usage);
+  const std::string lost = lost_output();
+  if (!lost.empty()) std::fprintf(stderr, "lab: what should have been printed is lost: %s\n", lost.c_str());
+  _exit(lost.empty() ? exit_ok : exit_output_lost);
 }
 
 bool has_flag(const std::vector<std::string>& arguments, const std::string& flag) {
   return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
     return argument == flag || (argument.rfind(flag + "=", 0) == 0 && argument != flag + "=false");
   });
+}
+
+// The file that Google Benchmark writes; empty where there is none. The last flag counts, and the environment
+// where there is no flag.
+std::string benchmark_file(const std::vector<std::string>& arguments) {
+  const std::string flag = "--benchmark_out=";
+  const char* variable = std::getenv("BENCHMARK_OUT");
+  std::string path = variable == nullptr ? "" : variable;
+  for (const auto& argument : arguments) {
+    if (argument.rfind(flag, 0) == 0) path = argument.substr(flag.size());
+  }
+  return path;
 }
 
 struct bench_group {
@@ -52,6 +69,7 @@ class bench_run {
  public:
   bench_run(const run_options& options) : run_("bench", options) {
     if (!run_.note().empty()) std::fprintf(stderr, "%s\n", run_.note().c_str());
+    std::fprintf(stderr, "%s", seed_text(run_.results).c_str());
     const auto jobs = run_.jobs();
     run_.results.groups.reserve(jobs.size());  // groups are pointed at
     for (const auto& job : jobs) {
@@ -153,6 +171,8 @@ int bench_stages(const run_options& options, const std::vector<std::string>& ben
   library_has_control = false;
   if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return exit_usage;
 
+  refuse_shared_files(
+      {}, {{"--json", options.json_path}, {"--benchmark_out", benchmark_file(benchmark_arguments)}});
   bench_run run(options);
   library_has_control = true;
   const std::size_t performed = benchmark::RunSpecifiedBenchmarks();

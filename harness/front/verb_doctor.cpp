@@ -223,7 +223,7 @@ std::string findings_text(const std::vector<finding>& findings) {
 }  // namespace
 
 int examine_machine(const doctor_options& options) {
-  if (!options.json_path.empty()) check_writable(options.json_path);
+  check_files({}, {{"--json", options.json_path}});
   const worker_findings cuda = examine_worker(backend::cuda);
   const worker_findings emulator = examine_worker(backend::emulator);
   const std::vector<finding> findings{examine_system(),    examine_program(),

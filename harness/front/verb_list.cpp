@@ -51,7 +51,7 @@ std::string track_text(const track_selection& selection) {
 }  // namespace
 
 int list_stages(const list_options& options) {
-  if (!options.json_path.empty()) check_writable(options.json_path);
+  check_files({}, {{"--json", options.json_path}});
   const connection connected = connect(options.device, select_by(options.patterns), false);
   const auto selections = select_stages(connected.description.tracks, options.patterns);
   worker_description selected = connected.description;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <sstream>
 
+#include "common/file.hpp"
 #include "harness/front/child_process.hpp"
 #include "harness/front/claims.hpp"
 #include "harness/front/counters_table.hpp"
@@ -22,6 +24,7 @@
 #include "harness/front/nsight_compute.hpp"
 #include "harness/front/predictions.hpp"
 #include "harness/front/results.hpp"
+#include "harness/front/source_digests.hpp"
 #include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
 
@@ -98,6 +101,25 @@ std::optional<answer_record> answer_in(const std::string& output) {
   return std::nullopt;
 }
 
+// Refuses what cannot be counted on this device, before anything is.
+void check_metrics(const std::vector<std::string>& metrics, const device_record& device) {
+  for (const std::string& metric : metrics) {
+    if (is_emulator(device)) {
+      if (is_modelled(metric)) continue;
+      std::vector<std::string> known;
+      for (const auto& counter : modelled_counters()) known.emplace_back(counter.name);
+      throw usage_error(fmt::format("--metrics: the emulator does not model '{}'; it models {}", metric,
+                                    fmt::join(known, ", ")));
+    }
+    if (is_own(metric))
+      throw usage_error(fmt::format("--metrics: only the emulator counts '{}' (--device emulator)", metric));
+    const bool is_name = std::all_of(metric.begin(), metric.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ':';
+    });
+    if (!is_name) throw usage_error(fmt::format("--metrics: '{}' is no name of a metric", metric));
+  }
+}
+
 // How a specimen failed; empty where the answer is of a stage that is right.
 std::string announced_in(const answer_record& answer) {
   const auto verification = optional_member<verification_record>(answer.content, "verification");
@@ -130,7 +152,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
     }
   }
   const std::string report = report_path(options, stage.path);
-  check_writable(report);
+  require_writable(report);
   const unfinished_report unfinished(report);
   request.report = unfinished.path();
 
@@ -146,6 +168,10 @@ stage_profile measure_counters(const profile_options& options, const std::vector
       return result;
     }
     result.announced = announced_in(*answer);
+  }
+  if (!options.metrics.empty() && profiled.output.find("Failed to find metric") != std::string::npos) {
+    throw usage_error(fmt::format("--metrics: Nsight Compute does not know one of {}:\n{}",
+                                  fmt::join(options.metrics, ", "), profiled.output));
   }
   if (profiled.ending.by_signal || profiled.ending.code != 0) {
     throw environment_error(
@@ -197,11 +223,19 @@ std::string page_of(const stage_description& stage) {
   return {std::istreambuf_iterator<char>(page), {}};
 }
 
+nlohmann::json profile_json(const stage_profile& found, const parameter_values& parameters) {
+  nlohmann::json json = found;
+  json["parameters"] = parameters;
+  json["sources"] = text_or_null(digest_of(read_source_digests(), found.stage));
+  return json;
+}
+
 void write_profile(const profile_options& options, const device_record& device, const nlohmann::json& found) {
   if (options.json_path.empty()) return;
   nlohmann::json document{{"schema", "kernel-lab-profile"},
                           {"version", 2},
                           {"seed", options.seed},
+                          {"sources", text_or_null(read_source_digests().tree)},
                           {"device", device},
                           {"source", is_emulator(device) ? "emulator, modelled" : "Nsight Compute"}};
   document.update(found);
@@ -254,8 +288,7 @@ int predict_counters(const profile_options& options, const track_selection& sele
   }
 
   const stage_profile found = count(selection, stage, parameters);
-  nlohmann::json json = found;
-  json["parameters"] = parameters;
+  nlohmann::json json = profile_json(found, parameters);
   const auto predictions = judge(questions, given, found.profile);
   json["predictions"] = predictions;
   write_profile(options, device, {{"stages", nlohmann::json::array({json})}});
@@ -275,7 +308,7 @@ int predict_counters(const profile_options& options, const track_selection& sele
 }  // namespace
 
 int profile_stages(const profile_options& options) {
-  if (!options.json_path.empty()) check_writable(options.json_path);
+  check_files({{"--answers", options.answers}}, {{"--json", options.json_path}});
   const stage_selector profiled = select_some(options.patterns);
   const connection connected = connect(options.device, with_whole_tracks(profiled, options.check));
   const auto selections = profiled(connected.description.tracks);
@@ -288,9 +321,18 @@ int profile_stages(const profile_options& options) {
     throw usage_error("--predict is about one stage, and several were asked for");
   if (!options.metrics.empty() && (options.predict || options.check))
     throw usage_error("--metrics chooses what is counted, and --check and --predict know that themselves");
+  check_metrics(options.metrics, device);
   if (options.predict && options.check) throw usage_error("--predict and --check exclude each other");
   if (!modelled && !options.output.empty() && several)
     throw usage_error("--output names one report, and several stages were asked for");
+  if (!modelled && !options.check) {
+    std::vector<named_file> written{{"--json", options.json_path}};
+    for (const auto& selection : selections) {
+      for (const auto* stage : selection.stages)
+        written.push_back({"the report of " + stage->path, report_path(options, stage->path)});
+    }
+    check_files({{"--answers", options.answers}}, written);
+  }
   const worker_set observed(backend::observed);
   if (modelled && !observed.problem().empty()) throw environment_error(observed.problem());
 
@@ -315,8 +357,7 @@ int profile_stages(const profile_options& options) {
     for (const stage_description* stage : selection.stages) {
       stage_profile found = count(selection, *stage, parameters);
       failed = failed || !found.failure.empty();
-      stages.push_back(found);
-      stages.back()["parameters"] = parameters;
+      stages.push_back(profile_json(found, parameters));
       profiles.push_back(std::move(found));
     }
     std::printf("\n%s on %s: %s\n%s", selection.track->name.c_str(), device.name.c_str(),

@@ -5,6 +5,7 @@
 
 #include "harness/front/claims.hpp"
 #include "harness/front/errors.hpp"
+#include "harness/front/file_output.hpp"
 #include "harness/front/ladder.hpp"
 #include "harness/front/terminal.hpp"
 #include "harness/front/verbs.hpp"
@@ -53,14 +54,26 @@ void climb(session& run, result_group& group, Function measure) {
 }
 
 // Asked for before anything is measured: images of something, and a place for them.
-void check_images(const session& run, const std::string& directory) {
+void check_images(const session& run, const run_options& options) {
+  const std::string& directory = options.images_path;
   const auto& selections = run.selections();
   if (std::none_of(selections.begin(), selections.end(), [](const auto& one) { return one.track->draws; }))
     throw usage_error("--images: none of these tracks draws an image");
+  std::vector<named_file> files{{"--json", options.json_path}, {"--images", directory}};
+  refuse_shared_files({}, files);
+  static_cast<void>(path_for_worker(directory));
+  files.pop_back();
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (!std::filesystem::is_directory(directory, error))
     throw environment_error(directory + " is no directory, and cannot be made one");
+  for (const auto& job : run.jobs()) {
+    if (!job.selection.track->draws || job.l2 == cache_state::warm) continue;
+    for (const auto* stage : job.selection.stages) {
+      for (const auto& path : images_of(job, *stage, directory)) files.push_back({"--images", path});
+    }
+  }
+  check_files({}, files);
 }
 
 }  // namespace
@@ -68,7 +81,7 @@ void check_images(const session& run, const std::string& directory) {
 int run_ladders(const run_options& options, bool check) {
   // What a page claims over the stage before it, or the first, needs to know those.
   session run("run", options, check);
-  if (!options.images_path.empty()) check_images(run, options.images_path);
+  if (!options.images_path.empty()) check_images(run, options);
   if (!run.note().empty()) print(run.note() + "\n");
   if (run.on_emulator() && options.l2 != l2_choice::unset) {
     print("--l2 is left out of account: the emulator has no caches\n");

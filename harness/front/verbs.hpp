@@ -10,6 +10,8 @@
 
 namespace lab {
 
+inline constexpr const char* verb_names[] = {"list", "run", "verify", "bench", "apply", "profile", "doctor"};
+
 struct list_options {
   std::vector<std::string> patterns;
   std::string device;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "common/utf8.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
@@ -121,6 +122,63 @@ TEST_CASE("a place that cannot be written is named before the work") {
   fs::create_symlink("loop", directory / "loop");
   REQUIRE(refusal(base + "/loop") == base + "/loop: cannot be written: Too many levels of symbolic links");
   REQUIRE(entries(directory.path()) == 2);
+}
+
+TEST_CASE("only a regular file is opened for reading, and nothing is waited for") {
+  const temporary_directory directory;
+  const std::string base = directory.path().string();
+  const auto refused = [](const fs::path& path) {
+    return message_of<file_error>([&] { lab::read_text(path); });
+  };
+  REQUIRE(::mkfifo((base + "/pipe").c_str(), 0600) == 0);
+  REQUIRE(refused(base + "/pipe") == base + "/pipe: is not a regular file; save the data to a file first");
+  REQUIRE(refused("/dev/zero") == "/dev/zero: is not a regular file; save the data to a file first");
+  REQUIRE(refused(base) == base + ": is a directory, and a file is wanted");
+  REQUIRE(refused(base + "/none") == base + "/none: there is no such file");
+  const std::string large(200'000, 'x');
+  put(directory / "large", large);
+  REQUIRE(lab::read_text(directory / "large") == large);
+  put(directory / "exact", std::string(1 << 16, 'y'));
+  REQUIRE(lab::read_text(directory / "exact").size() == std::size_t{1} << 16);
+}
+
+TEST_CASE("one file is known under all its names, before it exists too") {
+  const temporary_directory directory;
+  const std::string base = directory.path().string();
+  put(directory / "old", "old");
+  put(directory / "other", "old");
+  fs::create_hard_link(directory / "old", directory / "hard");
+  fs::create_symlink("old", directory / "soft");
+  fs::create_directory(directory / "below");
+  fs::create_directory_symlink("below", directory / "linked");
+  fs::create_symlink("below/new", directory / "soft new");
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return lab::is_same_file(base + "/" + a, base + "/" + b);
+  };
+  for (const char* name : {"old", "./old", "below/../old", "hard", "soft"}) {
+    CAPTURE(name);
+    CHECK(same("old", name));
+    CHECK(same(name, "old"));
+    CHECK_FALSE(same("other", name));
+    CHECK_FALSE(same("new", name));
+  }
+  for (const char* name : {"below/new", "linked/new", "./below//new", "soft new"}) {
+    CAPTURE(name);
+    CHECK(same("below/new", name));
+    CHECK(same(name, "below/new"));
+    CHECK_FALSE(same("new", name));
+  }
+  CHECK_FALSE(same("no/new", "no/other"));
+}
+
+TEST_CASE("text that is no UTF-8, or controls a terminal, is shown by its bytes") {
+  CHECK(lab::escaped("naïve 李 name") == "naïve 李 name");
+  CHECK(lab::escaped("a\xff\xfe\xc3") == "a\\xff\\xfe\\xc3");
+  CHECK(lab::escaped("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate
+  CHECK(lab::escaped("\x1b[31m\n\x7f") == "\\x1b[31m\\x0a\\x7f");
+  CHECK(lab::escaped("one\n\ttwo\r", true) == "one\n\ttwo\\x0d");
+  REQUIRE(refusal("/nonexistent/\xff") ==
+          "/nonexistent/\\xff: cannot be written: there is no directory /nonexistent");
 }
 
 TEST_CASE("permissions are respected") {

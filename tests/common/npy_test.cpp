@@ -255,6 +255,10 @@ TEST_CASE("a damaged header is refused with the place") {
   REQUIRE(damage("{'descr': [('a', '<f8'}") == "a list without its end at byte 23");
   REQUIRE(damage("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} and more") ==
           "text after the dictionary at byte 56");
+  // To Python (3) is a number in brackets.
+  REQUIRE(damage("{'descr': '<f8', 'fortran_order': False, 'shape': (3)}") ==
+          "a shape that is no tuple: one extent needs a comma behind it at byte 54");
+  REQUIRE(damage("{'d\xff': '<f8'}") == "an unexpected key 'd\\xff' at byte 7");
   REQUIRE(damage("{'descr': '<f8', 'shape': (1,)}") == "no descr, fortran_order or shape at byte 31");
 }
 
@@ -274,8 +278,8 @@ TEST_CASE("what cannot be opened is an error of the file system") {
     return message_of<file_error>([&] { lab::read_npy_header(path); });
   };
   REQUIRE(message(base + "/missing.npy") == base + "/missing.npy: there is no such file");
-  REQUIRE(message(base) == base + ": is a directory, and a .npy file is wanted");
-  REQUIRE(message("/dev/null") == "/dev/null: is not a regular file; save the array to a file first");
+  REQUIRE(message(base) == base + ": is a directory, and a file is wanted");
+  REQUIRE(message("/dev/null") == "/dev/null: is not a regular file; save the data to a file first");
   put(directory / "file", "");
   REQUIRE(message(base + "/file/below") == base + "/file/below: cannot be read: Not a directory");
 }

@@ -89,6 +89,7 @@ std::vector<lab::claim> claims_of(const std::string& name) {
              .at = here,
              .compute_capability = "12.0"}};
   }
+  if (name == "01_barriers") return {{.metric = "lab__barriers.sum", .value = 3}};
   if (name == "02_broken") {
     return {{.metric = lab::load_sectors, .over_previous = true, .value = 0.25},
             {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 3, .at = here}};
@@ -149,6 +150,7 @@ json describe(const std::string& mode, const std::string& device) {
                           track("refusal", {parameter("n", {1000})}, {"01_usage"}),
                           track("claims", {parameter("n", {1000})},
                                 {"01_first", "02_kept", "03_library", "04_unstable", "05_wrong"}),
+                          track("own_counters", {parameter("n", {1000})}, {"01_barriers"}),
                           track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"}),
                           track("answers", {parameter("n", {1000})},
                                 {"01_forged", "02_other_id", "03_repeated", "04_unannounced", "05_late_clock",
@@ -162,6 +164,8 @@ json timing(double median, std::size_t samples = 10) {
   record.median = median;
   record.minimum = median * 0.99;
   record.maximum = median * 1.01;
+  record.lower_quartile = median * 0.999;
+  record.upper_quartile = median * 1.001;
   record.interquartile_range = median * 0.002;
   record.spread = 0.002;
   record.samples.assign(samples, median);
@@ -169,13 +173,16 @@ json timing(double median, std::size_t samples = 10) {
   return record;
 }
 
+// The seeds of the request that is answered.
+std::uint64_t seed = 1, trial_seed = 2;
+
 json verification() {
   lab::verification_record record;
   record.passed = true;
   record.cases = 5;
   record.compared = 1000;
   record.largest_error = 0.25;
-  record.seeds = {1, 2};
+  record.seeds = {seed, trial_seed};
   return record;
 }
 
@@ -282,6 +289,8 @@ void answer_stage(const std::string& stage_path) {
   } else if (contains(name, "unstable")) {
     json message = ok(200e3);
     message["timing"]["unstable"] = true;
+    message["timing"]["lower_quartile"] = 190e3;
+    message["timing"]["upper_quartile"] = 230e3;
     send(message);
   } else if (contains(name, "incomplete")) {
     send({{"end", "ok"}});
@@ -306,12 +315,15 @@ void answer_counters(const std::string& stage_path) {
   profile.kernels.push_back({.name = "kernel",
                              .launches = 1,
                              .metrics = {{lab::load_requests, 1024},
+                                         {"lab__barriers.sum", 3},
                                          {lab::load_sectors, contains(stage_path, "first") ? 8192 : 4096}}});
   send({{"end", "ok"}, {"verification", verification()}, {"profile", profile}});
 }
 
 void answer(const json& request, const std::string& mode, const std::string& device) {
   const auto op = request.at("op").get<std::string>();
+  seed = request.value("seed", std::uint64_t{1});
+  trial_seed = request.value("trial_seed", std::uint64_t{2});
   if (op == "describe") {
     json message = describe(mode, device);
     message["end"] = "ok";

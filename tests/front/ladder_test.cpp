@@ -11,6 +11,8 @@ lab::timing_record timing(double median) {
   lab::timing_record record;
   record.median = median;
   record.spread = 0.0012;
+  record.lower_quartile = median * 0.9994;
+  record.upper_quartile = median * 1.0006;
   return record;
 }
 
@@ -47,6 +49,7 @@ lab::run_results run(bool emulator = false) {
   lab::run_results results;
   results.verb = "run";
   results.seed = 7;
+  results.trial_seed = 8837261;
   results.device = lab::device_record{};
   results.device->id = emulator ? "emulator" : "cuda:0";
   results.device->name = emulator ? "Some CPU" : "NVIDIA H200";
@@ -128,7 +131,7 @@ TEST_CASE("the header names what the times depend on") {
         "driver   580.65.06 (CUDA 13.0)\n"
         "toolkit  13.0\n"
         "floor    2.100 us for an empty kernel\n"
-        "seed     7\n");
+        "seed     7, trials also with 8837261 (--trial-seed 8837261 repeats them)\n");
 }
 
 TEST_CASE("the ladder on a GPU") {
@@ -145,6 +148,7 @@ moving_average: Moving average of a series
   02_wrong              FAIL
       wrong at index 17
   03_tiled              ✓         4.000 ms  0.12 % unstable       4.00x    4.00x               50.0 %        62.5 %
+      unstable: half of the samples lie between 3.998 ms and 4.002 ms
   04_large              skipped
       needs 16.0 GB, 9.30 GB free
   05_library (library)  ✓         2.500 ms           0.12 %           -    6.40x               80.0 %       100.0 %
@@ -163,6 +167,7 @@ moving_average: Moving average of a series
   stage     verified    median           spread  x previous  x first
   01_naive  ✓         16.00 ms           0.12 %           -    1.00x
   03_tiled  ✓         4.000 ms  0.12 % unstable       4.00x    4.00x
+      unstable: half of the samples lie between 3.998 ms and 4.002 ms
 )");
 }
 
@@ -179,6 +184,71 @@ moving_average: Moving average of a series
   01_naive  ✓            12     34567                 12.5 %
   02_wrong  FAIL
       wrong at index 17
+)");
+}
+
+TEST_CASE("a ratio that noise decides is left out") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.rows = {row("01_naive", 117e3), row("02_tiled", 116e3), row("03_ring", 60e3),
+                row("04_library", 60e3)};
+  for (auto& one : group.rows) {
+    one.timing->lower_quartile = one.timing->median * 0.98;
+    one.timing->upper_quartile = one.timing->median * 1.02;
+  }
+  lab::compare_rows(group);
+  const auto& rows = group.rows;
+  CHECK(rows[0].over_first == 1);  // a row is as fast as itself
+  CHECK_FALSE(rows[1].over_previous);
+  CHECK_FALSE(rows[1].over_first);
+  CHECK(rows[1].undecided == std::vector<std::string>{"over_previous", "over_first"});
+  CHECK(rows[2].over_previous == 116. / 60);
+  CHECK_FALSE(rows[2].over_library);
+  CHECK(rows[3].over_library == 1);
+  CHECK(rows[3].undecided.empty());
+  const auto recorded = nlohmann::json(rows[1]);
+  CHECK(recorded.at("over_previous").is_null());
+  CHECK(recorded.at("undecided") == nlohmann::json{"over_previous", "over_first"});
+  const std::string text = lab::ladder_text(results, group, {});
+  INFO(text);
+  CHECK(text.find("116.0 us  0.12 %           ~        ~ ") != std::string::npos);
+  // Quartiles that just do not meet decide.
+  group.rows[1].timing->upper_quartile = group.rows[0].timing->lower_quartile - 1;
+  lab::compare_rows(group);
+  CHECK(rows[1].over_previous == 117. / 116);
+  // A record without quartiles is taken to lie evenly about its median.
+  group.rows[1].timing->upper_quartile = 0;
+  group.rows[1].timing->spread = 0.04;
+  lab::compare_rows(group);
+  CHECK_FALSE(rows[1].over_previous);
+}
+
+TEST_CASE("what a tick does not say is remarked below it") {
+  auto results = run();
+  auto& group = results.groups[0];
+  group.rows = {row("01_naive", 16e6), row("02_tiled", 8e6)};
+  auto& record = *group.rows[1].verification;
+  record.declared_bound = 2e-4;
+  record.kept_bytes = 1'200'000;
+  record.trials = 189;
+  record.skipped = 137;
+  const std::string timed = lab::ladder_text(results, group, {});
+  INFO(timed);
+  CHECK(timed.find(
+            "\n      52 of 189 trials, the others skipped; bound 2e-04 of the scale, declared by the stage; "
+            "keeps 1.20 MB of device memory\n") != std::string::npos);
+  results.verb = "verify";
+  record.declared_bound = 1.5e-4;
+  record.kept_bytes = 0;
+  group.rows[0].verification->trials = 189;
+  for (auto& one : group.rows) one.timing.reset();
+  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+moving_average: Moving average of a series
+  n = 1000000000, window = 300, L2 cold
+  stage     verified     trials  cases  compared  largest error / bound
+  01_naive  ✓               189     12     34567                 12.5 %
+  02_tiled  ✓         52 of 189     12     34567                 12.5 %
+      bound 1.5e-04 of the scale, declared by the stage
 )");
 }
 

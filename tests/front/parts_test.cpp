@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "common/file.hpp"
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/file_output.hpp"
@@ -227,7 +228,7 @@ TEST_CASE("a number that is not finite never reaches JSON") {
 TEST_CASE("a file is replaced whole") {
   const lab::test::temporary_directory directory;
   const std::string path = directory.path().string() + "/results.json";
-  lab::check_writable(path);
+  lab::check_files({}, {{"--json", path}});
   CHECK(!fs::exists(path));
   lab::write_file(path, "first");
   lab::write_file(path, "second");
@@ -244,11 +245,11 @@ TEST_CASE("a file is replaced whole") {
 
 TEST_CASE("a path that cannot be written is refused") {
   const lab::test::temporary_directory directory;
-  for (const std::string& path : {std::string(""), directory.path().string(), directory.path().string() + "/",
-                                  directory.path().string() + "/no/file", directory.path().string() + "/new/",
-                                  std::string("/dev/null")}) {
+  for (const std::string& path :
+       {directory.path().string(), directory.path().string() + "/", directory.path().string() + "/no/file",
+        directory.path().string() + "/new/", std::string("/dev/null")}) {
     CAPTURE(path);
-    CHECK_THROWS_AS(lab::check_writable(path), lab::environment_error);
+    CHECK_THROWS_AS(lab::check_files({}, {{"--json", path}}), lab::file_error);
   }
 }
 

@@ -16,63 +16,16 @@
 #include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
+#include "tests/front/program.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
-using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
-
-struct outcome {
-  int code;
-  std::string text;
-};
-
-// `lab` with these arguments, where the CUDA worker is the fake one.
-strings command(const strings& arguments, const std::string& mode = "") {
-  strings all{"/usr/bin/env", "FAKE_WORKER=" + mode, std::string("LAB_WORKER_CUDA=") + LAB_FAKE_WORKER,
-              LAB_PROGRAM};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return all;
-}
-
-// The same on a machine without a GPU.
-strings command_without_gpu(const strings& arguments) {
-  strings all{"/usr/bin/env", "FAKE_WORKER=emulator", "LAB_WORKER_CUDA=/nonexistent/worker",
-              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER, LAB_PROGRAM};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return all;
-}
-
-outcome run(const strings& command_line) {
-  const auto result = lab::run_command(command_line, std::chrono::seconds(120));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
-}
-
-outcome lab_with(const strings& arguments, const std::string& mode = "") {
-  return run(command(arguments, mode));
-}
+using namespace lab::test;
 
 bool is_near(const json& value, double expected) {
   return std::abs(value.get<double>() / expected - 1) < 1e-6;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-void expect(const outcome& found, int code, const strings& words) {
-  INFO(found.text);
-  CHECK(found.code == code);
-  for (const auto& word : words) {
-    CAPTURE(word);
-    CHECK(contains(found.text, word));
-  }
-}
-
-json document(const std::filesystem::path& path) {
-  return json::parse(lab::test::get(path));
 }
 
 const json& row_of(const json& results, const std::string& stage) {
@@ -152,8 +105,8 @@ TEST_CASE("bad usage ends with 2 and says what is wrong") {
       {{"run", "--time-limit", "0"}, "--time-limit needs a number of seconds"},
       {{"run", "--time-limit", "nan"}, "--time-limit needs a number of seconds"},
       {{"run", "--timeout", "-1"}, "--timeout needs a number of seconds"},
-      {{"run", "--json", here}, "it is a directory"},
-      {{"run", "--json", here + "/no/results.json"}, "No such file"},
+      {{"run", "--json", here}, "is a directory"},
+      {{"run", "--json", here + "/no/results.json"}, "there is no directory"},
       {{"run", "refusal"}, "refusal/01_usage: n must be even"},
       {{"run", "faults/06*", "faults/07*"}, "nothing ran"},
       {{"verify", "--quick", "--thorough"}, "exclude each other"},
@@ -161,9 +114,9 @@ TEST_CASE("bad usage ends with 2 and says what is wrong") {
       {{"apply", "ladder/09", "--input", input, "--output", here + "/o"}, "no stage matches"},
       {{"apply", "ladder/01", "--input", here + "/none.npy", "--output", here + "/o"}, "no such file"},
       {{"apply", "ladder/01", "--input", input + ",", "--output", here + "/o"}, "empty name"},
-      {{"apply", "ladder/01", "--input", input, "--output", here}, "it is a directory"},
-      {{"apply", "ladder/01", "--input", input, "--output", here + "/no/o"}, "cannot write"},
-      {{"apply", "ladder/01", "--input", input, "--output", input}, "both input and output"},
+      {{"apply", "ladder/01", "--input", input, "--output", here}, "is a directory"},
+      {{"apply", "ladder/01", "--input", input, "--output", here + "/no/o"}, "cannot be written"},
+      {{"apply", "ladder/01", "--input", input, "--output", input}, "--input and --output are one file"},
       {{"apply", "ladder/01", "--input", input, "--output", here + "/o", "--window", "1,2"}, "single value"},
       {{"apply", "ladder/01", "--output", here + "/o"}, "--input is required"},
       {{"apply", "faults/06", "--input", input, "--output", here + "/o"}, "needs 16.0 GB, 9.30 GB free"},
@@ -224,8 +177,9 @@ TEST_CASE("a ladder is measured, shown and kept") {
   const outcome found =
       lab_with({"run", "ladder", "--n", "1e3,2_000", "--window", "4", "--seed", "9", "--json", path});
   expect(found, 0,
-         {"cuda:0: Fake GPU", "1.2.3 (CUDA 13.0)", "seed     9", "2.100 us", "n = 1000, window = 4",
-          "n = 2000, window = 4", "03_library (library)", "% of library", "6 ok, 0 failed, 0 skipped"});
+         {"cuda:0: Fake GPU", "1.2.3 (CUDA 13.0)", "seed     9, trials also with ", "2.100 us",
+          "n = 1000, window = 4", "n = 2000, window = 4", "03_library (library)", "% of library",
+          "6 ok, 0 failed, 0 skipped"});
   const json results = document(path);
   CHECK(results.at("schema") == "kernel-lab-results");
   CHECK(results.at("version") == 1);
@@ -598,7 +552,7 @@ TEST_CASE("counters are predicted from a file, then shown beside the figures") {
   expect(predict("{"), 2, {"must hold one JSON object"});
   CHECK(!std::filesystem::exists(path));  // nothing was run
   const strings missing{"profile", "claims/02_kept", "--answers", (directory / "none.json").string()};
-  expect(on_emulator(missing), 2, {"the answers cannot be read"});
+  expect(on_emulator(missing), 2, {"none.json: there is no such file"});
 }
 
 TEST_CASE("predictions are asked for on a terminal alone, of one stage that runs here") {

@@ -288,6 +288,61 @@ TEST_CASE("files and parameters that make no sense are refused, and nothing is w
   CHECK(lab::read_npy<double>(output).values == std::vector<double>(3, HUGE_VAL));
 }
 
+TEST_CASE("a limit on the size of files leaves the old output, and nothing beside it") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto input = (directory / "prices.npy").string();
+  const auto output = (directory / "averages.npy").string();
+  lab::write_npy<double>(input, prices(10'000), std::vector<std::int64_t>{10'000});
+  lab::test::put(output, "old");
+  const auto result = lab::run_command(
+      {"/bin/sh", "-c",
+       "ulimit -f 8; exec \"$0\" apply moving_average/01_naive --input \"$1\" --window 30 --output \"$2\" "
+       "--device " LAB_DEVICE,
+       LAB_PROGRAM, input, output},
+      std::chrono::seconds(240));
+  INFO(result.output);
+  CHECK_FALSE(result.ending.by_signal);
+  CHECK(result.ending.code == 2);
+  CHECK(contains(result.output, output + ": cannot "));
+  CHECK(contains(result.output, "File too large"));
+  CHECK(lab::test::get(output) == "old");
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 2);
+}
+
+TEST_CASE("a header that is not UTF-8 is answered in words, and the worker goes on") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto input = (directory / "odd.npy").string();
+  lab::test::put(input, std::string("\x93NUMPY\x01\x00\x10\x00", 10) + "{'d\xff\xfe': '<f8'}\n ");
+  const outcome found = lab_program(
+      {"apply", "elementwise/01_naive", "--input", input, "--output", (directory / "o.npy").string()});
+  INFO(found.text);
+  CHECK(found.code == 2);
+  CHECK(contains(found.text, "odd.npy: its .npy header is damaged: an unexpected key 'd\\xff\\xfe'"));
+}
+
+TEST_CASE("results are not written over an image, nor images over results") {
+  lab::skip_without_device();
+  const temporary_directory directory;
+  const auto images = (directory / "images").string();
+  const auto run = [&](const std::string& json) {
+    return lab_program(
+        {"run", "shared_tile/01*", "--width", "100", "--height", "70", "--images", images, "--json", json});
+  };
+  CHECK(contains(run(images).text, "--json and --images are one file"));
+  CHECK_FALSE(std::filesystem::exists(images));
+  std::filesystem::create_directory(images);
+  for (const char* name :
+       {"/shared_tile_01_synchronized_100x70.png", "/./shared_tile_01_synchronized_100x70_difference.png"}) {
+    const outcome found = run(images + name);
+    INFO(found.text);
+    CHECK(found.code == 2);
+    CHECK(contains(found.text, "--json and --images are one file"));
+    CHECK(std::filesystem::is_empty(images));
+  }
+}
+
 TEST_CASE("a redaction is applied to a CSV file, with any allocator and offsets") {
   lab::skip_without_device();
   skip_without_csv();

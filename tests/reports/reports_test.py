@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,20 +13,23 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
 import plots
+import source_digest
 import tables
 
 
-def timing(median):
-    return {"median": median, "spread": 0.001, "samples": [median], "unstable": False}
+def timing(median, spread=0.001):
+    samples = [median * (1 + part * spread) for part in (-1, -0.5, 0, 0.5, 1)]
+    return {"median": median, "spread": spread, "samples": samples, "unstable": False}
 
 
-def row(stage, median, status="ok", library=False):
-    return {"stage": f"track/{stage}", "library": library, "status": status, "message": None if status == "ok" else "because", "timing": timing(median) if median else None}
+def row(stage, median, status="ok", library=False, **more):
+    return {"stage": f"track/{stage}", "library": library, "status": status, "message": None if status == "ok" else "because", "timing": timing(median) if median else None, **more}
 
 
 def run(created, groups, device="H200"):
     return {
         "schema": "kernel-lab-results",
+        "version": 1,
         "created": created,
         "device": {"id": "cuda:0", "name": device, "driver": "1", "toolkit": "13.0"},
         "program": {"commit": "0123456789abcdef"},
@@ -136,6 +140,160 @@ class Tables(unittest.TestCase):
         page = "<!-- plot: a.svg time against n -->\nold\n<!-- /plot -->\n"
         self.assertEqual(self.page([], page), "<!-- plot: a.svg time against n -->\n_Not recorded._\n<!-- /plot -->\n")
         self.assertEqual(self.page([], page, ["a.svg"]), "<!-- plot: a.svg time against n -->\n![time against n](a.svg)\n<!-- /plot -->\n")
+
+    def test_an_unstable_row_is_marked_with_its_quartiles_and_noise_decides_no_ratio(self):
+        page = "<!-- measured: track/02_b -->\n<!-- /measured -->\n<!-- ladder: track -->\n<!-- /ladder -->\n"
+        for spread, is_marked in ((0.045, True), (0.22, True), (0.031, True), (0.005, False)):
+            rows = [row("01_a", 8000), row("02_b", 4000, timing=timing(4000, spread))]
+            found = self.page([run("1", [group({"n": 10}, rows)])], page)
+            self.assertEqual("unstable" in found, is_marked, found)
+            self.assertIn("| 2.00 | 2.00 |", found)
+        self.assertIn("25.0 %, unstable: 3.91 to 4.09 µs", self.page([run("1", [group({"n": 10}, [row("02_b", 4000, timing=timing(4000, 0.045))])])], page))
+        rows = [row("01_a", 4000, timing=timing(4000, 0.02)), row("02_b", 3970, timing=timing(3970, 0.02)), row("90_l", 3970, library=True)]
+        self.assertIn("| ~ | ~ | ~ |", self.page([run("1", [group({"n": 10}, rows)])], page))
+
+    def test_processes_that_disagree_are_unstable(self):
+        page = "<!-- ladder: track -->\n<!-- /ladder -->\n"
+
+        def two(second, **more):
+            return self.page([run("1", [group({"n": 10}, [row("01_a", 1000, sources="a" * 40)])]), run("2", [group({"n": 10}, [row("01_a", second, **more)])])], page)
+
+        self.assertIn("unstable", two(1040, sources="a" * 40))
+        self.assertNotIn("unstable", two(1020, sources="a" * 40))
+        self.assertNotIn("unstable", two(1040, sources="b" * 40))  # another kernel may be slower
+        self.assertNotIn("unstable", two(1040))
+
+    def test_a_table_says_whether_it_shows_the_kernels_as_they_stand(self):
+        page = "<!-- ladder: elementwise -->\n<!-- /ladder -->\n<!-- measured: elementwise/01_naive -->\n<!-- /measured -->\n"
+        digests = source_digest.Tree().digests()["stages"]
+
+        def shown(first, second):
+            rows = [{**row("x", 1000), "stage": stage, **({"sources": sources} if sources else {})} for stage, sources in (("elementwise/01_naive", first), ("elementwise/02_grid_stride", second))]
+            return self.page([run("1", [{**group({"n": 10}, rows), "track": "elementwise"}])], page)
+
+        now = [digests["elementwise/01_naive"], digests["elementwise/02_grid_stride"]]
+        self.assertEqual(shown(*now).count("Kernels as they stand."), 2)
+        found = shown(now[0], "0" * 40)
+        self.assertIn("Recorded from older kernels: 02_grid_stride; the others as they stand.", found)
+        self.assertIn("Kernels as they stand.", found)
+        self.assertEqual(shown(None, None).count("Recorded from older kernels, all of them."), 2)
+
+    def test_a_broken_record_is_one_line_with_its_name(self):
+        whole = run("1", [group({"n": 10}, [row("01_a", 1000)])])
+        text = json.dumps(whole)
+
+        def without(*path):
+            record = json.loads(text)
+            place = record
+            for name in path[:-1]:
+                place = place[name]
+            del place[path[-1]]
+            return json.dumps(record)
+
+        def with_value(value, *path):
+            record = json.loads(text)
+            place = record
+            for name in path[:-1]:
+                place = place[name]
+            place[path[-1]] = value
+            return json.dumps(record)
+
+        one_row = ("groups", 0, "rows", 0)
+        broken = [
+            text[: len(text) // 2], "", "no JSON", "[]", "{}", "null", "3", '{"schema": 3}', "[" * 100_000, text.encode() + b"\xff", b"\xff\xfe",
+            text.replace('"median": 1000', '"median": NaN', 1), text.replace('"median": 1000', '"median": Infinity', 1), text.replace('"median": 1000', '"median": 1e999', 1),
+            with_value("kernel-lab", "schema"), with_value(2, "version"), with_value([], "device"), with_value({}, "groups"), with_value([3], "groups"),
+            with_value("fast", *one_row, "timing", "median"), with_value(0, *one_row, "timing", "median"), with_value(-1, *one_row, "timing", "median"),
+            with_value([], *one_row, "timing", "samples"), with_value(["x"], *one_row, "timing", "samples"), with_value(None, *one_row, "timing"),
+            with_value("fine", *one_row, "status"), with_value("stage", *one_row, "stage"), with_value("ten", "groups", 0, "parameters", "n"), with_value(True, *one_row, "timing", "spread"),
+            with_value([{}], "groups", 0, "ceilings"), with_value(7, *one_row, "sources"), with_value([2], *one_row), with_value({"unit": "s", **timing(1)}, *one_row, "timing"), with_value([1], "groups", 0, "choice_names"), with_value("x", *one_row, "timing", "upper_quartile"),
+            *(without(name) for name in ("version", "created", "device", "program", "groups")),
+            *(without("device", name) for name in ("name", "driver", "toolkit")), without("program", "commit"),
+            *(without("groups", 0, name) for name in ("track", "parameters", "l2", "fewest_bytes", "ceilings", "rows")),
+            *(without(*one_row, name) for name in ("stage", "library", "status", "message", "timing")),
+            *(without(*one_row, "timing", name) for name in ("median", "spread", "samples", "unstable")),
+        ]
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "broken.json"
+            for content in broken:
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+                with self.subTest(content=content[:300]):
+                    with self.assertRaises(tables.BrokenRecord) as caught:
+                        tables.page(tables.Records(pathlib.Path(directory)), "<!-- ladder: track -->\n<!-- /ladder -->\n", pathlib.Path(directory))
+                    self.assertTrue(str(caught.exception).startswith(f"{path}: "), caught.exception)
+                    self.assertNotIn("\n", str(caught.exception))
+            path.write_text('{"schema": "kernel-lab-profile", "stages": []}')  # another record of the lab's
+            self.assertEqual(tables.Records(pathlib.Path(directory)).rows, {})
+            path.unlink()
+            path.mkdir()
+            with self.assertRaises(tables.BrokenRecord):
+                tables.Records(pathlib.Path(directory))
+
+    def test_the_script_ends_with_the_line_and_not_with_a_trace(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            reports = pathlib.Path(tables.__file__).parent
+            (root / "reports" / "h200").mkdir(parents=True)
+            (root / "docs").mkdir()
+            (root / "docs" / "results.schema.json").write_text((reports.parent / "docs" / "results.schema.json").read_text())
+            for name in ("tables.py", "counters.py", "source_digest.py"):
+                (root / "reports" / name).write_text((reports / name).read_text())
+            (root / "reports" / "h200" / "cut.json").write_text('{"schema": ')
+            done = subprocess.run([sys.executable, "-B", root / "reports" / "tables.py", "--check"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn("h200/cut.json: ", done.stderr)
+
+
+class Digests(unittest.TestCase):
+    def tree(self, files):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        for name, text in files.items():
+            path = pathlib.Path(directory.name) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return source_digest.Tree(directory.name)
+
+    FILES = {
+        "stages/t/01_a/stage.cu": '#include "stages/t/problem.hpp"\n#  include "near.hpp"\n#include <vector>\n// #include "common/comment.hpp"\n',
+        "stages/t/01_a/near.hpp": "",
+        "stages/t/problem.hpp": '#include "common/a.hpp"\n#include "harness/device/stage.hpp"\n',
+        "common/a.hpp": '#include "common/b.hpp"\n',
+        "common/b.hpp": '#include "common/a.hpp"\n',  # in a circle
+        "common/comment.hpp": "",
+        "harness/device/stage.hpp": '#include "common/of_harness.hpp"\n',
+        "common/of_harness.hpp": "",
+        "stages/t/02_b/stage.cu": "",
+    }
+
+    def test_a_stage_is_its_source_and_what_that_includes_outside_the_harness(self):
+        found = self.tree(self.FILES).files_of("t/01_a")
+        self.assertEqual(found, {"stages/t/01_a/stage.cu", "stages/t/01_a/near.hpp", "stages/t/problem.hpp", "common/a.hpp", "common/b.hpp"})
+
+    def test_every_byte_of_them_counts_and_no_other(self):
+        whole = self.tree(self.FILES).digests()
+        self.assertEqual(self.tree(self.FILES).digests(), whole)  # wherever it lies
+        for name in self.FILES:
+            changed = self.tree({**self.FILES, name: self.FILES[name] + "\n"}).digests()
+            with self.subTest(name=name):
+                self.assertNotEqual(changed["tree"], whole["tree"])
+                own = name in self.tree(self.FILES).files_of("t/01_a")
+                self.assertEqual(changed["stages"]["t/01_a"] != whole["stages"]["t/01_a"], own)
+        self.assertEqual(set(whole["stages"]), {"t/01_a", "t/02_b"})
+
+    def test_a_file_is_named_as_git_names_it(self):
+        tree = self.tree({"common/a.hpp": "hello\n"})
+        self.assertEqual(tree.blob("common/a.hpp"), "ce013625030ba8dba906f756967f9e9ca394464a")
+
+    def test_a_file_that_is_there_already_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "sources.json"
+            source_digest.main(["--output", str(path)])
+            before = path.stat().st_mtime_ns
+            source_digest.main(["--output", str(path)])
+            self.assertEqual(path.stat().st_mtime_ns, before)
+            self.assertIn("elementwise/01_naive", json.loads(path.read_text())["stages"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Digests of the lab's sources, which tell whether a record was made by the kernels as they stand.
+
+A digest is the SHA-1 over lines "<SHA-1 of the file, as Git names a blob> <path>\n", sorted by path. It needs no
+repository, and is the same for the same text wherever it lies.
+
+A stage's digest covers its stage.cu and what that includes from this repository, and so on (#include "..."), outside
+harness/: how a kernel is measured may change without the kernel. The digest of the tree covers all of stages/, common/ and
+harness/ that is compiled.
+
+usage: reports/source_digest.py                  print the digests as JSON
+       reports/source_digest.py --output FILE    write them, unless they stand there already; every build does
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = ("stages", "common", "harness")
+COMPILED = (".cu", ".cuh", ".cpp", ".hpp", ".h", ".in")
+INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+
+
+class Tree:
+    """The sources below a directory, each read once."""
+
+    def __init__(self, root=ROOT):
+        self.root = pathlib.Path(root)
+        self.texts = {}
+
+    def text(self, path):
+        if path not in self.texts:
+            self.texts[path] = (self.root / path).read_bytes()
+        return self.texts[path]
+
+    def sources(self):
+        """The paths of all that is compiled, from the root."""
+        found = [file for room in ROOMS for file in (self.root / room).rglob("*") if file.suffix in COMPILED and file.is_file()]
+        return sorted(file.relative_to(self.root).as_posix() for file in found)
+
+    def stages(self):
+        """The paths of all stages: "reduction/02_tree"."""
+        return sorted(file.parent.relative_to(self.root / "stages").as_posix() for file in self.root.glob("stages/*/*/stage.cu"))
+
+    def included(self, path):
+        """What a file includes from here: names from the root, or from the file's own directory."""
+        for name in INCLUDE.findall(self.text(path)):
+            for base in (self.root, (self.root / path).parent):
+                file = (base / name.decode(errors="replace")).resolve()
+                if file.is_file() and file.is_relative_to(self.root.resolve()):
+                    yield file.relative_to(self.root.resolve()).as_posix()
+                    break
+
+    def files_of(self, stage):
+        """The stage's source, and what it includes outside harness/."""
+        pending = [f"stages/{stage}/stage.cu"]
+        found = set()
+        while pending:
+            path = pending.pop()
+            if path in found or path.startswith("harness/"):
+                continue
+            found.add(path)
+            pending += self.included(path)
+        return found
+
+    def digest(self, paths):
+        lines = (f"{self.blob(path)} {path}\n" for path in sorted(paths))
+        return hashlib.sha1("".join(lines).encode()).hexdigest()
+
+    def blob(self, path):
+        text = self.text(path)
+        return hashlib.sha1(b"blob %d\0" % len(text) + text).hexdigest()
+
+    def digests(self):
+        return {"tree": self.digest(self.sources()), "stages": {stage: self.digest(self.files_of(stage)) for stage in self.stages()}}
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--output", type=pathlib.Path)
+    output = parser.parse_args(arguments).output
+    text = json.dumps(Tree().digests(), indent=1, sort_keys=True) + "\n"
+    if output is None:
+        sys.stdout.write(text)
+    elif not output.exists() or output.read_text() != text:
+        output.write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,65 @@
+// Calling the program as a person does, against the fake worker (fake_worker.cpp).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/front/child_process.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+
+namespace lab::test {
+
+using strings = std::vector<std::string>;
+
+struct outcome {
+  int code;
+  std::string text;
+};
+
+// `lab` with these arguments, where the CUDA worker is the fake one.
+inline strings command(const strings& arguments, const std::string& mode = "") {
+  strings all{"/usr/bin/env", "FAKE_WORKER=" + mode, std::string("LAB_WORKER_CUDA=") + LAB_FAKE_WORKER,
+              LAB_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+// The same on a machine without a GPU.
+inline strings command_without_gpu(const strings& arguments) {
+  strings all{"/usr/bin/env", "FAKE_WORKER=emulator", "LAB_WORKER_CUDA=/nonexistent/worker",
+              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER, LAB_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+inline outcome run(const strings& command_line) {
+  const auto result = lab::run_command(command_line, std::chrono::seconds(120));
+  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+}
+
+inline outcome lab_with(const strings& arguments, const std::string& mode = "") {
+  return run(command(arguments, mode));
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline void expect(const outcome& found, int code, const strings& words) {
+  INFO(found.text);
+  CHECK(found.code == code);
+  for (const auto& word : words) {
+    CAPTURE(word);
+    CHECK(contains(found.text, word));
+  }
+}
+
+inline nlohmann::json document(const std::filesystem::path& path) {
+  return nlohmann::json::parse(get(path));
+}
+
+}  // namespace lab::test
