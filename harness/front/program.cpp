@@ -398,6 +398,7 @@ build_request needs_of(const std::string& verb, const raw_options& raw) {
   // Any track's worker knows the device.
   if (verb == "doctor")
     return {"", [](const auto& tracks) { return std::vector<track_selection>{{&tracks.front(), {}}}; }};
+  parse_run_options(raw);  // what makes no sense needs nothing
   return {raw.device, select_by(raw.patterns, raw.check)};
 }
 

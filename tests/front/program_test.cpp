@@ -328,7 +328,7 @@ TEST_CASE("the program says what a call needs built, and nothing for one that ma
         one + "workers/observed/one.track\nworkers/observed/one/01_a\n");
   for (const strings& nonsense :
        {strings{}, strings{"--help"}, strings{"run", "--help"}, strings{"rnu"}, strings{"run", "three"},
-        strings{"run", "--nonsense"}, strings{"run", "--device", "x"}})
+        strings{"list", "--nonsense"}, strings{"run", "--seed", "x"}, strings{"run", "--device", "x"}})
     CHECK(targets(nonsense) == "");
 }
 
