@@ -24,6 +24,15 @@ std::string diagnosis(const cuda_error& error) {
   return text + cudaGetErrorString(error.code());
 }
 
+// The emulator knows which allocation a stray access lies beside.
+failure_record launch_failure(const cuda_error& error, failure_kind kind) {
+  failure_record failure{.kind = kind, .found = diagnosis(error)};
+  const bool beside = failure.found.find(" of an allocation of ") != std::string::npos;
+  if (emulated && error.code() == cudaErrorIllegalAddress && beside)
+    failure.kind = failure_kind::out_of_bounds;
+  return failure;
+}
+
 bool shows_drift(pattern kind) {
   return kind == pattern::spikes;
 }
@@ -227,15 +236,13 @@ check_result run_and_check(workload& work, const launch_setup& setup, cudaStream
   try {
     work.launch();
   } catch (const cuda_error& error) {
-    const bool refused = !device_lost();
-    return {.failure = failure_record{.kind = refused ? failure_kind::launch : failure_kind::crash,
-                                      .found = diagnosis(error)}};
+    return {.failure = launch_failure(error, device_lost() ? failure_kind::crash : failure_kind::launch)};
   }
   try {
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaStreamSynchronize(stream));
   } catch (const cuda_error& error) {
-    return {.failure = failure_record{.kind = failure_kind::crash, .found = diagnosis(error)}};
+    return {.failure = launch_failure(error, failure_kind::crash)};
   }
   return work.check();
 }

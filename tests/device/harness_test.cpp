@@ -26,7 +26,13 @@ namespace {
 lab::verification_record verify(const std::string& path) {
   lab::skip_without_device();
   const lab::stream stream;
-  return lab::verify(lab::find_stage(path), 1, true, stream.get());
+  const lab::stage_entry& stage = lab::find_stage(path);
+  lab::verification_record record = lab::verify(stage, {1, 2}, true, stream.get(),
+                                                lab::default_parameters(lab::track_of(stage).describe()));
+#if LAB_EMULATED
+  lab::emulator::reset();  // a kernel that failed may have lost the device to the tests that follow
+#endif
+  return record;
 }
 
 void require_failure(const std::string& name, failure_kind kind, const std::string& words,
@@ -65,7 +71,8 @@ TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
     require_failure("changes_input", failure_kind::input_changed, "changed its input at index");
   }
   SECTION("keeps the first answer") {
-    require_failure("returns_previous", failure_kind::wrong, "wrong at index");
+    require_failure("returns_previous", lab::emulated ? failure_kind::launch : failure_kind::wrong,
+                    lab::emulated ? "a launch must only enqueue work on its stream" : "wrong at index");
   }
   SECTION("traits that do not hold") {
     require_failure("false_drift", failure_kind::wrong, "a stage that declares drifts");
@@ -100,7 +107,8 @@ TEST_CASE("a wrong reduction is rejected, in words that say what is wrong") {
     require("grid_assumed", lab::emulated ? failure_kind::unwritten : failure_kind::wrong, "n=401 ");
   }
   SECTION("partial results of the run before") {
-    require("never_reset", failure_kind::wrong, "other bits");
+    require("never_reset", lab::emulated ? failure_kind::launch : failure_kind::wrong,
+            lab::emulated ? "a launch must only enqueue work on its stream" : "second launch");
   }
   SECTION("NaN dropped") {
     require("drops_nan", failure_kind::wrong, "expected nan");
@@ -126,6 +134,124 @@ TEST_CASE("a wrong reduction is rejected, in words that say what is wrong") {
   SECTION("a square assumed") {
     require_failure("square_assumed", failure_kind::wrong, "rows=67", "reduction_2d");
   }
+}
+
+TEST_CASE("at measured sizes one element or tile that is left out, doubled or moved is found") {
+  const auto require = [](const std::string& name, const std::string& track, const std::string& words) {
+    require_failure(name, failure_kind::wrong, words, track);
+  };
+  // None is wrong below these sizes, and each declares a bound that would allow everything.
+  SECTION("left out") {
+    require("leaves_out_one", "reduction", "input=small integers");
+  }
+  SECTION("doubled") {
+    require("doubles_one", "reduction", "input=small integers");
+  }
+  SECTION("moved") {
+    require("moves_one", "reduction", "input=small integers");
+  }
+  SECTION("a tile") {
+    require("leaves_out_a_tile", "reduction", "input=small integers");
+  }
+  SECTION("everything") {
+    require("returns_zero", "reduction", "found 0");
+  }
+  SECTION("of a window") {
+    require("misses_one_at_size", "moving_average", "input=integers");
+  }
+  SECTION("of a row or column") {
+    require("misses_one_at_size", "reduction_2d", "input=small integers");
+  }
+  SECTION("an output among many") {
+    require("one_wrong_at_size", "elementwise", "wrong at index ");
+  }
+}
+
+TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried") {
+  SECTION("positive values") {
+    require_failure("maximum_from_zero", failure_kind::wrong, "wrong at index 0", "reduction");
+  }
+  SECTION("a size") {
+    require_failure("wrong_at_residue", failure_kind::wrong, "input=small integers", "reduction");
+  }
+  SECTION("memory that begins with every bit set") {
+    require_failure("counts_on_ones", failure_kind::wrong, "memory of ", "reduction");
+  }
+  SECTION("five bytes of six") {
+    require_failure("nearly_public", failure_kind::wrong, "content=8", "redact");
+  }
+  SECTION("that nobody looks at a second launch") {
+    require_failure("leaks_on_second", failure_kind::out_of_bounds, "second launch", "redact");
+  }
+#if LAB_EMULATED
+  SECTION("the order of a block's threads") {
+    require_failure("one_order_only", failure_kind::wrong, "last thread first", "reduction");
+  }
+#endif
+}
+
+TEST_CASE("a stage that refuses its trials, or answers nonsense of itself, is rejected") {
+  SECTION("more scratch memory than there is") {
+    require_failure("absurd_workspace", failure_kind::unsupported, " trials", "reduction");
+  }
+  SECTION("most sizes") {
+    require_failure("refuses_most", failure_kind::unsupported, "at least half", "reduction");
+  }
+  SECTION("a bound that is no number") {
+    require_failure("bound_of_nan", failure_kind::crash, "relative_error answered", "reduction");
+  }
+  SECTION("a tile of nothing") {
+    require_failure("absurd_tile", failure_kind::crash, "its tile is 0 outputs", "reduction");
+  }
+}
+
+#if LAB_EMULATED
+TEST_CASE("a launch that does more than enqueue work on its stream is rejected, and what it did is named") {
+  const auto require = [](const std::string& name, const std::string& words) {
+    require_failure(name, failure_kind::launch, words);
+  };
+  SECTION("another stream") {
+    require("own_stream", "stream");
+  }
+  SECTION("the default stream") {
+    require("default_stream", "default stream");
+  }
+  SECTION("a loop of the host") {
+    require("host_loop", "host");
+  }
+  SECTION("copies") {
+    require("copies_to_host", "host");
+  }
+  SECTION("allocation") {
+    require("allocates", "cudaMallocAsync");
+  }
+  SECTION("a thread of the host") {
+    require("leaves_a_thread", "thread");
+  }
+  SECTION("rounding") {
+    require("rounds_upward", "rounding");
+  }
+  SECTION("reading far outside its arrays") {
+    require_failure("reads_a_tile_beyond", failure_kind::out_of_bounds, "reads at offset");
+  }
+}
+#else
+TEST_CASE("device memory that a stage keeps is reported") {
+  const lab::verification_record record = verify("moving_average/keeps_device_memory");
+  CHECK(record.passed);
+  CHECK(record.kept_bytes >= 90'000'000);
+}
+#endif
+
+TEST_CASE("every timed launch is proved: its input is new, and what it leaves is looked at") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const std::int64_t n = lab::emulated ? 500'000 : 50'000'000;
+  const auto found = lab::verify_and_measure(lab::find_stage("reduction/silent_when_timed"),
+                                             {{"n", n}, {"type", 32}, {"operation", 0}}, {1, 2},
+                                             {.minimum_samples = 5, .time_limit_seconds = 0.1}, stream.get());
+  CHECK_FALSE(found.verification.passed);
+  CHECK_FALSE(found.timing);
 }
 
 TEST_CASE("a wrong redaction is rejected, in words that say what is wrong") {
@@ -219,7 +345,7 @@ TEST_CASE("a specimen must fail, and as it announces") {
     lab::skip_without_device();
     const lab::stream stream;
     const auto found = lab::verify_and_measure(lab::find_stage("shared_tile/02_missing_barrier"),
-                                               {{"width", 64}, {"height", 64}}, 1, {}, stream.get());
+                                               {{"width", 64}, {"height", 64}}, {1, 2}, {}, stream.get());
     CHECK_FALSE(found.verification.passed);
     CHECK(found.verification.as_announced);
     REQUIRE(found.verification.failure);
