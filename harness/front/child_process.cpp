@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -48,6 +51,10 @@ constexpr int first_free_descriptor = 16;
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal_number, SIG_DFL);
   dup2(null_descriptor, STDIN_FILENO);
   for (const auto& mapping : mappings) dup2(mapping.ours, mapping.theirs);
+  // What this program was itself given by its parent is not the child's.
+  unsigned first = STDERR_FILENO + 1;
+  for (const auto& mapping : mappings) first = std::max(first, static_cast<unsigned>(mapping.theirs) + 1);
+  syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC);
   execvp(arguments[0], arguments);
   const int error = errno;
   [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);

@@ -1,4 +1,5 @@
 // Throws what the harness throws of a bad request.
+#include "harness/device/track.hpp"
 #include "tests/hostile/elementwise/right.hpp"
 
 namespace lab::elementwise::hostile {
