@@ -98,6 +98,9 @@ std::size_t in_use() noexcept {
 void set_limit(std::size_t bytes) noexcept {
   limit = bytes;
 }
+bool is_limited() noexcept {
+  return limit != 0;
+}
 void fail_after(std::int64_t nth) noexcept {
   allocations_until_failure = nth;
 }

@@ -33,6 +33,9 @@ void* allocate(std::size_t bytes, cudaStream_t stream);
 // Gives `pointer` (nullptr is fine) of `bytes` back, once the work on `stream` is done with it. Never throws.
 void deallocate(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;
 
+// So much is taken for granted, since asking the device costs as much as a small launch.
+inline constexpr std::size_t always_there = std::size_t{16} << 20;
+
 // Bytes that an allocation could still get: free on the device plus kept by the pool, within the limit.
 std::size_t available();
 
@@ -45,6 +48,7 @@ std::size_t foreign();
 
 // At most this many bytes at a time; 0 lifts the limit. For tests and for sharing a device.
 void set_limit(std::size_t bytes) noexcept;
+bool is_limited() noexcept;
 
 // The nth allocation from now (1 is the next) fails with memory_error; 0 switches the hook off. For tests.
 void fail_after(std::int64_t nth) noexcept;

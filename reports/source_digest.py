@@ -5,7 +5,7 @@ A digest is the SHA-1 over lines "<SHA-1 of the file, as Git names a blob> <path
 repository, and is the same for the same text wherever it lies.
 
 A stage's digest covers its stage.cu and what that includes from this repository, and so on (#include "..."), outside
-harness/: how a kernel is measured may change without the kernel. The digest of the tree covers all of stages/, common/ and
+harness/ and common/emulator/: how a kernel is measured or emulated may change without the kernel. The digest of the tree covers all of stages/, common/ and
 harness/ that is compiled.
 
 usage: reports/source_digest.py                  print the digests as JSON
@@ -21,6 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("stages", "common", "harness")
+NOT_THE_KERNEL = ("harness/", "common/emulator/")
 COMPILED = (".cu", ".cuh", ".cpp", ".hpp", ".h", ".in")
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
@@ -61,7 +62,7 @@ class Tree:
         found = set()
         while pending:
             path = pending.pop()
-            if path in found or path.startswith("harness/"):
+            if path in found or path.startswith(NOT_THE_KERNEL):
                 continue
             found.add(path)
             pending += self.included(path)

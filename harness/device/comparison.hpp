@@ -8,34 +8,16 @@
 #include <cstdio>
 #include <limits>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "common/all_cores.hpp"
 #include "common/random.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/track.hpp"
 
 namespace lab {
-
-// Calls body(begin, end, thread) with pieces of [0, count) on all cores; `threads_for(count, piece)` of them.
-inline unsigned threads_for(std::int64_t count, std::int64_t piece) {
-  return std::clamp<unsigned>(std::thread::hardware_concurrency(), 1,
-                              static_cast<unsigned>(std::clamp<std::int64_t>(count / piece, 1, 1024)));
-}
-template <class Body>
-void for_pieces_on_all_cores(std::int64_t count, std::int64_t piece, const Body& body) {
-  std::atomic<std::int64_t> next{0};
-  const auto work = [&](unsigned thread) {
-    for (std::int64_t begin = next.fetch_add(piece); begin < count; begin = next.fetch_add(piece))
-      body(begin, std::min(begin + piece, count), thread);
-  };
-  std::vector<std::jthread> helpers;
-  for (unsigned thread = 1; thread < threads_for(count, piece); ++thread)
-    helpers.emplace_back([&work, thread] { work(thread); });
-  work(0);
-}
 
 template <class Output>
 std::string number_text(long double number) {

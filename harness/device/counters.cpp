@@ -79,9 +79,9 @@ class observed_workload final : public workload {
   workload& inner_;
 };
 
-counted count_observed_kernels(workload& work, std::uint64_t seed, cudaStream_t stream) {
+counted count_observed_kernels(workload& work, const launch_setup& setup, cudaStream_t stream) {
   observed_workload observed(work);
-  check_result result = run_and_check(observed, {.seed = seed}, stream);
+  check_result result = run_and_check(observed, setup, stream);
   if (observed.first_fault) {
     result.failure =
         failure_record{.kind = kind_of(observed.first_fault->kind), .found = observed.first_fault->text};

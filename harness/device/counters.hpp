@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
@@ -13,8 +14,8 @@ struct counted {
   profile_record profile;
 };
 
-// Runs the workload once on random inputs, checks it, and tells what its kernels did. A fault that only an
-// observed kernel shows fails the check. Null in workers whose kernels are not observed.
-extern counted (*count_kernels)(workload& work, std::uint64_t seed, cudaStream_t stream);
+// Runs the workload once, checks it, and tells what its kernels did. A fault that only an observed kernel
+// shows fails the check. Null in workers whose kernels are not observed.
+extern counted (*count_kernels)(workload& work, const launch_setup& setup, cudaStream_t stream);
 
 }  // namespace lab

@@ -1,6 +1,7 @@
 // The reference of every reduction: values combined in long double, on all cores where they are many.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/all_cores.hpp"
 #include "harness/device/array_problem.hpp"
 
 namespace lab {
@@ -48,6 +50,24 @@ long double fold_on_all_cores(const Value& value, std::int64_t count) {
       [&](std::int64_t worker) { return parts[static_cast<std::size_t>(worker)]; }, 0, workers);
 }
 
+// Sums of exact inputs (inputs.hpp): whole numbers, at most 2^20 each.
+template <class Value>
+long double sum_of_integers(const Value& value, std::int64_t first, std::int64_t count) {
+  std::int64_t sum = 0;
+  for (std::int64_t j = first; j < first + count; ++j) sum += static_cast<std::int64_t>(value(j));
+  return static_cast<long double>(sum);
+}
+
+template <class Value>
+long double integers_on_all_cores(const Value& value, std::int64_t count) {
+  constexpr std::int64_t piece = 1 << 16;
+  std::atomic<std::int64_t> total{0};
+  for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned) {
+    total += static_cast<std::int64_t>(sum_of_integers(value, begin, end - begin));
+  });
+  return static_cast<long double>(total.load());
+}
+
 // What folding `count` values with Operation<long double> must give; value(j) is value j. An operation that
 // rounds is measured against the fold of the magnitudes, any other must be met exactly.
 template <template <class> class Operation, class Value>
@@ -57,11 +77,23 @@ expectation fold(const Value& value, std::int64_t count) {
   const auto compute = [&] {
     const auto exact = [&](std::int64_t j) { return static_cast<long double>(value(j)); };
     const auto magnitude = [&](std::int64_t j) { return std::abs(static_cast<long double>(value(j))); };
-    expectation result{.value = count < many ? fold_in_order<operation>(exact, 0, count)
-                                             : fold_on_all_cores<operation>(exact, count)};
+    expectation result;
+    if constexpr (operation::rounds && requires { value.kind; }) {
+      if (is_exact(value.kind)) {
+        // Whole numbers, and compared for equality: no scale is asked for.
+        result.value = count < many ? sum_of_integers(value, 0, count) : integers_on_all_cores(value, count);
+        result.scale = std::abs(result.value);
+        return result;
+      }
+    }
+    result.value =
+        count < many ? fold_in_order<operation>(exact, 0, count) : fold_on_all_cores<operation>(exact, count);
     if constexpr (operation::rounds) {
-      result.scale = count < many ? fold_in_order<operation>(magnitude, 0, count)
-                                  : fold_on_all_cores<operation>(magnitude, count);
+      bool positive = false;
+      if constexpr (requires { value.kind; }) positive = value.kind == pattern::random;
+      result.scale = positive       ? result.value
+                     : count < many ? fold_in_order<operation>(magnitude, 0, count)
+                                    : fold_on_all_cores<operation>(magnitude, count);
     }
     return result;
   };

@@ -50,6 +50,7 @@ struct measured {
 // and the bits of others must come out again when their input does. The trials of the gate are made once for
 // a stage and its seeds, and remembered by this process.
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const measure_plan& plan, cudaStream_t stream);
+                            const std::optional<verification_record>& proved, const measure_plan& plan,
+                            cudaStream_t stream);
 
 }  // namespace lab

@@ -19,7 +19,7 @@
 
 namespace lab {
 
-counted (*count_kernels)(workload& work, std::uint64_t seed, cudaStream_t stream) = nullptr;
+counted (*count_kernels)(workload& work, const launch_setup& setup, cudaStream_t stream) = nullptr;
 
 namespace {
 
@@ -154,6 +154,33 @@ answer_record crashed(const std::string& how) {
   return failed({.kind = failure_kind::crash, .found = how}, nlohmann::json::object());
 }
 
+// Only what an observed kernel shows: whether results are right is asked elsewhere.
+bool is_found_by_observing(failure_kind kind) {
+  return kind == failure_kind::race || kind == failure_kind::uninitialised ||
+         kind == failure_kind::out_of_bounds || kind == failure_kind::crash;
+}
+
+// The stage's first trials with observed kernels, in both orders of a block's threads.
+verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream) {
+  const track& its_track = track_of(stage);
+  verification_record record{.passed = true, .seeds = {seeds.fixed, seeds.drawn}};
+  for (const trial& one : its_track.trials(stage, false, seeds.drawn)) {
+    if (!its_track.unsupported(stage, one.parameters).empty()) continue;
+    const auto work = its_track.make(stage, one.parameters, stream);
+    const launch_setup setup{
+        .input = one.input, .seed = one.seed.value_or(seeds.drawn), .reversed = record.cases % 2 == 1};
+    const check_result found = count_kernels(*work, setup, stream).check;
+    ++record.cases;
+    record.compared += found.compared;
+    if (!found.failure || !is_found_by_observing(found.failure->kind)) continue;
+    record.passed = false;
+    record.failure = found.failure;
+    record.failure->test_case = trial_name(one.parameters, setup) + ", observed";
+    break;
+  }
+  return record;
+}
+
 answer_record error(error_kind kind, const std::string& message) {
   return {.end = answer_end::error, .message = message, .error = kind};
 }
@@ -232,6 +259,10 @@ answer_record worker::dispatch(const nlohmann::json& request) {
         verify(stage, seeds, thorough, on,
                thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{}));
   }
+  if (op == "observe") {
+    if (count_kernels == nullptr) throw unsupported_error("this worker does not observe kernels");
+    return conclude(observe(stage, seeds, on));
+  }
   if (op == "apply") {
     const nvtx_range range(stage.path);
     return conclude(from_check(
@@ -245,7 +276,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     throw unsupported_error(why);
   if (op == "measure") {
     measured result =
-        verify_and_measure(stage, parameters, seeds, request.at("plan").get<measure_plan>(), on);
+        verify_and_measure(stage, parameters, seeds, optional_member<verification_record>(request, "proved"),
+                           request.at("plan").get<measure_plan>(), on);
     nlohmann::json content = nlohmann::json::object();
     if (result.timing) content["timing"] = *result.timing;
     return conclude(result.verification, std::move(content));
@@ -253,7 +285,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (op == "counters") {
     if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
     const auto work = its_track.make(stage, parameters, on);
-    const counted found = count_kernels(*work, seed, on);
+    const counted found = count_kernels(*work, {.seed = seed}, on);
     return conclude(from_run(stage, found.check, seed, on), {{"profile", found.profile}});
   }
   if (op == "once") {

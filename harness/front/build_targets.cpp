@@ -2,6 +2,7 @@
 
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
+#include "harness/front/source_digests.hpp"
 #include "harness/front/verbs.hpp"
 
 namespace lab {
@@ -16,9 +17,17 @@ void add_targets(const worker_set& workers, const stage_selector& select, std::v
   }
 }
 
-// Stages whose observed kernels the call needs although it does not count.
-std::vector<track_selection> stages_to_observe(const std::vector<track_description>& /*tracks*/) {
-  return {};
+// Those of the selected stages whose kernels have changed, and so have to be observed before their tick.
+stage_selector changed_among(const stage_selector& select) {
+  return [&select](const std::vector<track_description>& tracks) {
+    const source_digests digests = read_source_digests();
+    std::vector<track_selection> selections = select(tracks);
+    for (track_selection& one : selections) {
+      std::erase_if(one.stages, [&](const auto* stage) { return !is_to_be_observed(digests, stage->path); });
+    }
+    std::erase_if(selections, [](const track_selection& one) { return one.stages.empty(); });
+    return selections;
+  };
 }
 
 }  // namespace
@@ -29,7 +38,8 @@ std::vector<std::string> build_targets(const build_request& request) {
     add_targets(worker_set(kind), request.select, targets);
     if (kind != backend::emulator) continue;
     const worker_set observed(backend::observed);
-    add_targets(observed, request.counts ? request.select : stages_to_observe, targets);
+    if (request.counts) add_targets(observed, request.select, targets);
+    if (request.verifies) add_targets(observed, changed_among(request.select), targets);
   }
   return targets;
 }

@@ -399,7 +399,7 @@ build_request needs_of(const std::string& verb, const raw_options& raw) {
   if (verb == "doctor")
     return {"", [](const auto& tracks) { return std::vector<track_selection>{{&tracks.front(), {}}}; }};
   parse_run_options(raw);  // what makes no sense needs nothing
-  return {raw.device, select_by(raw.patterns, raw.check)};
+  return {.device = raw.device, .select = select_by(raw.patterns, raw.check), .verifies = verb != "list"};
 }
 
 // With `only_targets`, the call is understood and not made.

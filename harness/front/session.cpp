@@ -227,22 +227,49 @@ std::string session::place_of(const stage_description& stage) const {
                      stage.path);
 }
 
+std::optional<result_row> session::observe(const stage_description& stage) {
+  const auto known = observations_.find(stage.path);
+  if (known != observations_.end()) return known->second;
+  std::optional<result_row>& row = observations_[stage.path];
+  // What one program holds for a test is no stage of the repository; a specimen is wrong, and shows it
+  // unobserved.
+  if (!on_emulator() || connection_.workers.is_single() || !observed_.exists() || !stage.specimen.empty() ||
+      !is_to_be_observed(digests_, stage.path)) {
+    return row;
+  }
+  status_.show(fmt::format("{}: observed", place_of(stage)));
+  const auto answer =
+      observed_.request({{"op", "observe"},
+                         {"stage", stage.path},
+                         {"seed", options_.seed},
+                         {"trial_seed", options_.trial_seed}},
+                        std::chrono::milliseconds(static_cast<std::int64_t>(1000 * verify_seconds)));
+  status_.clear();
+  result_row found = row_from(stage, answer, false);
+  if (found.status != row_status::ok) row = std::move(found);
+  return row;
+}
+
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
+  if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
-  const auto answer = request({{"op", "measure"},
-                               {"stage", stage.path},
-                               {"parameters", job.parameters},
-                               {"seed", options_.seed},
-                               {"trial_seed", options_.trial_seed},
-                               {"plan", plan}},
-                              place_of(stage));
-  return add_row(row_from(stage, answer, true), group);
+  nlohmann::json message = {{"op", "measure"},
+                            {"stage", stage.path},
+                            {"parameters", job.parameters},
+                            {"seed", options_.seed},
+                            {"trial_seed", options_.trial_seed},
+                            {"plan", plan}};
+  if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
+  result_row row = row_from(stage, request(message, place_of(stage)), true);
+  if (row.status == row_status::ok && row.verification) proved_[stage.path] = *row.verification;
+  return add_row(std::move(row), group);
 }
 
 result_row& session::verify(const stage_description& stage, result_group& group) {
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
+  if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
   const auto answer = request({{"op", "verify"},
                                {"stage", stage.path},
                                {"seed", options_.seed},

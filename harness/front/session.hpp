@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,6 +83,8 @@ class session {
  private:
   answer_record request(const nlohmann::json& message, const std::string& status);
   // "[3/17] reduction/02_tree"
+  // The row of a stage whose kernels have changed and do not stand being observed; nothing of any other.
+  std::optional<result_row> observe(const stage_description& stage);
   [[nodiscard]] std::string place_of(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
 
@@ -89,6 +92,9 @@ class session {
   status_line status_;
   connection connection_;
   std::vector<track_selection> selections_;
+  worker_set observed_{backend::observed};
+  std::map<std::string, verification_record> proved_;  // stages whose trials were passed in this run
+  std::map<std::string, std::optional<result_row>> observations_;  // and those that were observed in it
   source_digests digests_;
   std::size_t all_rows_ = 0;  // of the whole run
 };

@@ -20,6 +20,19 @@ source_digests read_source_digests() {
   }
 }
 
+bool is_to_be_observed(const source_digests& digests, const std::string& stage) {
+  const std::string now = digest_of(digests, stage);
+  if (now.empty()) return false;
+  try {
+    const auto document = nlohmann::json::parse(read_text(LAB_SOURCE_ROOT "/reports/observed.json"));
+    return document.at("stages").value(stage, "") != now;
+  } catch (const file_error&) {
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return true;
+  }
+}
+
 std::string digest_of(const source_digests& digests, const std::string& stage) {
   const auto found = digests.stages.find(stage);
   return found == digests.stages.end() ? "" : found->second;

@@ -59,7 +59,8 @@ int profile_stages(const profile_options& options);
 struct build_request {
   std::string device;
   stage_selector select;
-  bool counts = false;  // with observed kernels, on the emulator
+  bool counts = false;    // with observed kernels, on the emulator
+  bool verifies = false;  // which takes observed kernels as well, of stages that changed
 };
 [[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
 

@@ -19,12 +19,13 @@ enum class content : std::int64_t {
   people,       // names of 8 to 21 letters, half of them public
   all_private,  // the same names
   all_public,
-  empty,       // no name has a character
-  multibyte,   // characters of one to four bytes
-  hostile,     // what is nobody's name, and visibilities that are almost "public"
-  skewed,      // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
-  huge_row,    // one row of 64 MiB (on the emulator 1 MiB) among people
-  near_public  // people, and visibilities that are "public" but for one byte, at any of its places
+  empty,        // no name has a character
+  multibyte,    // characters of one to four bytes
+  hostile,      // what is nobody's name, and visibilities that are almost "public"
+  skewed,       // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
+  huge_row,     // one row of 64 MiB (on the emulator 1 MiB) among people
+  near_public,  // people, and visibilities that are "public" but for one byte, at any of its places
+  long_names    // names of 60 to 190 letters
 };
 
 // Both columns, and what must become of them.
@@ -202,6 +203,11 @@ inline void append_name(std::string& text, content kind, row_bits& bits) {
       break;
     case content::multibyte:
       append_multibyte(text, bits);
+      break;
+    case content::long_names:
+      append_word(text, bits, 20 + bits.below(71));
+      text += ' ';
+      append_word(text, bits, 39 + bits.below(61));
       break;
     case content::hostile:
       append_hostile_name(text, bits);

@@ -139,6 +139,9 @@ class redact_workload final : public workload {
     arena_.reset();
     memory_resource& resource = next_is_checked_ ? static_cast<memory_resource&>(checked_) : upstream();
     held_is_checked_ = next_is_checked_;
+    // What the arena takes for its first launch holds anything.
+    was_poisoned_ = has_arena_;
+    has_arena_ = has_arena_ || !held_is_checked_;
     unwatched_resource unwatched(resource);
     held_ =
         watched_launch(stage_.traits, stream_, [&] { return stage_.launch(bound(), unwatched, stream_); });
@@ -355,7 +358,7 @@ class redact_workload final : public workload {
     if (auto failure = check_offsets()) return failure;
     if (auto failure = check_chars()) return failure;
     if (held_is_checked_) return checked_.fill() == memory_fill::random ? std::nullopt : check_unused();
-    return stays() ? check_unused_chars(held_->chars_capacity, poison_byte) : std::nullopt;
+    return stays() && was_poisoned_ ? check_unused_chars(held_->chars_capacity, poison_byte) : std::nullopt;
   }
 
   std::uint64_t hash_inputs() {
@@ -592,6 +595,8 @@ class redact_workload final : public workload {
   std::uint64_t input_hash_ = 0;
   bool next_is_checked_ = false;
   bool held_is_checked_ = false;
+  bool has_arena_ = false;
+  bool was_poisoned_ = false;  // what the last launch was given
   std::optional<output> held_;  // what the last launch left
 };
 

@@ -257,7 +257,7 @@ TEST_CASE("a damaged header is refused with the place") {
           "text after the dictionary at byte 56");
   // To Python (3) is a number in brackets.
   REQUIRE(damage("{'descr': '<f8', 'fortran_order': False, 'shape': (3)}") ==
-          "a shape that is no tuple: one extent needs a comma behind it at byte 54");
+          "a shape that is no tuple: one extent needs a comma behind it at byte 53");
   REQUIRE(damage("{'d\xff': '<f8'}") == "an unexpected key 'd\\xff' at byte 7");
   REQUIRE(damage("{'descr': '<f8', 'shape': (1,)}") == "no descr, fortran_order or shape at byte 31");
 }

@@ -21,11 +21,11 @@ void count_all(bool reverse) {
       if (!lab::why_not_runnable(*stage).empty()) continue;
       INFO(stage->path);
       bool told_off = false;  // for a barrier that not all threads reach, observation warns and goes on
-      for (const lab::trial& trial : track.trials(*stage, false)) {
+      for (const lab::trial& trial : track.trials(*stage, false, 7)) {
         if (!track.unsupported(*stage, trial.parameters).empty()) continue;
-        INFO(lab::trial_name(trial.parameters, lab::pattern::random, 7));
+        INFO(lab::trial_name(trial.parameters, {.seed = 7}));
         const auto work = track.make(*stage, trial.parameters, stream.get());
-        const lab::counted found = lab::count_kernels(*work, 7, stream.get());
+        const lab::counted found = lab::count_kernels(*work, {.seed = 7}, stream.get());
         INFO((found.check.failure ? lab::failure_message(*found.check.failure) : std::string("no failure")));
         lab::emulator::reset();
         told_off = told_off || found.check.failure || !found.profile.diagnostics.empty();
@@ -64,7 +64,7 @@ TEST_CASE("a missing barrier is a race between the two lines that it should part
     INFO("last thread first: " << reverse);
     lab::emulator::configure({.threads = 2, .reverse = reverse});
     const auto work = lab::track_of(stage).make(stage, {{"width", 64}, {"height", 64}}, stream.get());
-    const lab::counted found = lab::count_kernels(*work, 7, stream.get());
+    const lab::counted found = lab::count_kernels(*work, {.seed = 7}, stream.get());
     lab::emulator::reset();
     REQUIRE(found.check.failure);
     CHECK(found.check.failure->kind == lab::failure_kind::race);
@@ -92,7 +92,7 @@ TEST_CASE("counters do not depend on the order of the threads") {
   for (const bool reverse : {false, true}) {
     lab::emulator::configure({.threads = 2, .reverse = reverse});
     const auto work = lab::track_of(stage).make(stage, {{"n", 20'011}, {"window", 300}}, stream.get());
-    counters[reverse] = lab::count_kernels(*work, 7, stream.get()).profile.kernels;
+    counters[reverse] = lab::count_kernels(*work, {.seed = 7}, stream.get()).profile.kernels;
   }
   CHECK(counters[0] == counters[1]);
 }

@@ -248,7 +248,7 @@ TEST_CASE("every timed launch is proved: its input is new, and what it leaves is
   const lab::stream stream;
   const std::int64_t n = lab::emulated ? 500'000 : 50'000'000;
   const auto found = lab::verify_and_measure(lab::find_stage("reduction/silent_when_timed"),
-                                             {{"n", n}, {"type", 32}, {"operation", 0}}, {1, 2},
+                                             {{"n", n}, {"type", 32}, {"operation", 0}}, {1, 2}, {},
                                              {.minimum_samples = 5, .time_limit_seconds = 0.1}, stream.get());
   CHECK_FALSE(found.verification.passed);
   CHECK_FALSE(found.timing);
@@ -345,7 +345,7 @@ TEST_CASE("a specimen must fail, and as it announces") {
     lab::skip_without_device();
     const lab::stream stream;
     const auto found = lab::verify_and_measure(lab::find_stage("shared_tile/02_missing_barrier"),
-                                               {{"width", 64}, {"height", 64}}, {1, 2}, {}, stream.get());
+                                               {{"width", 64}, {"height", 64}}, {1, 2}, {}, {}, stream.get());
     CHECK_FALSE(found.verification.passed);
     CHECK(found.verification.as_announced);
     REQUIRE(found.verification.failure);
@@ -472,13 +472,13 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
   const lab::stream stream;
   const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 5000}, {"window", 9}};
-  const auto right =
-      lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, 7, plan, stream.get());
+  const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
+                                             {}, plan, stream.get());
   CHECK(right.verification.passed);
   CHECK(right.verification.seeds == std::vector<std::uint64_t>{7, 8});
   REQUIRE(right.timing);
-  const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/off_by_one"), parameters, 7,
-                                             plan, stream.get());
+  const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/off_by_one"), parameters, {7, 8},
+                                             {}, plan, stream.get());
   CHECK_FALSE(wrong.verification.passed);
   CHECK_FALSE(wrong.timing);
 }

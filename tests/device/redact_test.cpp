@@ -45,7 +45,7 @@ TEST_CASE("a redaction is right from every allocator, again and again, and gives
     INFO(static_cast<int>(from));
     const auto work = make(with(3000, content::hostile, from, 64), stream);
     for (const std::uint64_t seed : {1, 2}) {
-      const lab::check_result found = lab::run_and_check(*work, lab::pattern::random, seed, stream.get());
+      const lab::check_result found = lab::run_and_check(*work, {.seed = seed}, stream.get());
       INFO((found.failure ? lab::failure_message(*found.failure) : std::string("no failure")));
       CHECK_FALSE(found.failure);
       CHECK(found.compared == 3000);
@@ -58,7 +58,7 @@ TEST_CASE("a redaction is right from every allocator, again and again, and gives
       }
     }
     const std::uint64_t bits = work->digest();
-    CHECK_FALSE(lab::run_and_check(*work, lab::pattern::random, 3, stream.get()).failure);
+    CHECK_FALSE(lab::run_and_check(*work, {.seed = 3}, stream.get()).failure);
     CHECK(work->digest() != bits);
     CHECK(work->capturable() == (from == allocator::none));
   }
@@ -69,7 +69,7 @@ TEST_CASE("answers that were right once do not survive the poison") {
   lab::skip_without_device();
   const lab::stream stream;
   const auto work = make(with(500, content::people, allocator::none), stream);
-  CHECK_FALSE(lab::run_and_check(*work, lab::pattern::random, 1, stream.get()).failure);
+  CHECK_FALSE(lab::run_and_check(*work, {.seed = 1}, stream.get()).failure);
   work->poison();
   work->launch();
   CHECK_FALSE(work->check().failure);
@@ -207,8 +207,8 @@ TEST_CASE("a redaction is measured with each allocator, and its time has a gate 
   const lab::stream stream;
   const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
   for (const allocator from : {allocator::plain, allocator::pool, allocator::none}) {
-    const auto found =
-        lab::verify_and_measure(right_stage(), with(2000, content::people, from), 7, plan, stream.get());
+    const auto found = lab::verify_and_measure(right_stage(), with(2000, content::people, from), {7, 8}, {},
+                                               plan, stream.get());
     INFO((found.verification.failure ? lab::failure_message(*found.verification.failure)
                                      : std::string("no failure")));
     CHECK(found.verification.passed);

@@ -7,7 +7,7 @@ namespace {
 struct five_bytes : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
-    return bytes == 6 && visibility[0] == 'p' && visibility[1] == 'u' && visibility[2] == 'b' &&
+    return bytes == 6 && visibility[0] == 'p' && visibility[2] == 'b' && visibility[3] == 'l' &&
            visibility[4] == 'i' && visibility[5] == 'c';
   }
 };
