@@ -1,6 +1,7 @@
 #include "common/emulator/launch_watch.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -67,6 +68,12 @@ std::size_t threads_left(std::size_t before) {
   }
 }
 
+// Whether this process has started another one that it has not waited for.
+bool has_children() {
+  siginfo_t ended{};
+  return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 }  // namespace
 
 struct launch_watch::state {
@@ -82,6 +89,7 @@ struct launch_watch::state {
   const launch_rules rules;
   const fp_environment before = fp_environment::current();
   const std::size_t threads_before = count_of_threads();
+  const bool had_children = has_children();
   const fault_handling handling;
   host_accesses accesses;
   std::mutex mutex;
@@ -130,6 +138,8 @@ std::vector<std::string> launch_watch::violations() {
     state_->add(format("the launch left %zu host thread%s running; it may only enqueue work on its stream",
                        left, left == 1 ? "" : "s"));
   }
+  if (has_children() && !state_->had_children)
+    state_->add("the launch started a process; it may only enqueue work on its stream");
   return state_->sentences;
 }
 

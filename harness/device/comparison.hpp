@@ -127,8 +127,9 @@ struct exactness {
                    const Visit& visit) {
     if constexpr (streams<Value>) {
       // Already times the unit.
-      Problem::exact_outputs(value, p, first, count,
-                             [&](std::int64_t i, double scaled) { visit(i, exact_key(scaled, 1)); });
+      Problem::exact_outputs(value, p, first, count, [&](std::int64_t i, double scaled) {
+        visit(i, exact_key(scaled, unit(p) == 0 ? 0 : 1));
+      });
     } else {
       for (std::int64_t i = first; i < first + count; ++i) {
         const auto output = static_cast<Output>(Problem::reference(value, p, i).value);

@@ -275,9 +275,12 @@ std::vector<trial> redact_track::trials(const stage_entry& entry, bool thorough,
                 k % 3 == 0 ? 64 : 32);
   }
   if constexpr (!emulated) {
-    for (const content kind : {content::people, content::hostile, content::multibyte, content::empty})
+    for (const content kind : {content::people, content::hostile, content::multibyte, content::empty}) {
       add_in_turn(3'000'017, kind, 32);
+      list.back().brief = true;
+    }
     add_in_turn(3'000'017, content::skewed, 64);
+    list.back().brief = true;
     // Characters beyond 2 GiB: 18 M names of 125 bytes on average.
     add(18'000'000, content::long_names, allocator::pool, 64);
     list.back().brief = true;

@@ -596,7 +596,7 @@ class redact_workload final : public workload {
   bool next_is_checked_ = false;
   bool held_is_checked_ = false;
   bool has_arena_ = false;
-  bool was_poisoned_ = false;  // what the last launch was given
+  bool was_poisoned_ = false;   // what the last launch was given
   std::optional<output> held_;  // what the last launch left
 };
 
