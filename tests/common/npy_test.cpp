@@ -258,7 +258,7 @@ TEST_CASE("a damaged header is refused with the place") {
   // To Python (3) is a number in brackets.
   REQUIRE(damage("{'descr': '<f8', 'fortran_order': False, 'shape': (3)}") ==
           "a shape that is no tuple: one extent needs a comma behind it at byte 53");
-  REQUIRE(damage("{'d\xff': '<f8'}") == "an unexpected key 'd\\xff' at byte 7");
+  REQUIRE(damage("{'d\xff': '<f8'}") == "an unexpected key 'd\\xff' at byte 6");
   REQUIRE(damage("{'descr': '<f8', 'shape': (1,)}") == "no descr, fortran_order or shape at byte 31");
 }
 
