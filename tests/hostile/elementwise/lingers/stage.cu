@@ -18,7 +18,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
     for (;;) pause();
   });
   std::thread([] {
-    for (volatile unsigned spins = 0;; spins = spins + 1) usleep(1000);
+    for (;;) usleep(1000);
   }).detach();
 }
 
