@@ -6,7 +6,7 @@ namespace {
 
 int deeper(volatile int* depth) {
   volatile int here = *depth + 1;
-  return deeper(&here) + here;
+  return here == 0 ? 0 : deeper(&here) + here;  // 2^32 calls from here, as the compiler knows
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
