@@ -332,7 +332,7 @@ void gate::try_one(const trial& one, std::size_t place) {
     }
     work = track_.make(stage_, one.parameters, stream_);
   } catch (const memory_error&) {
-    ++too_large_;  // a trial beyond this device's memory is no fault of the stage
+    // A trial beyond this device's memory is no fault of the stage, and counts for nothing.
     --record_.trials;
     return;
   }

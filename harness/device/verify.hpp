@@ -93,7 +93,6 @@ class gate {
   trait_evidence other_bits_;
   bool thorough_ = false;
   bool tried_capture_ = false;
-  std::int64_t too_large_ = 0;
 };
 
 // All trials, and each of `measured` parameters.
