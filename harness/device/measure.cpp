@@ -389,7 +389,9 @@ class timed_launches {
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
     // Some of the first samples are looked at closely, and which ones only this knows.
     const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan.minimum_samples));
-    for (std::uint64_t k = 0; k < checked_samples; ++k) checked_.insert(surprise(k) % minimum);
+    // Where no repetition can tell, more of them.
+    const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;
+    for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(surprise(k) % minimum);
     if (plan.l2 != cache_state::warm || !capturable_) return;
     // Warm, several launches make a sample, and what all of them touch must stay in the cache.
     const std::size_t footprint = std::max<std::size_t>(1, memory::in_use() - before);
@@ -417,9 +419,11 @@ class timed_launches {
     if (stage_.traits.nondeterministic) return;
     workload& work = *workloads_[0];
     const std::int64_t start = host_nanoseconds();
-    for (std::uint64_t k = 0; k < repeated_samples && !left_.empty(); ++k) {
-      if (k > 0 && host_seconds_since(start) > repetition_seconds) break;
-      const auto& [seed, digest] = left_[surprise(100 + k) % left_.size()];
+    // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the first.
+    for (std::size_t k = 0; k < left_.size(); ++k) {
+      if (k >= least_repeated && host_seconds_since(start) > repetition_seconds) break;
+      std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
+      const auto& [seed, digest] = left_[k];
       work.vary(seed);
       work.poison();
       work.launch();
@@ -432,8 +436,7 @@ class timed_launches {
   }
 
  private:
-  static constexpr std::uint64_t checked_samples = 1;
-  static constexpr std::uint64_t repeated_samples = emulated ? 2 : 8;
+  static constexpr std::size_t least_repeated = emulated ? 6 : 8;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
 
