@@ -11,6 +11,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "harness/device/comparison.hpp"
 #include "harness/device/guarded_buffer.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/watched_launch.hpp"
@@ -127,6 +130,7 @@ class array_workload final : public workload {
     }
     if (auto failure = memory_failure(found)) return {.failure = std::move(failure)};
     check_result result = compare();
+    if (result.failure && references::distrust_received()) result = compare();
     if (result.failure) add_owner(*result.failure);
     if (input_.size() == output_.size() && has_rare_values(pattern_))
       result.clean_outputs = std::min(output_.size(), first_rare_index(seed_));
@@ -288,17 +292,33 @@ class array_workload final : public workload {
                                                stream_);
     hash_exact(output_.data(), n, unit, segment, digests.data(), stream_);
     std::vector<std::uint64_t> found(digests.size());
-    const auto expected = exact_digests<Problem, Output>(value, parameters_, n, segment);
     if (n > 0) {
       CUDA_CHECK(
           cudaMemcpyAsync(found.data(), digests.data(), digests.bytes(), cudaMemcpyDeviceToHost, stream_));
     }
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     check_result result{.compared = n};
+    const auto in_segments = [&] { return exact_digests<Problem, Output>(value, parameters_, n, segment); };
+    const auto together = [](const std::vector<std::uint64_t>& all) {
+      return std::to_string(std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
+    };
+    if (together(found) == references::kept(digest_key(), [&] { return together(in_segments()); }))
+      return result;
+    const std::vector<std::uint64_t> expected = in_segments();
     const auto other = std::mismatch(found.begin(), found.end(), expected.begin()).first;
     if (other == found.end()) return result;
     result.failure = first_other_output((other - found.begin()) * segment, segment, unit);
     return result;
+  }
+
+  [[nodiscard]] std::string digest_key() const {
+    static_assert(std::has_unique_object_representations_v<parameters>,
+                  "parameters are told apart by their bytes");
+    std::string key = std::string("digest ") + typeid(Problem).name() + typeid(Output).name();
+    std::array<std::int64_t, sizeof(parameters) / sizeof(std::int64_t)> words{};
+    std::memcpy(words.data(), &parameters_, sizeof parameters_);
+    for (const std::int64_t word : words) key += " " + std::to_string(word);
+    return key + " " + to_string(pattern_) + " " + std::to_string(seed_);
   }
 
   failure_record first_other_output(std::int64_t first, std::int64_t segment, double unit) {

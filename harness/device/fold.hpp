@@ -4,14 +4,16 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <mutex>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <thread>
-#include <tuple>
+#include <typeinfo>
 #include <vector>
 
 #include "common/all_cores.hpp"
 #include "harness/device/array_problem.hpp"
+#include "harness/device/references.hpp"
 
 namespace lab {
 
@@ -68,6 +70,19 @@ long double integers_on_all_cores(const Value& value, std::int64_t count) {
   return static_cast<long double>(total.load());
 }
 
+// To the last bit, and back.
+inline std::string text_of(const expectation& result) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%La %La", result.value, result.scale);
+  return text;
+}
+inline expectation expectation_from(const std::string& text) {
+  char* rest = nullptr;
+  expectation result{.value = std::strtold(text.c_str(), &rest)};
+  result.scale = std::strtold(rest, nullptr);
+  return result;
+}
+
 // What folding `count` values with Operation<long double> must give; value(j) is value j. An operation that
 // rounds is measured against the fold of the magnitudes, any other must be met exactly.
 template <template <class> class Operation, class Value>
@@ -100,12 +115,10 @@ expectation fold(const Value& value, std::int64_t count) {
   // Every stage of a track asks for the same folds of generated values; the costly ones are kept.
   if constexpr (requires { value.kind, value.seed; }) {
     if (count >= many) {
-      static std::mutex access;
-      static std::map<std::tuple<pattern, std::uint64_t, std::int64_t>, expectation> known;
-      const std::lock_guard lock(access);
-      const auto [place, added] = known.try_emplace({value.kind, value.seed, count});
-      if (added) place->second = compute();
-      return place->second;
+      const std::string key = std::string("fold ") + typeid(operation).name() + typeid(Value).name() + " " +
+                              std::to_string(count) + " " + to_string(value.kind) + " " +
+                              std::to_string(value.seed);
+      return expectation_from(references::kept(key, [&] { return text_of(compute()); }));
     }
   }
   return compute();

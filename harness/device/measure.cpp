@@ -45,26 +45,25 @@ void summarise(timing_record& timing) {
 // met: by then the median has long settled.
 constexpr std::size_t max_samples = 1000;
 
+// Why one sample more is enough; empty when it is not.
+std::string nearly_enough(const timing_record& timing, const measure_plan& plan, std::int64_t start) {
+  const std::size_t with_one_more = timing.samples.size() + 1;
+  if (static_cast<std::int64_t>(with_one_more) < plan.minimum_samples) return "";
+  if (timing.spread <= plan.spread_target) return "spread";
+  if (host_seconds_since(start) >= plan.time_limit_seconds) return "time limit";
+  return with_one_more >= max_samples ? "sample limit" : "";
+}
+
 // Takes samples from `sample` (nanoseconds a launch) until the plan is met.
-void collect(timing_record& timing, const measure_plan& plan, const std::function<double()>& sample) {
+void collect(timing_record& timing, const measure_plan& plan,
+             const std::function<double(launch_kind)>& sample) {
   const std::int64_t start = host_nanoseconds();
-  for (;;) {
-    timing.samples.push_back(sample());
-    if (static_cast<std::int64_t>(timing.samples.size()) < plan.minimum_samples) continue;
+  while ((timing.stopped_by = nearly_enough(timing, plan, start)).empty()) {
+    timing.samples.push_back(sample(launch_kind::sample));
     summarise(timing);
-    if (timing.spread <= plan.spread_target) {
-      timing.stopped_by = "spread";
-      return;
-    }
-    if (host_seconds_since(start) >= plan.time_limit_seconds) {
-      timing.stopped_by = "time limit";
-      return;
-    }
-    if (timing.samples.size() >= max_samples) {
-      timing.stopped_by = "sample limit";
-      return;
-    }
   }
+  timing.samples.push_back(sample(launch_kind::last_sample));
+  summarise(timing);
 }
 
 int attribute(cudaDeviceAttr which) {
@@ -89,7 +88,7 @@ void let_the_front_watch(const std::function<void(std::int64_t)>& enqueue, const
   const auto launches = static_cast<std::int64_t>(std::clamp(std::ceil(watched_nanoseconds / one), 1.0, 1e5));
   const std::int64_t at_once = hooks.capturable ? launches : 1;
   for (std::int64_t done = 0; done < launches; done += at_once) {
-    hooks.before();
+    hooks.before(launch_kind::warm_up);
     conversation::say_sampling_begins();
     const std::int64_t start = host_nanoseconds();
     for (std::int64_t i = 0; i < at_once; ++i) enqueue(0);
@@ -100,8 +99,8 @@ void let_the_front_watch(const std::function<void(std::int64_t)>& enqueue, const
 timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan,
                               const sample_hooks& hooks) {
   timing_record timing{.method = "host clock", .l2 = cache_state::none};
-  const auto once = [&] {
-    hooks.before();
+  const auto once = [&](launch_kind kind) {
+    hooks.before(kind);
     const std::int64_t start = host_nanoseconds();
     enqueue(0);
     const auto nanoseconds = static_cast<double>(host_nanoseconds() - start);
@@ -150,9 +149,9 @@ class gpu_sampler {
     const double estimate = warm_up();
     std::vector<double> clocks;
     const auto watched = [&](const std::function<double()>& take) {
-      return [&, take] {
+      return [&, take](launch_kind kind) {
         for (;;) {
-          hooks_.before();
+          hooks_.before(kind);
           const double time = take();
           const double mhz = read_clock();
           hooks_.after();
@@ -208,7 +207,7 @@ class gpu_sampler {
     const std::int64_t start = host_nanoseconds();
     double last = 0;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, plan_.warmups); ++i) {
-      hooks_.before();
+      hooks_.before(launch_kind::warm_up);
       last = sample_with_events();
       if (host_seconds_since(start) > longest_warmup_seconds) break;
     }
@@ -383,12 +382,12 @@ class timed_launches {
  public:
   timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
                  const measure_plan& plan, cudaStream_t stream)
-      : stage_(stage), stream_(stream), next_seed_(seed ^ 0x71aed) {
+      : stage_(stage), stream_(stream), first_seed_(seed ^ 0x71aed), next_seed_(first_seed_) {
     const std::size_t before = memory::in_use();
     add_workload(parameters);
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
     // Some of the first samples are looked at closely, and which ones only this knows.
-    const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan.minimum_samples));
+    const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan.minimum_samples - 1));
     // Where no repetition can tell, more of them.
     const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;
     for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(surprise(k) % minimum);
@@ -401,7 +400,7 @@ class timed_launches {
   }
 
   [[nodiscard]] sample_hooks hooks() {
-    return {.before = [this] { before(); },
+    return {.before = [this](launch_kind kind) { before(kind); },
             .after = [this] { after(); },
             .capturable = capturable_,
             .max_batch = static_cast<std::int64_t>(workloads_.size())};
@@ -419,7 +418,8 @@ class timed_launches {
     if (stage_.traits.nondeterministic) return;
     workload& work = *workloads_[0];
     const std::int64_t start = host_nanoseconds();
-    // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the first.
+    // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the
+    // first.
     for (std::size_t k = 0; k < left_.size(); ++k) {
       if (k >= least_repeated && host_seconds_since(start) > repetition_seconds) break;
       std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
@@ -452,9 +452,14 @@ class timed_launches {
     workloads_.back()->prepare(pattern::random, last_seeds_.back());
   }
 
-  void before() {
+  // New inputs. Those of the samples that are checked in full are the same for every stage, so that their
+  // references are worked out once; this stage meets each of them once.
+  void before(launch_kind kind) {
+    const auto found = kind == launch_kind::sample ? checked_.find(taken_) : checked_.end();
+    const auto which = static_cast<std::uint64_t>(std::distance(checked_.begin(), found));
+    const bool is_checked = found != checked_.end() || kind == launch_kind::last_sample;
     for (std::size_t k = 0; k < workloads_.size(); ++k) {
-      last_seeds_[k] = random_bits(next_seed_++, 0);
+      last_seeds_[k] = is_checked ? random_bits(first_seed_ + k, 1 + which) : random_bits(next_seed_++, 0);
       workloads_[k]->vary(last_seeds_[k]);
       workloads_[k]->poison();
     }
@@ -479,6 +484,7 @@ class timed_launches {
   std::vector<std::unique_ptr<workload>> workloads_;
   bool capturable_ = true;
   std::size_t launched_ = 0;  // of the workloads, in each sample
+  std::uint64_t first_seed_;
   std::uint64_t next_seed_;
   std::vector<std::uint64_t> last_seeds_;
   std::uint64_t taken_ = 0;

@@ -10,12 +10,15 @@
 
 namespace lab {
 
+// What a launch is for. The last sample is taken like every other, once it is known that it will be enough.
+enum class launch_kind { warm_up, sample, last_sample };
+
 // What happens around each sample, untimed: `before` puts work on the stream (before a launch to warm up as
 // well), `after` may look at what came out. What is not `capturable` is launched for each sample, and never
 // through a graph. Up to `max_batch` launches may make one sample: each of them must have outputs of its own,
 // or one that did nothing would go unnoticed.
 struct sample_hooks {
-  std::function<void()> before = [] {};
+  std::function<void(launch_kind)> before = [](launch_kind) {};
   std::function<void()> after = [] {};
   bool capturable = true;
   std::int64_t max_batch = 500;

@@ -13,6 +13,7 @@
 #include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
+#include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
@@ -305,7 +306,11 @@ answer_record worker::dispatch(const nlohmann::json& request) {
 
 answer_record worker::answer(const nlohmann::json& request) {
   try {
+    if (request.contains("references"))
+      references::receive(request.at("references").get<std::map<std::string, std::string>>());
     answer_record reply = dispatch(request);
+    if (auto worked_out = references::worked_out_here(); !worked_out.empty())
+      reply.content["references"] = std::move(worked_out);
     // A specimen may have lost the device, and yet be as it should be.
     if (device_selected_ && device_lost()) reply.sticky = true;
     return reply;

@@ -177,6 +177,23 @@ result_group& session::begin_group(const ladder_job& job) {
   return results.groups.back();
 }
 
+answer_record session::request_about(const stage_description& stage, nlohmann::json message) {
+  const std::string track = stage.path.substr(0, stage.path.find('/'));
+  message["stage"] = stage.path;
+  message["seed"] = options_.seed;
+  message["trial_seed"] = options_.trial_seed;
+  message["references"] = references_[track];
+  answer_record answer = request(message, place_of(stage));
+  // A stage that did not pass may have spoilt more than its own outputs.
+  const auto worked_out = answer.content.find("references");
+  if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
+    for (const auto& [key, text] : worked_out->items()) {
+      if (text.is_string()) references_[track].emplace(key, text.get<std::string>());
+    }
+  }
+  return answer;
+}
+
 answer_record session::request(const nlohmann::json& message, const std::string& status) {
   const double generous = message.at("op") == "verify"
                               ? verify_seconds
@@ -255,14 +272,9 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
   if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
-  nlohmann::json message = {{"op", "measure"},
-                            {"stage", stage.path},
-                            {"parameters", job.parameters},
-                            {"seed", options_.seed},
-                            {"trial_seed", options_.trial_seed},
-                            {"plan", plan}};
+  nlohmann::json message = {{"op", "measure"}, {"parameters", job.parameters}, {"plan", plan}};
   if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
-  result_row row = row_from(stage, request(message, place_of(stage)), true);
+  result_row row = row_from(stage, request_about(stage, std::move(message)), true);
   if (row.status == row_status::ok && row.verification) proved_[stage.path] = *row.verification;
   return add_row(std::move(row), group);
 }
@@ -270,12 +282,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
 result_row& session::verify(const stage_description& stage, result_group& group) {
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
-  const auto answer = request({{"op", "verify"},
-                               {"stage", stage.path},
-                               {"seed", options_.seed},
-                               {"trial_seed", options_.trial_seed},
-                               {"thorough", options_.thorough}},
-                              place_of(stage));
+  const auto answer = request_about(stage, {{"op", "verify"}, {"thorough", options_.thorough}});
   return add_row(row_from(stage, answer, false), group);
 }
 

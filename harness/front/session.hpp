@@ -82,9 +82,11 @@ class session {
 
  private:
   answer_record request(const nlohmann::json& message, const std::string& status);
-  // "[3/17] reduction/02_tree"
+  // Adds to the message the stage, the seeds, and what references of its track worked out before.
+  answer_record request_about(const stage_description& stage, nlohmann::json message);
   // The row of a stage whose kernels have changed and do not stand being observed; nothing of any other.
   std::optional<result_row> observe(const stage_description& stage);
+  // "[3/17] reduction/02_tree"
   [[nodiscard]] std::string place_of(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
 
@@ -93,6 +95,8 @@ class session {
   connection connection_;
   std::vector<track_selection> selections_;
   worker_set observed_{backend::observed};
+  std::map<std::string, std::map<std::string, std::string>>
+      references_;                                     // of each track: what its references worked out
   std::map<std::string, verification_record> proved_;  // stages whose trials were passed in this run
   std::map<std::string, std::optional<result_row>> observations_;  // and those that were observed in it
   source_digests digests_;

@@ -10,6 +10,7 @@
 #include "harness/device/fold.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
+#include "harness/device/references.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 #include "harness/device/worker.hpp"
@@ -481,6 +482,33 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
                                              {}, plan, stream.get());
   CHECK_FALSE(wrong.verification.passed);
   CHECK_FALSE(wrong.timing);
+}
+
+TEST_CASE("references are worked out once, and none from elsewhere makes a right stage fail") {
+  lab::skip_without_device();
+  const auto verify_again = [&](const char* stage, const nlohmann::json& references) {
+    return lab::worker(0).answer(
+        {{"op", "verify"}, {"stage", stage}, {"trial_seed", 77}, {"references", references}});
+  };
+  for (const char* stage : {"moving_average/01_naive", "elementwise/01_naive"}) {
+    INFO(stage);
+    const lab::answer_record first = verify_again(stage, nlohmann::json::object());
+    CHECK(first.end == lab::answer_end::ok);
+    nlohmann::json references = first.content.at("references");
+    CHECK(references.size() > 0);
+    CHECK(verify_again(stage, references).end == lab::answer_end::ok);
+    for (auto& [key, text] : references.items()) text = "1";
+    CHECK(verify_again(stage, references).end == lab::answer_end::ok);
+  }
+  // What was received is used: nothing is worked out.
+  lab::references::receive({{"a key", "received"}});
+  CHECK(lab::references::kept("a key", [] { return "worked out"; }) == "received");
+  CHECK(lab::references::distrust_received());
+  CHECK(lab::references::kept("a key", [] { return "worked out"; }) == "worked out");
+  CHECK_FALSE(lab::references::distrust_received());
+  CHECK(
+      lab::worker(0).answer({{"op", "verify"}, {"stage", "elementwise/01_naive"}, {"references", 3}}).error ==
+      lab::error_kind::usage);
 }
 
 TEST_CASE("a worker answers what it is asked, and says what is wrong with a request") {
