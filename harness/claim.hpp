@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "harness/parameter_value.hpp"
+
 namespace lab {
 
 enum class relation { equal, at_most, at_least };
@@ -35,7 +37,7 @@ struct claim {
   bool over_previous = false;  // of a counter: the claim is about this figure over the previous stage's
   relation holds = relation::equal;
   double value = 0;
-  std::map<std::string, std::int64_t> at;  // parameters for which it holds; the defaults of the others
+  parameter_values at;  // parameters for which it holds; the defaults of the others
   // Where it holds: part of the device's name, and its compute capability ("9.0"). Empty: on every GPU and,
   // of a counter that the emulator models, there too.
   std::string device = {};

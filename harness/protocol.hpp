@@ -15,6 +15,7 @@
 
 #include "harness/claim.hpp"
 #include "harness/failure_kind.hpp"
+#include "harness/parameter_value.hpp"
 
 namespace lab {
 
@@ -27,9 +28,6 @@ inline constexpr int answer_descriptor = 4;
 
 // The NVTX domain of the harness: a stage's range is "kernel_lab@<stage path>" to Nsight Compute.
 inline constexpr const char* nvtx_domain = "kernel_lab";
-
-// The value of each parameter of a track, by name.
-using parameter_values = std::map<std::string, std::int64_t>;
 
 // A message that does not follow the protocol.
 class protocol_error : public std::runtime_error {
@@ -255,6 +253,7 @@ struct timing_record {
   std::optional<clock_record> sm_clock_mhz;
   bool unstable = false;     // throttled, or its spread is above unstable_spread
   std::int64_t retried = 0;  // samples thrown away because the clock fell
+  double preparation = 0;    // nanoseconds of the host's clock that the stage's preparation took, once
 };
 
 inline void to_json(nlohmann::json& json, const timing_record& timing) {
@@ -274,7 +273,8 @@ inline void to_json(nlohmann::json& json, const timing_record& timing) {
           {"stopped_by", timing.stopped_by},
           {"sm_clock_mhz", value_or_null(timing.sm_clock_mhz)},
           {"unstable", timing.unstable},
-          {"retried", timing.retried}};
+          {"retried", timing.retried},
+          {"preparation", finite(timing.preparation, "preparation")}};
 }
 
 inline void from_json(const nlohmann::json& json, timing_record& timing) {
@@ -294,6 +294,7 @@ inline void from_json(const nlohmann::json& json, timing_record& timing) {
   timing.sm_clock_mhz = optional_member<clock_record>(json, "sm_clock_mhz");
   timing.unstable = json.at("unstable").get<bool>();
   timing.retried = json.at("retried").get<std::int64_t>();
+  timing.preparation = member_or(json, "preparation", 0.0);
 }
 
 // The speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or read).
@@ -456,35 +457,39 @@ inline void from_json(const nlohmann::json& json, build_record& build) {
 struct parameter_description {
   std::string name;
   std::string meaning;
-  std::int64_t minimum = 0;
-  std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> choices;      // empty: any value from the minimum up
-  std::vector<std::string> choice_names;  // a word for each choice, or empty
-  std::vector<std::int64_t> verify_defaults;
-  std::vector<std::int64_t> bench_defaults;
+  parameter_kind kind = parameter_kind::whole;
+  parameter_value minimum = 0;  // of numbers
+  parameter_value maximum = std::numeric_limits<std::int64_t>::max();
+  std::vector<parameter_value> choices;      // empty: any number from the minimum up
+  std::vector<std::int64_t> choice_numbers;  // by which words were once known, and may be given; or empty
+  std::vector<parameter_value> verify_defaults;
+  std::vector<parameter_value> bench_defaults;
 };
 
 inline void to_json(nlohmann::json& json, const parameter_description& parameter) {
   json = {{"name", parameter.name},
           {"meaning", parameter.meaning},
+          {"kind", parameter_kind_names[static_cast<int>(parameter.kind)]},
           {"minimum", parameter.minimum},
           {"maximum", parameter.maximum},
           {"choices", parameter.choices},
-          {"choice_names", parameter.choice_names},
+          {"choice_numbers", parameter.choice_numbers},
           {"defaults", {{"verify", parameter.verify_defaults}, {"bench", parameter.bench_defaults}}}};
 }
 
 inline void from_json(const nlohmann::json& json, parameter_description& parameter) {
   const auto one_or_more = [](const nlohmann::json& value) {
-    if (value.is_array()) return value.get<std::vector<std::int64_t>>();
-    return std::vector<std::int64_t>{value.get<std::int64_t>()};
+    if (value.is_array()) return value.get<std::vector<parameter_value>>();
+    return std::vector<parameter_value>{value.get<parameter_value>()};
   };
   parameter.name = json.at("name").get<std::string>();
   parameter.meaning = json.at("meaning").get<std::string>();
-  parameter.minimum = json.at("minimum").get<std::int64_t>();
+  if (json.contains("kind"))
+    parameter.kind = enumerator_from<parameter_kind>(json.at("kind"), parameter_kind_names);
+  parameter.minimum = json.at("minimum").get<parameter_value>();
   parameter.maximum = member_or(json, "maximum", parameter.maximum);
-  parameter.choices = member_or<std::vector<std::int64_t>>(json, "choices", {});
-  parameter.choice_names = member_or<std::vector<std::string>>(json, "choice_names", {});
+  parameter.choices = member_or<std::vector<parameter_value>>(json, "choices", {});
+  parameter.choice_numbers = member_or<std::vector<std::int64_t>>(json, "choice_numbers", {});
   parameter.verify_defaults = one_or_more(json.at("defaults").at("verify"));
   parameter.bench_defaults = one_or_more(json.at("defaults").at("bench"));
 }

@@ -1,9 +1,12 @@
-// The vocabulary of a problem with one input array (or none) and one output array. A track's problem.hpp
-// describes itself with these, and array_track.hpp turns that description into a track.
+// The vocabulary of a problem with any number of input arrays and one output array. A track's problem.hpp
+// describes itself with these (the concept array_problem says with which names), and array_track.hpp turns
+// that description into a track.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -34,15 +37,45 @@ struct generated_values {
   T operator()(std::int64_t j) const { return input_value<T>(kind, seed, j); }
 };
 
-// Calls visit.operator()<Input, Output>() with the element types that the parameters ask for: the problem's
-// input_element and output_element, unless it has a function of this name that chooses by the parameters.
+// The element types of a problem's arrays.
+template <class Output, class... Inputs>
+struct element_types {
+  static constexpr std::size_t inputs = sizeof...(Inputs);
+};
+
+// Calls visit(element_types<...>{}) with the types that the parameters ask for: the problem's `elements`,
+// unless it has a function of this name that chooses by the parameters.
 template <class Problem, class Visit>
 auto with_elements(const typename Problem::parameters& p, const Visit& visit) {
   if constexpr (requires { Problem::with_elements(p, visit); }) {
     return Problem::with_elements(p, visit);
   } else {
-    return visit.template operator()<typename Problem::input_element, typename Problem::output_element>();
+    return visit(typename Problem::elements{});
   }
+}
+
+// One array: its name, for messages, and its extents, the last one contiguous.
+struct array_member {
+  const char* name = "";
+  std::vector<std::int64_t> shape;
+
+  [[nodiscard]] std::int64_t size() const {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  }
+};
+
+// What a problem's arrays are for given parameters, and the least that any solution does with them.
+struct array_layout {
+  std::vector<array_member> inputs;
+  array_member output;
+  std::int64_t terms = 1;         // of the inputs, that one output depends on: what recomputing one costs
+  std::int64_t fewest_bytes = 0;  // that must be read and written
+};
+
+// The seed of input k: that of the trial for the first, and for the patterns in which it is an index.
+constexpr std::uint64_t seed_of_input(pattern kind, std::uint64_t seed, std::size_t k) {
+  const bool is_index = kind == pattern::lone_maximum || kind == pattern::lone_minimum;
+  return k == 0 || is_index ? seed : random_bits(seed, k);
 }
 
 // One input that a stage must get right.

@@ -1,7 +1,6 @@
-// A track with one input array and one output array, made from its problem's description (array_problem.hpp;
-// see stages/moving_average/problem.hpp for all that a problem declares). A problem without an input array
-// says so with `static constexpr bool has_input = false`; one whose output is an image draws it (`draw`), and
-// the difference from the right one (`draw_difference`; see stages/shared_tile/problem.hpp).
+// A track with any number of input arrays and one output array, made from its problem's description
+// (array_problem.hpp). One whose output is an image draws it (`draw`), and the difference from the right one
+// (`draw_difference`).
 #pragma once
 
 #include <algorithm>
@@ -42,7 +41,7 @@ class array_track final : public track {
 
   [[nodiscard]] track_description describe() const override {
     track_description description{
-        .title = Problem::title, .unit = Problem::unit, .inputs = has_input ? 1 : 0, .draws = draws};
+        .title = Problem::title, .unit = Problem::unit, .inputs = input_count(), .draws = draws};
     description.parameters = describe_parameters(Problem::describe());
     return description;
   }
@@ -59,7 +58,9 @@ class array_track final : public track {
                                           std::uint64_t seed) const override {
     std::vector<trial> list;
     for (const auto& one : Problem::cases(tile_of(entry), thorough, seed)) {
-      trial added{.parameters = values_of(one.parameters), .input = one.input, .brief = one.brief};
+      trial added{.parameters = values_of(Problem::describe(), one.parameters),
+                  .input = one.input,
+                  .brief = one.brief};
       if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
       list.push_back(std::move(added));
     }
@@ -82,15 +83,15 @@ class array_track final : public track {
   [[nodiscard]] double declared_bound(const stage_entry& entry,
                                       const parameter_values& values) const override {
     const parameters p = typed(values);
-    return with_elements<Problem>(p, [&]<class Input, class Output>() {
-      const double bound = array_workload<Problem, Input, Output>::relative_bound(typed(entry), p);
+    return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
+      const double bound = array_workload<Problem, Output, Inputs...>::relative_bound(typed(entry), p);
       return bound > Problem::relative_error(p) && !typed(entry).traits.drifts ? bound : 0.0;
     });
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {
     return {.kind = array_ceiling_names[static_cast<int>(Problem::ceiling)],
-            .bytes = Problem::fewest_bytes(typed(values))};
+            .bytes = Problem::layout(typed(values)).fewest_bytes};
   }
 
   [[nodiscard]] std::string unsupported(const stage_entry& entry,
@@ -101,37 +102,43 @@ class array_track final : public track {
       const std::string why = call_stage("unsupported", [&] { return found.unsupported(p); });
       if (!why.empty()) return why;
     }
-    return with_elements<Problem>(p, [&]<class Input, class Output>() -> std::string {
-      using made = array_workload<Problem, Input, Output>;
-      if (made::needed_bytes(found, p) <= memory::always_there) return "";
-      const std::size_t available = memory::available();
-      if (made::array_bytes(p) > available || made::needed_bytes(found, p) <= available) return "";
-      return "asks for " + std::to_string(made::scratch_bytes(found, p)) + " bytes of scratch memory, and " +
-             std::to_string(available - made::array_bytes(p)) + " are free beside inputs and outputs";
-    });
+    return with_elements<Problem>(
+        p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) -> std::string {
+          using made = array_workload<Problem, Output, Inputs...>;
+          if (made::needed_bytes(found, p) <= memory::always_there) return "";
+          const std::size_t available = memory::available();
+          if (made::array_bytes(p) > available || made::needed_bytes(found, p) <= available) return "";
+          return "asks for " + std::to_string(made::scratch_bytes(found, p)) +
+                 " bytes of scratch memory, and " + std::to_string(available - made::array_bytes(p)) +
+                 " are free beside inputs and outputs";
+        });
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
                                                cudaStream_t stream) const override {
     const parameters p = typed(values);
-    return with_elements<Problem>(p, [&]<class Input, class Output>() -> std::unique_ptr<workload> {
-      return make_typed<Input, Output>(entry, p, stream);
-    });
+    return with_elements<Problem>(
+        p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) -> std::unique_ptr<workload> {
+          return make_typed<Output, Inputs...>(entry, p, stream);
+        });
   }
 
   [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
                                    const std::vector<std::string>& inputs,
                                    const std::vector<std::string>& outputs,
                                    cudaStream_t stream) const override {
-    if constexpr (!has_input) return apply_nothing(entry, given, inputs, outputs, stream);
-    if (inputs.size() != 1)
-      throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
+    if (input_count() == 0) return apply_nothing(entry, given, inputs, outputs, stream);
+    if (std::ssize(inputs) != input_count()) {
+      throw usage_error("this track takes " + files_text(input_count(), "input") + ", not " +
+                        std::to_string(inputs.size()));
+    }
     if (outputs.size() != 1)
       throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
     require_writable(outputs[0]);
-    const npy_header header = read_npy_header(inputs[0]);
+    std::vector<npy_header> headers;
+    for (const std::string& path : inputs) headers.push_back(read_npy_header(path));
     parameter_values values = given;
-    for (const auto& [name, value] : parameters_of_file(header, inputs[0])) {
+    for (const auto& [name, value] : parameters_of_files(headers, inputs)) {
       if (given.contains(name)) throw usage_error(name + " is what the input file says, not an option here");
       values[name] = value;
     }
@@ -141,28 +148,30 @@ class array_track final : public track {
     }
     values = complete(values);
     const parameters p = typed(values);
+    require_shapes(p, headers, inputs);
     if (const std::string why = unsupported(entry, values); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
-    return with_elements<Problem>(p, [&]<class Input, class Output>() {
-      const npy_array<Input> file = read_npy<Input>(inputs[0]);
-      refuse_leaks(entry, file.values);
+    return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
+      std::size_t k = 0;
+      const std::tuple<std::vector<Inputs>...> arrays{read_npy<Inputs>(inputs.at(k++)).values...};
+      std::apply([&](const auto&... array) { (refuse_leaks(entry, array), ...); }, arrays);
       if (check_result result = right_at(entry, values, stream); result.failure) return result;
-      const auto work = make_typed<Input, Output>(entry, p, stream);
-      work->prepare_from(file.values);
+      const auto work = make_typed<Output, Inputs...>(entry, p, stream);
+      work->prepare_from(arrays);
       work->launch();
       std::vector<Output> results;
-      check_result result = work->check_against(file.values, results);
+      check_result result = work->check_against(arrays, results);
       if (!result.failure || is_announced(entry, *result.failure))
-        write_npy<Output>(outputs[0], results, std::array{Problem::output_size(p)});
+        write_npy<Output>(outputs[0], results, Problem::layout(p).output.shape);
       return result;
     });
   }
 
  private:
-  static constexpr bool has_input = [] {
-    if constexpr (requires { Problem::has_input; }) return Problem::has_input;
-    return true;
-  }();
+  static std::int64_t input_count() { return std::ssize(Problem::layout(parameters{}).inputs); }
+  static std::string files_text(std::int64_t count, const std::string& what) {
+    return count == 1 ? "one " + what + " file" : std::to_string(count) + " " + what + " files";
+  }
   static constexpr bool draws = requires { &Problem::draw; };
 
   // `apply` of a problem without input: writes the output, and to a second file its difference from the right
@@ -185,8 +194,8 @@ class array_track final : public track {
     const parameters p = typed(values);
     if (const std::string why = unsupported(entry, values); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
-    return with_elements<Problem>(p, [&]<class Input, class Output>() {
-      const auto work = make_typed<Input, Output>(entry, p, stream);
+    return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
+      const auto work = make_typed<Output, Inputs...>(entry, p, stream);
       work->prepare_from({});
       work->launch();
       std::vector<Output> results;
@@ -196,9 +205,9 @@ class array_track final : public track {
         if constexpr (draws) Problem::draw(path, p, results);
       });
       if (outputs.size() == 1) return result;
-      const auto no_input = [](std::int64_t) { return Input{}; };
+      const std::tuple no_input{[](std::int64_t) { return Inputs{}; }...};
       for (std::size_t i = 0; i < results.size(); ++i) {
-        const expectation right = Problem::reference(no_input, p, static_cast<std::int64_t>(i));
+        const expectation right = reference_of<Problem>(no_input, p, static_cast<std::int64_t>(i));
         results[i] = static_cast<Output>(static_cast<long double>(results[i]) - right.value);
       }
       write_output(outputs[1], p, results, [&](const std::string& path) {
@@ -215,7 +224,7 @@ class array_track final : public track {
     if (!path.ends_with(".npy")) {
       draw(path);
     } else {
-      write_npy<Output>(path, values, Problem::output_shape(p));
+      write_npy<Output>(path, values, Problem::layout(p).output.shape);
     }
   }
 
@@ -254,12 +263,6 @@ class array_track final : public track {
     return typed_parameters(Problem::describe(), values);
   }
 
-  static parameter_values values_of(const parameters& p) {
-    parameter_values values;
-    for (const auto& spec : Problem::describe()) values[spec.name] = p.*spec.member;
-    return values;
-  }
-
   // Outputs of a block, as the stage says. Sizes around it are tried, so it must be one that can be.
   static std::int64_t tile_of(const stage_entry& entry) {
     constexpr std::int64_t largest = std::int64_t{1} << 24;
@@ -269,20 +272,37 @@ class array_track final : public track {
                       std::to_string(largest));
   }
 
-  // The parameters that the file's shape and type settle: n, unless the problem has a function of this name.
-  static parameter_values parameters_of_file(const npy_header& header, const std::string& path) {
-    if constexpr (requires { Problem::parameters_of_file(header, path); }) {
-      return Problem::parameters_of_file(header, path);
+  // The parameters that the files' shapes and types settle: n, unless the problem has a function of this
+  // name.
+  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                              const std::vector<std::string>& paths) {
+    if constexpr (requires { Problem::parameters_of_files(headers, paths); }) {
+      return Problem::parameters_of_files(headers, paths);
     } else {
-      return {{"n", extents<1>(header, path)[0]}};
+      return {{"n", extents<1>(headers.at(0), paths.at(0))[0]}};
     }
   }
 
-  template <class Input, class Output>
-  static std::unique_ptr<array_workload<Problem, Input, Output>> make_typed(const stage_entry& entry,
-                                                                            const parameters& p,
-                                                                            cudaStream_t stream) {
-    using made = array_workload<Problem, Input, Output>;
+  static void require_shapes(const parameters& p, const std::vector<npy_header>& headers,
+                             const std::vector<std::string>& paths) {
+    const array_layout layout = Problem::layout(p);
+    for (std::size_t k = 0; k < headers.size(); ++k) {
+      if (headers[k].shape == layout.inputs.at(k).shape) continue;
+      const auto text = [](const std::vector<std::int64_t>& shape) {
+        std::string all;
+        for (const std::int64_t extent : shape) all += (all.empty() ? "" : " x ") + std::to_string(extent);
+        return all;
+      };
+      throw usage_error(paths[k] + ": " + layout.inputs[k].name + " must be " + text(layout.inputs[k].shape) +
+                        ", not " + text(headers[k].shape));
+    }
+  }
+
+  template <class Output, class... Inputs>
+  static std::unique_ptr<array_workload<Problem, Output, Inputs...>> make_typed(const stage_entry& entry,
+                                                                                const parameters& p,
+                                                                                cudaStream_t stream) {
+    using made = array_workload<Problem, Output, Inputs...>;
     const stage<Problem>& found = typed(entry);
     const std::size_t needed = made::needed_bytes(found, p);
     if (needed > memory::always_there || memory::is_limited()) {

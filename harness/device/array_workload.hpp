@@ -1,4 +1,4 @@
-// One input array (or none), one output array and scratch memory on the device: the workload of an array
+// Any number of input arrays, one output array and scratch memory on the device: the workload of an array
 // track.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -22,7 +23,9 @@
 #include "harness/device/array_problem.hpp"
 #include "harness/device/comparison.hpp"
 #include "harness/device/guarded_buffer.hpp"
+#include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/parameters.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
@@ -30,26 +33,30 @@
 
 namespace lab {
 
-template <class Problem, class Input, class Output>
+template <class Problem, class Output, class... Inputs>
 class array_workload final : public workload {
  public:
   using parameters = typename Problem::parameters;
-  using input_element = Input;
   using output_element = Output;
+  using user_inputs = std::tuple<std::vector<Inputs>...>;
 
   array_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
       : stage_(stage),
         parameters_(p),
         stream_(stream),
-        input_(Problem::input_size(p), stream),
-        output_(Problem::output_size(p), stream),
-        scratch_(scratch_bytes(stage, p), stream),
+        layout_(Problem::layout(p)),
+        plan_(prepare_plan(stage, p, stream)),
+        inputs_(make_inputs(layout_, stream, every_input)),
+        output_(layout_.output.size(), stream),
+        scratch_(plan_.workspace_bytes ? capped(*plan_.workspace_bytes) : scratch_bytes(stage, p), stream),
         found_(memory_words, stream) {}
 
   // Of inputs and outputs.
   static std::size_t array_bytes(const parameters& p) {
-    return guarded_buffer<input_element>::needed_bytes(Problem::input_size(p)) +
-           guarded_buffer<output_element>::needed_bytes(Problem::output_size(p));
+    const array_layout layout = Problem::layout(p);
+    std::size_t k = 0;
+    return guarded_buffer<output_element>::needed_bytes(layout.output.size()) +
+           (std::size_t{0} + ... + guarded_buffer<Inputs>::needed_bytes(layout.inputs.at(k++).size()));
   }
   static std::size_t needed_bytes(const stage<Problem>& stage, const parameters& p) {
     return array_bytes(p) + guarded_buffer<unsigned char>::needed_bytes(scratch_bytes(stage, p));
@@ -58,15 +65,13 @@ class array_workload final : public workload {
   // Scratch memory that the stage asks for; absurd amounts are cut, to be refused as too many.
   static std::int64_t scratch_bytes(const stage<Problem>& stage, const parameters& p) {
     if (stage.workspace_bytes == nullptr) return 0;
-    constexpr std::size_t most = std::size_t{1} << 52;
-    return static_cast<std::int64_t>(
-        std::min(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }), most));
+    return capped(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }));
   }
 
   // What the stage declares instead of the problem's bound; the problem's, where it declares nothing.
   static double relative_bound(const stage<Problem>& stage, const parameters& p) {
     if (stage.relative_error == nullptr)
-      return stage.traits.drifts ? Problem::drift_error : Problem::relative_error(p);
+      return stage.traits.drifts ? drift_error() : Problem::relative_error(p);
     const double declared = call_stage("relative_error", [&] { return stage.relative_error(p); });
     if (!(declared >= 0) || std::isinf(declared))
       throw stage_error("relative_error answered " + number_text<double>(declared) +
@@ -74,35 +79,27 @@ class array_workload final : public workload {
     return declared;
   }
 
-  // The user's own input instead of a generated one.
-  void prepare_from(const std::vector<input_element>& values) {
+  // The user's own inputs instead of generated ones.
+  void prepare_from(const user_inputs& values) {
     own_input_ = true;
-    input_.poison_all();
-    // The one NaN that is the poison, bit for bit, becomes the usual one: some processors hand a NaN's bits
-    // on, and an output that holds them would seem unwritten.
-    std::vector<input_element> sent = values;
-    for (input_element& value : sent) {
-      if (is_poison(value)) value = std::numeric_limits<input_element>::quiet_NaN();
-    }
-    if (!sent.empty()) {
-      CUDA_CHECK(cudaMemcpyAsync(input_.data(), sent.data(), sent.size() * sizeof(input_element),
-                                 cudaMemcpyHostToDevice, stream_));
-      CUDA_CHECK(cudaStreamSynchronize(stream_));
-    }
+    each_input([&]<std::size_t k>() { send(std::get<k>(values), std::get<k>(inputs_)); });
     poison(memory_fill::ones);
   }
 
   void prepare(pattern kind, std::uint64_t seed) override {
     pattern_ = kind;
     own_input_ = false;
-    input_.poison_all();
+    each_input([&]<std::size_t k>() { std::get<k>(inputs_).poison_all(); });
     vary(seed);
     poison(memory_fill::ones);
   }
 
   void vary(std::uint64_t seed) override {
     seed_ = seed;
-    generate(input_.data(), input_.size(), pattern_, seed, stream_);
+    each_input([&]<std::size_t k>() {
+      const auto& input = std::get<k>(inputs_);
+      generate(input.data(), input.size(), pattern_, seed_of_input(pattern_, seed, k), stream_);
+    });
   }
 
   using workload::poison;
@@ -117,28 +114,34 @@ class array_workload final : public workload {
 
   void launch() override {
     watched_launch(stage_.traits, stream_, [&] {
-      stage_.launch(Problem::bind_input(parameters_, input_.data()),
-                    Problem::bind_output(parameters_, output_.data()),
-                    {scratch_.data(), static_cast<std::size_t>(scratch_.size())}, stream_);
+      const auto input = std::apply(
+          [&](const auto&... arrays) { return Problem::bind_input(parameters_, arrays.data()...); }, inputs_);
+      const auto output = Problem::bind_output(parameters_, output_.data());
+      const workspace scratch{scratch_.data(), static_cast<std::size_t>(scratch_.size())};
+      if (plan_.launch) {
+        plan_.launch(input, output, scratch, stream_);
+      } else {
+        stage_.launch(input, output, scratch, stream_);
+      }
     });
   }
 
+  [[nodiscard]] double preparation_nanoseconds() const override { return preparation_nanoseconds_; }
+
   check_result check() override {
     const auto found = look_at_memory();
-    if (const std::int64_t changed = found[changed_input]; changed < input_.size()) {
-      return {.failure = failure_record{.kind = failure_kind::input_changed, .index = changed}};
-    }
+    if (auto changed = changed_input(found)) return {.failure = std::move(changed)};
     if (auto failure = memory_failure(found)) return {.failure = std::move(failure)};
     check_result result = compare();
     if (result.failure && references::distrust_received()) result = compare();
     if (result.failure) add_owner(*result.failure);
-    if (input_.size() == output_.size() && has_rare_values(pattern_))
+    if (sizeof...(Inputs) == 1 && layout_.inputs[0].size() == output_.size() && has_rare_values(pattern_))
       result.clean_outputs = std::min(output_.size(), first_rare_index(seed_));
     return result;
   }
 
-  // The outputs of the user's own input, a sample of which is compared with the reference.
-  check_result check_against(const std::vector<input_element>& values, std::vector<output_element>& outputs) {
+  // The outputs of the user's own inputs, a sample of which is compared with the reference.
+  check_result check_against(const user_inputs& values, std::vector<output_element>& outputs) {
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     if (auto failure = memory_failure(look_at_memory())) return {.failure = std::move(failure)};
     outputs = download(0, output_.size());
@@ -148,12 +151,13 @@ class array_workload final : public workload {
     sample.reserve(indices.size());
     for (const std::int64_t index : indices) sample.push_back(outputs[static_cast<std::size_t>(index)]);
     double largest = 0;
-    for (const input_element value : values) {
-      if (std::isfinite(static_cast<double>(value)))
-        largest = std::max(largest, std::abs(static_cast<double>(value)));
-    }
-    check_result result = make_comparison(largest).run(
-        [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, indices, sample);
+    each_input([&]<std::size_t k>() {
+      for (const auto value : std::get<k>(values)) {
+        if (std::isfinite(static_cast<double>(value)))
+          largest = std::max(largest, std::abs(static_cast<double>(value)));
+      }
+    });
+    check_result result = make_comparison(largest).run(elements_of(values), indices, sample);
     if (result.failure) add_owner(*result.failure);
     return result;
   }
@@ -176,37 +180,126 @@ class array_workload final : public workload {
   // And with exact inputs: some seconds of one core.
   static constexpr std::int64_t max_exact_cost = emulated ? 400'000'000 : 20'000'000'000;
 
-  // What look_at_memory() finds: the first element that was changed, or never written, and for each buffer
+  using sources = std::tuple<generated_values<Inputs>...>;
+  static constexpr std::index_sequence_for<Inputs...> every_input{};
+
+  // What look_at_memory() finds: the first element that was never written or was changed, and for each buffer
   // both guards.
-  enum memory_word { changed_input, unwritten_output, output_guards, input_guards = 4, scratch_guards = 6 };
-  static constexpr std::size_t memory_words = 8;
+  enum memory_word { unwritten_output, output_guards, scratch_guards = 3, first_input = 5 };
+  // Of each input: the first changed element, and both guards.
+  static constexpr std::size_t words_of_input = 3;
+  static constexpr std::size_t memory_words = first_input + words_of_input * sizeof...(Inputs);
   using memory_findings = std::array<std::int64_t, memory_words>;
 
+  // Calls visit.operator()<k>() for the number of each input.
+  template <class Visit>
+  static void each_input(const Visit& visit) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+      (visit.template operator()<k>(), ...);
+    }
+    (every_input);
+  }
+
+  template <std::size_t... k>
+  static std::tuple<guarded_buffer<Inputs>...> make_inputs(const array_layout& layout,
+                                                           [[maybe_unused]] cudaStream_t stream,
+                                                           std::index_sequence<k...> /*which*/) {
+    return {guarded_buffer<Inputs>(layout.inputs.at(k).size(), stream)...};
+  }
+
+  static std::int64_t capped(std::size_t bytes) {
+    constexpr std::size_t most = std::size_t{1} << 52;
+    return static_cast<std::int64_t>(std::min(bytes, most));
+  }
+
+  static double drift_error() {
+    if constexpr (requires { Problem::drift_error; }) return Problem::drift_error;
+    return 0;
+  }
+
+  plan<Problem> prepare_plan(const stage<Problem>& stage, const parameters& p, cudaStream_t stream) {
+    if (stage.prepare == nullptr) return {};
+    const std::int64_t start = host_nanoseconds();
+    plan<Problem> prepared = call_stage("prepare", [&] { return stage.prepare(p, stream); });
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    preparation_nanoseconds_ = static_cast<double>(host_nanoseconds() - start);
+    if (!prepared.launch) throw stage_error("prepare returned a plan without a launch");
+    return prepared;
+  }
+
+  template <class T>
+  void send(const std::vector<T>& values, const guarded_buffer<T>& to) {
+    to.poison_all();
+    // The one NaN that is the poison, bit for bit, becomes the usual one: some processors hand a NaN's bits
+    // on, and an output that holds them would seem unwritten.
+    std::vector<T> sent = values;
+    for (T& value : sent) {
+      if (is_poison(value)) value = std::numeric_limits<T>::quiet_NaN();
+    }
+    if (sent.empty()) return;
+    CUDA_CHECK(
+        cudaMemcpyAsync(to.data(), sent.data(), sent.size() * sizeof(T), cudaMemcpyHostToDevice, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+
   // Every bit set, and a NaN: an integer with all bits set is a value like any other, and is left alone.
-  static bool is_poison(const input_element& value) {
-    if constexpr (!std::is_floating_point_v<input_element>) return false;
+  template <class T>
+  static bool is_poison(const T& value) {
+    if constexpr (!std::is_floating_point_v<T>) return false;
     unsigned char bytes[sizeof value];
     std::memcpy(bytes, &value, sizeof value);
     return std::all_of(std::begin(bytes), std::end(bytes), [](unsigned char byte) { return byte == 0xff; });
   }
 
-  [[nodiscard]] std::int64_t whole_cost() const { return Problem::cost(parameters_) * output_.size(); }
+  // The inputs as the reference sees them.
+  [[nodiscard]] sources generated() const { return generated(every_input); }
+  template <std::size_t... k>
+  [[nodiscard]] sources generated(std::index_sequence<k...> /*which*/) const {
+    return {generated_values<Inputs>{pattern_, seed_of_input(pattern_, seed_, k)}...};
+  }
+  // Likewise, from arrays; `arrays` must outlive it.
+  static auto elements_of(const user_inputs& arrays) {
+    return std::apply(
+        [](const auto&... values) {
+          return std::tuple{[&values](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }...};
+        },
+        arrays);
+  }
+
+  [[nodiscard]] std::int64_t whole_cost() const { return layout_.terms * output_.size(); }
 
   // Everything is looked for on the device, and copied back at once.
   memory_findings look_at_memory() {
     memory_findings found{};
     std::int64_t* const words = found_.data();
     CUDA_CHECK(cudaMemsetAsync(words, 0x7f, sizeof found, stream_));  // more than any index
-    if (!own_input_)
-      find_changed_input(input_.data(), input_.size(), pattern_, seed_, words + changed_input, stream_);
     if (fill_ == memory_fill::ones)
       find_poison(output_.data(), output_.size(), words + unwritten_output, stream_);
     output_.look_at_guards(words + output_guards);
-    input_.look_at_guards(words + input_guards);
+    each_input([&]<std::size_t k>() {
+      const auto& input = std::get<k>(inputs_);
+      std::int64_t* const its_words = words + first_input + words_of_input * k;
+      if (!own_input_) {
+        find_changed_input(input.data(), input.size(), pattern_, seed_of_input(pattern_, seed_, k), its_words,
+                           stream_);
+      }
+      input.look_at_guards(its_words + 1);
+    });
     scratch_.look_at_guards(words + scratch_guards);
     CUDA_CHECK(cudaMemcpyAsync(found.data(), words, sizeof found, cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     return found;
+  }
+
+  [[nodiscard]] std::optional<failure_record> changed_input(const memory_findings& found) const {
+    std::optional<failure_record> failure;
+    each_input([&]<std::size_t k>() {
+      const std::int64_t changed = found[first_input + words_of_input * k];
+      if (failure || changed >= layout_.inputs[k].size()) return;
+      failure = failure_record{.kind = failure_kind::input_changed, .index = changed};
+      if (sizeof...(Inputs) > 1) failure->found = layout_.inputs[k].name;
+    });
+    return failure;
   }
 
   // Everything written, and nothing beside it.
@@ -216,18 +309,24 @@ class array_workload final : public workload {
       add_owner(failure);
       return failure;
     }
-    const auto stray = [](const char* what, std::int64_t byte, std::size_t element) {
+    const auto stray = [](const std::string& what, std::int64_t byte, std::size_t element) {
       // Rounded toward minus infinity: byte -1 lies in element -1.
       const auto size = static_cast<std::int64_t>(element);
       const std::int64_t index = byte >= 0 ? byte / size : -((-byte + size - 1) / size);
-      return failure_record{.kind = failure_kind::out_of_bounds,
-                            .index = index,
-                            .found = std::string("a write to the ") + what};
+      return failure_record{
+          .kind = failure_kind::out_of_bounds, .index = index, .found = "a write to the " + what};
     };
     if (const auto byte = output_.changed_byte(&found[output_guards]))
       return stray("output", *byte, sizeof(output_element));
-    if (const auto byte = input_.changed_byte(&found[input_guards]))
-      return stray("input", *byte, sizeof(input_element));
+    std::optional<failure_record> beside_input;
+    each_input([&]<std::size_t k>() {
+      const auto byte = std::get<k>(inputs_).changed_byte(&found[first_input + words_of_input * k + 1]);
+      if (!byte || beside_input) return;
+      const std::string name =
+          sizeof...(Inputs) > 1 ? std::string("input ") + layout_.inputs[k].name : "input";
+      beside_input = stray(name, *byte, sizeof(std::tuple_element_t<k, std::tuple<Inputs...>>));
+    });
+    if (beside_input) return beside_input;
     if (const auto byte = scratch_.changed_byte(&found[scratch_guards])) return stray("workspace", *byte, 1);
     return std::nullopt;
   }
@@ -244,8 +343,9 @@ class array_workload final : public workload {
   // its bound is a fraction of `largest`, the largest magnitude among the inputs. Exact inputs leave no room
   // for rounding, whatever a stage declares, but for what finishes an exact result (a division, say).
   comparison<Problem, Output> make_comparison(double largest) const {
-    if (has_exact_input()) return {parameters_, exact_error(), 0};
-    return {parameters_, relative_bound(stage_, parameters_), stage_.traits.drifts ? largest : 0};
+    if (has_exact_input()) return {parameters_, layout_.terms, exact_error(), 0};
+    return {parameters_, layout_.terms, relative_bound(stage_, parameters_),
+            stage_.traits.drifts ? largest : 0};
   }
 
   [[nodiscard]] bool has_exact_input() const { return !own_input_ && is_exact(pattern_); }
@@ -274,7 +374,7 @@ class array_workload final : public workload {
 
   // Whole where that can be afforded: output by output, or with exact results by digests of them.
   check_result compare() {
-    constexpr bool streams = exactness<Problem>::template streams<generated_values<input_element>>;
+    constexpr bool streams = exactness<Problem>::template streams<sources>;
     const bool exact = has_exact_input() || relative_bound(stage_, parameters_) == 0;
     if (exact && streams && whole_cost() > 16 * output_.size()) return check_digests();
     if (whole_cost() <= max_whole_cost) return check_whole();
@@ -286,7 +386,7 @@ class array_workload final : public workload {
   check_result check_digests() {
     const std::int64_t n = output_.size();
     const std::int64_t segment = std::max<std::int64_t>(1 << 16, (n + 4095) / 4096);
-    const generated_values<input_element> value{pattern_, seed_};
+    const sources value = generated();
     const double unit = exactness<Problem>::unit(parameters_);
     const device_buffer<std::uint64_t> digests(static_cast<std::size_t>((n + segment - 1) / segment),
                                                stream_);
@@ -312,19 +412,16 @@ class array_workload final : public workload {
   }
 
   [[nodiscard]] std::string digest_key() const {
-    static_assert(std::has_unique_object_representations_v<parameters>,
-                  "parameters are told apart by their bytes");
-    std::string key = std::string("digest ") + typeid(Problem).name() + typeid(Output).name();
-    std::array<std::int64_t, sizeof(parameters) / sizeof(std::int64_t)> words{};
-    std::memcpy(words.data(), &parameters_, sizeof parameters_);
-    for (const std::int64_t word : words) key += " " + std::to_string(word);
+    std::string key = std::string("digest ") + typeid(array_workload).name();
+    for (const auto& [name, value] : values_of(Problem::describe(), parameters_))
+      key += " " + name + "=" + value.text();
     return key + " " + to_string(pattern_) + " " + std::to_string(seed_);
   }
 
   failure_record first_other_output(std::int64_t first, std::int64_t segment, double unit) {
     const std::int64_t count = std::min(segment, output_.size() - first);
     const std::vector<output_element> outputs = download(first, count);
-    const generated_values<input_element> value{pattern_, seed_};
+    const sources value = generated();
     failure_record failure{.kind = failure_kind::wrong,
                            .expected = "the digest of right outputs",
                            .found = "another, and no wrong output"};
@@ -333,7 +430,7 @@ class array_workload final : public workload {
           const output_element output = outputs[static_cast<std::size_t>(i - first)];
           if (failure.index || exact_key(static_cast<double>(output), unit) == key) return;
           failure.index = i;
-          failure.expected = number_text<output_element>(Problem::reference(value, parameters_, i).value);
+          failure.expected = number_text<output_element>(reference_of<Problem>(value, parameters_, i).value);
           failure.found = number_text<output_element>(output);
         });
     return failure;
@@ -341,14 +438,28 @@ class array_workload final : public workload {
 
   check_result check_whole() {
     const std::vector<std::int64_t> all = all_indices();
-    const auto compare = make_comparison(largest_magnitude(pattern_, input_.size()));
-    const generated_values<input_element> generated{pattern_, seed_};
+    const auto compare = make_comparison(largest_input());
+    const sources value = generated();
     const std::vector<output_element> outputs = download(0, output_.size());
     // What only one output needs is generated where it is needed; what many need, once.
-    if (whole_cost() <= input_.size()) return compare.run(generated, all, outputs);
-    std::vector<input_element> values(static_cast<std::size_t>(input_.size()));
-    for (std::size_t j = 0; j < values.size(); ++j) values[j] = generated(static_cast<std::int64_t>(j));
-    return compare.run([&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }, all, outputs);
+    std::int64_t all_inputs = 0;
+    for (const array_member& input : layout_.inputs) all_inputs += input.size();
+    if (whole_cost() <= all_inputs || all_inputs == 0) return compare.run(value, all, outputs);
+    user_inputs arrays;
+    each_input([&]<std::size_t k>() {
+      auto& array = std::get<k>(arrays);
+      array.resize(static_cast<std::size_t>(layout_.inputs[k].size()));
+      for (std::size_t j = 0; j < array.size(); ++j)
+        array[j] = std::get<k>(value)(static_cast<std::int64_t>(j));
+    });
+    return compare.run(elements_of(arrays), all, outputs);
+  }
+
+  [[nodiscard]] double largest_input() const {
+    double largest = 0;
+    for (const array_member& input : layout_.inputs)
+      largest = std::max(largest, largest_magnitude(pattern_, input.size()));
+    return largest;
   }
 
   check_result check_sample() {
@@ -363,15 +474,14 @@ class array_workload final : public workload {
     CUDA_CHECK(cudaMemcpyAsync(found.data(), device_found.data(), device_found.bytes(),
                                cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    return make_comparison(largest_magnitude(pattern_, input_.size()))
-        .run(generated_values<input_element>{pattern_, seed_}, indices, found);
+    return make_comparison(largest_input()).run(generated(), indices, found);
   }
 
   // Both ends, both sides of some tile borders, and random places: the same ones for the same seed.
   std::vector<std::int64_t> sample_indices() const {
     const std::int64_t n = output_.size();
-    const std::int64_t wanted = std::clamp<std::int64_t>(
-        sample_cost / std::max<std::int64_t>(1, Problem::cost(parameters_)), 512, 1 << 16);
+    const std::int64_t wanted =
+        std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, layout_.terms), 512, 1 << 16);
     std::set<std::int64_t> chosen;
     const auto add = [&](std::int64_t index) {
       if (index >= 0 && index < n) chosen.insert(index);
@@ -380,7 +490,7 @@ class array_workload final : public workload {
       add(i);
       add(n - 1 - i);
     }
-    for (std::int64_t i = -2; i <= 2; ++i) add(Problem::cost(parameters_) + i);
+    for (std::int64_t i = -2; i <= 2; ++i) add(layout_.terms + i);
     const std::int64_t tiles = n / std::max<std::int64_t>(1, stage_.tile);
     for (std::int64_t k = 0; k < wanted && n > 0; ++k) {
       const std::uint64_t bits = random_bits(seed_ ^ 0x5eed, static_cast<std::uint64_t>(k));
@@ -399,7 +509,10 @@ class array_workload final : public workload {
   const stage<Problem>& stage_;
   parameters parameters_;
   cudaStream_t stream_;
-  guarded_buffer<input_element> input_;
+  array_layout layout_;
+  double preparation_nanoseconds_ = 0;
+  plan<Problem> plan_;
+  std::tuple<guarded_buffer<Inputs>...> inputs_;
   guarded_buffer<output_element> output_;
   guarded_buffer<unsigned char> scratch_;
   device_buffer<std::int64_t> found_;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,12 @@ std::string number_text(long double number) {
   return text;
 }
 
+// What the problem's reference says of output i.
+template <class Problem, class Sources>
+expectation reference_of(const Sources& sources, const typename Problem::parameters& p, std::int64_t i) {
+  return std::apply([&](const auto&... values) { return Problem::reference(values..., p, i); }, sources);
+}
+
 // Compares found outputs with the reference, on all cores.
 template <class Problem, class Output>
 class comparison {
@@ -33,20 +40,22 @@ class comparison {
   using parameters = typename Problem::parameters;
   using output_element = Output;
 
-  // Errors are bounded by relative_error times the scale of the output or `least_scale`, whichever is larger.
-  comparison(const parameters& p, double relative_error, double least_scale)
-      : parameters_(p), relative_error_(relative_error), least_scale_(least_scale) {}
+  // `terms` inputs make an output. Errors are bounded by relative_error times the scale of the output or
+  // `least_scale`, whichever is larger.
+  comparison(const parameters& p, std::int64_t terms, double relative_error, double least_scale)
+      : parameters_(p), terms_(terms), relative_error_(relative_error), least_scale_(least_scale) {}
 
-  // Compares found[k] with the reference of output indices[k], for all k. `value(j)` is input j.
-  template <class Value>
-  check_result run(const Value& value, const std::vector<std::int64_t>& indices,
+  // Compares found[k] with the reference of output indices[k], for all k. `sources` is a tuple with a
+  // function for each input array: of an index, its element.
+  template <class Sources>
+  check_result run(const Sources& sources, const std::vector<std::int64_t>& indices,
                    const std::vector<output_element>& found) const {
     constexpr std::int64_t piece = 1024;
     const auto count = static_cast<std::int64_t>(indices.size());
     std::vector<check_result> results(threads_for(count, piece));
     for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
       for (std::int64_t k = begin; k < end; ++k) {
-        compare(value, indices[static_cast<std::size_t>(k)], found[static_cast<std::size_t>(k)],
+        compare(sources, indices[static_cast<std::size_t>(k)], found[static_cast<std::size_t>(k)],
                 results[thread]);
       }
     });
@@ -62,9 +71,9 @@ class comparison {
   }
 
  private:
-  template <class Value>
-  void compare(const Value& value, std::int64_t index, output_element found, check_result& result) const {
-    const expectation expected = Problem::reference(value, parameters_, index);
+  template <class Sources>
+  void compare(const Sources& sources, std::int64_t index, output_element found, check_result& result) const {
+    const expectation expected = reference_of<Problem>(sources, parameters_, index);
     ++result.compared;
     bool right = false;
     const auto found_value = static_cast<long double>(found);
@@ -98,11 +107,12 @@ class comparison {
 
   // Whether the terms of an output, added up without their signs, leave the range of its element.
   [[nodiscard]] bool may_overflow(const expectation& expected) const {
-    return expected.scale * static_cast<long double>(Problem::cost(parameters_)) >
+    return expected.scale * static_cast<long double>(terms_) >
            static_cast<long double>(std::numeric_limits<output_element>::max());
   }
 
   parameters parameters_;
+  std::int64_t terms_;
   double relative_error_;
   double least_scale_;
 };
@@ -117,22 +127,29 @@ struct exactness {
     return 0;  // as it is, bit by bit
   }
   // Whether outputs can be had one after another, faster than each for itself.
-  template <class Value>
-  static constexpr bool streams = requires(const Value& value, const parameters& p) {
-    Problem::exact_outputs(value, p, 0, 0, [](std::int64_t, double) {});
-  };
+  template <class Sources>
+  static constexpr bool streams = std::apply(
+      [](const auto&... values) {
+        return requires(const parameters& p) {
+          Problem::exact_outputs(values..., p, 0, 0, [](std::int64_t, double) {});
+        };
+      },
+      Sources{});
   // Calls visit(i, exact key of output i) for first <= i < first + count.
-  template <class Output, class Value, class Visit>
-  static void keys(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+  template <class Output, class Sources, class Visit>
+  static void keys(const Sources& sources, const parameters& p, std::int64_t first, std::int64_t count,
                    const Visit& visit) {
-    if constexpr (streams<Value>) {
+    if constexpr (streams<Sources>) {
       // Already times the unit.
-      Problem::exact_outputs(value, p, first, count, [&](std::int64_t i, double scaled) {
+      const auto visit_scaled = [&](std::int64_t i, double scaled) {
         visit(i, exact_key(scaled, unit(p) == 0 ? 0 : 1));
-      });
+      };
+      std::apply(
+          [&](const auto&... values) { Problem::exact_outputs(values..., p, first, count, visit_scaled); },
+          sources);
     } else {
       for (std::int64_t i = first; i < first + count; ++i) {
-        const auto output = static_cast<Output>(Problem::reference(value, p, i).value);
+        const auto output = static_cast<Output>(reference_of<Problem>(sources, p, i).value);
         visit(i, exact_key(static_cast<double>(output), unit(p)));
       }
     }
@@ -140,8 +157,8 @@ struct exactness {
 };
 
 // The digests of hash_exact() that right outputs 0 .. n - 1 have, in segments.
-template <class Problem, class Output, class Value>
-std::vector<std::uint64_t> exact_digests(const Value& value, const typename Problem::parameters& p,
+template <class Problem, class Output, class Sources>
+std::vector<std::uint64_t> exact_digests(const Sources& sources, const typename Problem::parameters& p,
                                          std::int64_t n, std::int64_t segment) {
   constexpr std::int64_t piece = 1 << 14;  // of a segment, by one core
   const std::int64_t pieces = (segment + piece - 1) / piece;
@@ -153,7 +170,7 @@ std::vector<std::uint64_t> exact_digests(const Value& value, const typename Prob
     std::uint64_t sum = 0;
     if (begin < end) {
       exactness<Problem>::template keys<Output>(
-          value, p, begin, end - begin,
+          sources, p, begin, end - begin,
           [&](std::int64_t i, std::uint64_t key) { sum += random_bits(key, static_cast<std::uint64_t>(i)); });
     }
     sums[static_cast<std::size_t>(which / pieces)] += sum;

@@ -406,6 +406,8 @@ class timed_launches {
             .max_batch = static_cast<std::int64_t>(workloads_.size())};
   }
 
+  [[nodiscard]] double preparation_nanoseconds() const { return workloads_[0]->preparation_nanoseconds(); }
+
   void launch(std::int64_t place) {
     const auto which = static_cast<std::size_t>(place);
     launched_ = std::max(launched_, which + 1);
@@ -519,6 +521,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   try {
     timed_launches launches(stage, parameters, seeds.drawn, plan, stream);
     timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
+    timing.preparation = launches.preparation_nanoseconds();
     launches.look_back();
   } catch (const wrong_sample& wrong) {
     its_gate.fail(wrong.failure(), parameters, timed, ", while timed");

@@ -2,28 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <variant>
 #include <vector>
+
+#include "harness/parameter_value.hpp"
 
 namespace lab {
 
-// A value that a parameter may take, and the word for it.
+// A word that a parameter may be, and the value of the member that it stands for.
 struct choice {
   std::int64_t value;
   const char* name;
 };
 
-// One parameter of a track: an integer member of its parameters. Several defaults are a sweep.
+// One parameter of a track: a member of its parameters. Several defaults are a sweep.
 template <class Parameters>
 struct parameter {
-  using pointer_to_member = std::int64_t Parameters::*;
+  using whole_member = std::int64_t Parameters::*;
+  using real_member = double Parameters::*;
 
   const char* name;
-  pointer_to_member member;
+  std::variant<whole_member, real_member> member;
   const char* meaning;
-  std::int64_t minimum = 0;
-  std::vector<std::int64_t> bench = {};           // defaults on a GPU
-  std::vector<std::int64_t> emulator_bench = {};  // defaults on the emulator
-  std::vector<choice> choices;                    // empty: any value from the minimum up
+  // The least that it may be: 0 for whole numbers and none for real ones, where nothing else is said.
+  std::optional<parameter_value> minimum;
+  std::vector<parameter_value> bench;           // defaults on a GPU
+  std::vector<parameter_value> emulator_bench;  // defaults on the emulator
+  std::vector<choice> choices;                  // the parameter is one of these words; empty: a number
 };
 
 }  // namespace lab

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <typeindex>
 #include <vector>
 
@@ -75,6 +78,14 @@ struct launch_of<Problem> {
   using type = typename Problem::launch_function;
 };
 
+// What a stage has prepared for given parameters: `launch` owns it (a compiled module, a tuned grid, a
+// table).
+template <class Problem>
+struct plan {
+  std::function<std::remove_pointer_t<typename launch_of<Problem>::type>> launch;
+  std::optional<std::size_t> workspace_bytes = {};  // where the preparation settles them
+};
+
 template <class Problem>
 struct stage {
   using parameters = typename Problem::parameters;
@@ -83,6 +94,9 @@ struct stage {
   const char* idea = "";
   // nullptr where the device cannot run it.
   typename launch_of<Problem>::type launch = nullptr;
+  // In its place, where something is to be prepared: called once for the parameters, outside of every launch
+  // that is timed or captured, with the device current. It may wait for the stream, and allocate.
+  plan<Problem> (*prepare)(const parameters&, cudaStream_t) = nullptr;
   // Scratch memory that `launch` needs for these parameters, in bytes.
   std::size_t (*workspace_bytes)(const parameters&) = nullptr;
   // Why the stage cannot run these parameters on the current device; empty when it can.
@@ -137,7 +151,7 @@ class registration {
                     .traits = stage_.traits,
                     .metrics = {stage_.metrics.begin(), stage_.metrics.end()},
                     .claims = stage_.claims,
-                    .has_launch = stage_.launch != nullptr,
+                    .has_launch = stage_.launch != nullptr || stage_.prepare != nullptr,
                     .problem = typeid(Problem),
                     .typed = &stage_});
   }

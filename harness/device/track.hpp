@@ -59,6 +59,8 @@ class workload {
   void poison() { poison(memory_fill::ones); }
   // Enqueues the stage.
   virtual void launch() = 0;
+  // What the stage's preparation took, by the host's clock; 0 where there was none.
+  [[nodiscard]] virtual double preparation_nanoseconds() const { return 0; }
   // Whether a graph may hold what launch() does: not where memory is allocated in it.
   [[nodiscard]] virtual bool capturable() const { return true; }
   // Waits, and compares everything that `prepare` set up with what it must be now.

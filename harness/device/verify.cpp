@@ -130,7 +130,7 @@ bool device_lost() noexcept {
 
 std::string trial_name(const parameter_values& parameters, const launch_setup& setup) {
   std::string text;
-  for (const auto& [name, value] : parameters) text += name + "=" + std::to_string(value) + " ";
+  for (const auto& [name, value] : parameters) text += name + "=" + value.text() + " ";
   text += std::string("input=") + to_string(setup.input) + " seed=" + std::to_string(setup.seed);
   if (setup.fill != memory_fill::ones)
     text += std::string(", ") + memory_fill_names[static_cast<int>(setup.fill)];
@@ -153,7 +153,7 @@ std::string failure_message(const failure_record& failure) {
       text = "out of bounds: " + failure.found + (failure.index ? ", index " + index : "");
       break;
     case failure_kind::input_changed:
-      text = "changed its input at index " + index;
+      text = "changed its input " + (failure.found.empty() ? "" : failure.found + " ") + "at index " + index;
       break;
     case failure_kind::launch:
       text = "the launch was refused: " + failure.found;
@@ -453,7 +453,7 @@ std::vector<parameter_values> default_parameters(const track_description& track)
   for (const parameter_description& parameter : track.parameters) {
     std::vector<parameter_values> longer;
     for (const parameter_values& begun : all) {
-      for (const std::int64_t value : parameter.bench_defaults) {
+      for (const parameter_value& value : parameter.bench_defaults) {
         longer.push_back(begun);
         longer.back()[parameter.name] = value;
       }

@@ -17,7 +17,7 @@ namespace {
 std::string assignments(const parameter_values& values) {
   std::string text;
   for (const auto& [name, value] : values)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value.text());
   return text;
 }
 

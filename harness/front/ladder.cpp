@@ -164,11 +164,8 @@ std::string group_heading(const run_results& results, const result_group& group)
   std::string text = group.track;
   if (!group.title.empty()) text += ": " + group.title;
   std::vector<std::string> facts;
-  for (const auto& [name, value] : group.parameters) {
-    const auto word = group.choice_names.find(name);
-    const bool named = word != group.choice_names.end();
-    facts.push_back(fmt::format("{} = {}", name, named ? word->second : std::to_string(value)));
-  }
+  for (const auto& [name, value] : group.parameters)
+    facts.push_back(fmt::format("{} = {}", name, value.text()));
   if (group.l2 != cache_state::none) facts.push_back("L2 " + to_string(group.l2));
   if (!facts.empty()) text += fmt::format("\n  {}", fmt::join(facts, ", "));
   text += "\n";

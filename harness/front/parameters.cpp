@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -44,48 +46,62 @@ const parameter_description* find_parameter(const track_description& track, cons
   return found == track.parameters.end() ? nullptr : &*found;
 }
 
-// The choices as they may be typed: by name where they have one.
-std::vector<std::string> choice_texts(const parameter_description& parameter) {
-  if (parameter.choice_names.size() == parameter.choices.size()) return parameter.choice_names;
+std::vector<std::string> texts_of(const std::vector<parameter_value>& values) {
   std::vector<std::string> texts;
-  for (const std::int64_t choice : parameter.choices) texts.push_back(std::to_string(choice));
+  for (const parameter_value& value : values) texts.push_back(value.text());
   return texts;
 }
 
-// Values with commas between them, each a whole number or the name of a choice.
-std::vector<std::int64_t> parse_values(const parameter_description& parameter, const std::string& text) {
-  std::string numbers;
+// The word that `text` is, or that the number stands for by which it was once known.
+parameter_value parse_word(const parameter_description& parameter, const std::string& text) {
+  const auto& words = parameter.choices;
+  if (std::find(words.begin(), words.end(), parameter_value(text)) != words.end()) return text;
+  for (std::size_t i = 0; i < std::min(words.size(), parameter.choice_numbers.size()); ++i) {
+    if (text == std::to_string(parameter.choice_numbers[i])) return words[i];
+  }
+  throw usage_error(fmt::format("{} must be one of {}, not '{}'", option_name(parameter.name),
+                                fmt::join(texts_of(words), ", "), text));
+}
+
+parameter_value parse_one(const parameter_description& parameter, const std::string& text) {
+  switch (parameter.kind) {
+    case parameter_kind::whole:
+      return parse_integer(text, option_name(parameter.name));
+    case parameter_kind::real:
+      return parse_real(text, option_name(parameter.name));
+    case parameter_kind::word:
+      break;
+  }
+  return parse_word(parameter, text);
+}
+
+// Values with commas between them, duplicates removed.
+std::vector<parameter_value> parse_values(const parameter_description& parameter, const std::string& text) {
+  std::vector<parameter_value> values;
   for (std::size_t begin = 0, comma = 0; comma != std::string::npos; begin = comma + 1) {
     comma = text.find(',', begin);
-    std::string one = text.substr(begin, comma - begin);
-    const auto& names = parameter.choice_names;
-    const auto name = std::find(names.begin(), names.end(), one);
-    if (name != names.end()) {
-      one = std::to_string(parameter.choices[static_cast<std::size_t>(name - names.begin())]);
-    } else if (!names.empty() && !one.empty() && std::isalpha(static_cast<unsigned char>(one[0])) != 0) {
-      throw usage_error(fmt::format("{} must be one of {}, not '{}'", option_name(parameter.name),
-                                    fmt::join(names, ", "), one));
-    }
-    numbers += (begin == 0 ? "" : ",") + one;
+    const parameter_value value = parse_one(parameter, text.substr(begin, comma - begin));
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
-  return parse_integers(numbers, option_name(parameter.name));
+  return values;
 }
 
 void check_values(const track_description& track, const parameter_description& parameter,
                   const std::string& text) {
-  for (const std::int64_t value : parse_values(parameter, text)) {
+  for (const parameter_value& value : parse_values(parameter, text)) {
+    if (parameter.kind == parameter_kind::word) continue;
     if (value < parameter.minimum) {
       throw usage_error(fmt::format("--{} must be at least {} for {}, not {}", parameter.name,
-                                    parameter.minimum, track.name, value));
+                                    parameter.minimum.text(), track.name, value.text()));
     }
     if (value > parameter.maximum) {
       throw usage_error(fmt::format("--{} must be at most {} for {}, not {}", parameter.name,
-                                    parameter.maximum, track.name, value));
+                                    parameter.maximum.text(), track.name, value.text()));
     }
     const auto& choices = parameter.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
       throw usage_error(fmt::format("--{} must be one of {} for {}, not {}", parameter.name,
-                                    fmt::join(choice_texts(parameter), ", "), track.name, value));
+                                    fmt::join(texts_of(choices), ", "), track.name, value.text()));
     }
   }
 }
@@ -135,6 +151,16 @@ std::int64_t parse_integer(const std::string& text, const std::string& what) {
   const std::uint64_t value = std::stoull(digits);
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) throw too_large;
   return static_cast<std::int64_t>(value);
+}
+
+double parse_real(const std::string& text, const std::string& what) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end || !std::isfinite(value)) {
+    throw usage_error(fmt::format("{} needs a real number (such as 0.5, -2 or 1e-3), not '{}'", what, text));
+  }
+  return value;
 }
 
 std::vector<std::int64_t> parse_integers(const std::string& text, const std::string& what) {
@@ -192,7 +218,7 @@ std::vector<parameter_values> parameter_sets(const track_description& track,
     }
     std::vector<parameter_values> longer;
     for (const auto& set : sets) {
-      for (const std::int64_t value : values) {
+      for (const parameter_value& value : values) {
         longer.push_back(set);
         longer.back()[parameter.name] = value;
       }
@@ -215,20 +241,12 @@ parameter_values given_parameters(const track_description& track,
   return values;
 }
 
-std::string choice_name(const parameter_description& parameter, std::int64_t value) {
-  const auto place = std::find(parameter.choices.begin(), parameter.choices.end(), value);
-  const auto index = static_cast<std::size_t>(place - parameter.choices.begin());
-  return index < parameter.choice_names.size() ? parameter.choice_names[index] : "";
-}
-
 std::string parameters_text(const track_description& track, const parameter_values& values) {
   std::vector<std::string> parts;
   for (const auto& parameter : track.parameters) {
     const auto found = values.find(parameter.name);
     if (found == values.end()) continue;
-    const std::string word = choice_name(parameter, found->second);
-    parts.push_back(
-        fmt::format("{} = {}", found->first, word.empty() ? std::to_string(found->second) : word));
+    parts.push_back(fmt::format("{} = {}", found->first, found->second.text()));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

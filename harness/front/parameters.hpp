@@ -20,6 +20,9 @@ struct parameter_argument {
 // when it is not a whole number, is negative, or does not fit 64 bits.
 [[nodiscard]] std::int64_t parse_integer(const std::string& text, const std::string& what);
 
+// A real number: "0.5", "-2", "1e-3". Throws usage_error, which names `what`, when it is none or not finite.
+[[nodiscard]] double parse_real(const std::string& text, const std::string& what);
+
 // Integers with commas between them, duplicates removed. Throws usage_error as parse_integer does.
 [[nodiscard]] std::vector<std::int64_t> parse_integers(const std::string& text, const std::string& what);
 
@@ -40,9 +43,6 @@ enum class default_set { bench, verify };
 // Only the values that were given, of which each must be a single one. Throws usage_error.
 [[nodiscard]] parameter_values given_parameters(const track_description& track,
                                                 const std::vector<parameter_argument>& arguments);
-
-// The word for a value, where the parameter's choices have words ("float32"); else empty.
-[[nodiscard]] std::string choice_name(const parameter_description& parameter, std::int64_t value);
 
 // "n = 1000000000, type = float32", in the track's order.
 [[nodiscard]] std::string parameters_text(const track_description& track, const parameter_values& values);

@@ -159,7 +159,6 @@ void to_json(nlohmann::json& json, const result_group& group) {
   json = {{"track", group.track},
           {"title", group.title},
           {"parameters", parameters},
-          {"choice_names", group.choice_names},
           {"l2", to_string(group.l2)},
           {"fewest_bytes", ceiling == nullptr ? nlohmann::json(nullptr) : nlohmann::json(ceiling->bytes)},
           {"ceilings", group.ceilings},

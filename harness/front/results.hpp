@@ -39,8 +39,7 @@ struct result_row {
 struct result_group {
   std::string track;
   std::string title;
-  std::vector<std::pair<std::string, std::int64_t>> parameters;  // in the track's order
-  std::map<std::string, std::string> choice_names;               // the words for the values that have one
+  std::vector<std::pair<std::string, parameter_value>> parameters;  // in the track's order
   cache_state l2 = cache_state::none;
   std::vector<ceiling_record> ceilings;  // before the stages, and after
   std::string ceiling_problem;           // why there is no ceiling, where one was asked for

@@ -168,10 +168,7 @@ result_group& session::begin_group(const ladder_job& job) {
   group.l2 = job.l2;
   for (const auto& parameter : job.selection.track->parameters) {
     const auto value = job.parameters.find(parameter.name);
-    if (value == job.parameters.end()) continue;
-    group.parameters.emplace_back(*value);
-    if (const std::string word = choice_name(parameter, value->second); !word.empty())
-      group.choice_names[parameter.name] = word;
+    if (value != job.parameters.end()) group.parameters.emplace_back(*value);
   }
   results.groups.push_back(std::move(group));
   return results.groups.back();
@@ -290,7 +287,7 @@ std::vector<std::string> images_of(const ladder_job& job, const stage_descriptio
                                    const std::string& directory) {
   std::string size;
   for (const auto& parameter : job.selection.track->parameters)
-    size += fmt::format("{}{}", size.empty() ? "" : "x", job.parameters.at(parameter.name));
+    size += (size.empty() ? "" : "x") + job.parameters.at(parameter.name).text();
   const std::string base = fmt::format("{}/{}_{}_{}", directory, job.selection.track->name, stage.name, size);
   return {base + ".png", base + "_difference.png"};
 }

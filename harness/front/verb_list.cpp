@@ -14,24 +14,22 @@
 namespace lab {
 namespace {
 
-std::string values_text(const std::vector<std::int64_t>& values) {
+std::string values_text(const std::vector<parameter_value>& values, const char* between) {
   std::string text;
-  for (const auto value : values) text += fmt::format("{}{}", text.empty() ? "" : ",", value);
+  for (const parameter_value& value : values) text += (text.empty() ? "" : between) + value.text();
   return text;
 }
 
 // What the parameter may be, where that is a list: "; sum, minimum, maximum".
 std::string choices_text(const parameter_description& parameter) {
-  if (parameter.choices.empty()) return "";
-  if (parameter.choice_names.empty()) return "; " + values_text(parameter.choices);
-  return fmt::format("; {}", fmt::join(parameter.choice_names, ", "));
+  return parameter.choices.empty() ? "" : "; " + values_text(parameter.choices, ", ");
 }
 
 std::string track_text(const track_selection& selection) {
   std::string text = fmt::format("{}: {}\n", selection.track->name, selection.track->title);
   for (const auto& parameter : selection.track->parameters) {
     text += fmt::format("  --{}  {} (default {}{})\n", parameter.name, parameter.meaning,
-                        values_text(parameter.bench_defaults), choices_text(parameter));
+                        values_text(parameter.bench_defaults, ","), choices_text(parameter));
   }
   std::size_t width = 0;
   for (const auto* stage : selection.stages) width = std::max(width, display_width(stage->path));

@@ -21,8 +21,7 @@ struct output {
 };
 
 struct problem {
-  using input_element = double;
-  using output_element = double;
+  using elements = element_types<double, double>;
   using input = elementwise::input;
   using output = elementwise::output;
 
@@ -43,16 +42,14 @@ struct problem {
              .emulator_bench = {1'000'000}}};
   }
 
-  static std::int64_t input_size(const parameters& p) { return p.n; }
-  static std::int64_t output_size(const parameters& p) { return p.n; }
+  // Every value is read once and written once.
+  static array_layout layout(const parameters& p) {
+    return {.inputs = {{"values", {p.n}}},
+            .output = {"doubled", {p.n}},
+            .fewest_bytes = p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double))};
+  }
   static input bind_input(const parameters& p, const double* values) { return {values, p.n}; }
   static output bind_output(const parameters& /*p*/, double* doubled) { return {doubled}; }
-
-  // Every value is read once and written once.
-  static std::int64_t fewest_bytes(const parameters& p) {
-    return p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double));
-  }
-  static std::int64_t cost(const parameters& /*p*/) { return 1; }
 
   template <class Value>
   static expectation reference(const Value& value, const parameters& /*p*/, std::int64_t i) {
@@ -66,7 +63,6 @@ struct problem {
     for (std::int64_t i = first; i < first + count; ++i) visit(i, 2 * value(i));
   }
   static double relative_error(const parameters& /*p*/) { return 0; }
-  static constexpr double drift_error = 0;
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);

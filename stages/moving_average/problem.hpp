@@ -31,8 +31,7 @@ struct output {
 };
 
 struct problem {
-  using input_element = double;
-  using output_element = double;
+  using elements = element_types<double, double>;
   using input = moving_average::input;
   using output = moving_average::output;
 
@@ -60,17 +59,15 @@ struct problem {
              .emulator_bench = {300}}};
   }
 
-  static std::int64_t input_size(const parameters& p) { return p.n; }
-  static std::int64_t output_size(const parameters& p) { return p.n; }
+  // Every value is read once and every average written once.
+  static array_layout layout(const parameters& p) {
+    return {.inputs = {{"values", {p.n}}},
+            .output = {"averages", {p.n}},
+            .terms = std::min(p.window, p.n),
+            .fewest_bytes = p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double))};
+  }
   static input bind_input(const parameters& p, const double* values) { return {values, p.n, p.window}; }
   static output bind_output(const parameters& /*p*/, double* averages) { return {averages}; }
-
-  // Every value is read once and every average written once.
-  static std::int64_t fewest_bytes(const parameters& p) {
-    return p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double));
-  }
-  // Inputs that one output depends on: what recomputing an output costs.
-  static std::int64_t cost(const parameters& p) { return std::min(p.window, p.n); }
 
   // The definition itself, in long double. `value(j)` is input j.
   template <class Value>

@@ -345,7 +345,7 @@ check_result redact_track::apply(const stage_entry& entry, const parameter_value
   const int needed_bits = offset_bits_for(std::max(most_output, data->visibilities.bytes()));
   values.try_emplace("offsets", needed_bits);
   values = complete(values);
-  if (values.at("offsets") < needed_bits) {
+  if (typed(values).offsets < needed_bits) {
     throw unsupported_error(entry.path + ": " + inputs[0] +
                             " has more characters than offsets of 32 bits reach: take --offsets 64");
   }

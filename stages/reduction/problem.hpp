@@ -59,37 +59,35 @@ struct problem {
             {.name = "type",
              .member = &parameters::type,
              .meaning = "type of the values",
-             .minimum = 0,
-             .bench = {32},
-             .emulator_bench = {32},
+             .bench = {"float32"},
+             .emulator_bench = {"float32"},
              .choices = {{32, "float32"}, {64, "float64"}}},
             {.name = "operation",
              .member = &parameters::operation,
              .meaning = "what combines two values",
-             .minimum = 0,
-             .bench = {0},
-             .emulator_bench = {0},
+             .bench = {"sum"},
+             .emulator_bench = {"sum"},
              .choices = {{0, "sum"}, {1, "minimum"}, {2, "maximum"}, {3, "learners"}}}};
   }
 
   template <class Visit>
   static auto with_elements(const parameters& p, const Visit& visit) {
-    return p.type == 32 ? visit.template operator()<float, float>()
-                        : visit.template operator()<double, double>();
+    return p.type == 32 ? visit(element_types<float, float>{}) : visit(element_types<double, double>{});
   }
-  static std::map<std::string, std::int64_t> parameters_of_file(const npy_header& header,
-                                                                const std::string& path);
+  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                              const std::vector<std::string>& paths);
 
-  static std::int64_t input_size(const parameters& p) { return p.n; }
-  static std::int64_t output_size(const parameters& /*p*/) { return 1; }
+  // Every value is read once; one is written.
+  static array_layout layout(const parameters& p) {
+    return {.inputs = {{"values", {p.n}}},
+            .output = {"result", {1}},
+            .terms = p.n,
+            .fewest_bytes = (p.n + 1) * p.type / 8};
+  }
   static input bind_input(const parameters& p, const void* values) {
     return {values, p.n, static_cast<element>(p.type), static_cast<reduction::operation>(p.operation)};
   }
   static output bind_output(const parameters& /*p*/, void* result) { return {result}; }
-
-  // Every value is read once; one is written.
-  static std::int64_t fewest_bytes(const parameters& p) { return (p.n + 1) * p.type / 8; }
-  static std::int64_t cost(const parameters& p) { return p.n; }
 
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t /*i*/) {
@@ -110,7 +108,6 @@ struct problem {
   // nothing. So this promises 1e-4 (float64: 1e-12) at most; a stage knows its own order and promises less
   // (rounding_error), or declares that it needs more.
   static double relative_error(const parameters& p);
-  static constexpr double drift_error = 0;  // no stage here updates a running sum
 
   // Sums of whole numbers that are representable in whatever order they are added, and for results that are
   // one of the values, that value at one place after another.

@@ -108,9 +108,10 @@ std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t t
   return list;
 }
 
-std::map<std::string, std::int64_t> problem::parameters_of_file(const npy_header& header,
-                                                                const std::string& path) {
-  return {{"n", extents<1>(header, path)[0]}, {"type", header.holds<double>() ? 64 : 32}};
+parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
+                                              const std::vector<std::string>& paths) {
+  return {{"n", extents<1>(headers.at(0), paths.at(0))[0]},
+          {"type", headers[0].holds<double>() ? "float64" : "float32"}};
 }
 
 namespace {

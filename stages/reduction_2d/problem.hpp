@@ -36,8 +36,7 @@ struct output {
 };
 
 struct problem {
-  using input_element = float;
-  using output_element = float;
+  using elements = element_types<float, float>;
   using input = reduction_2d::input;
   using output = reduction_2d::output;
 
@@ -88,25 +87,27 @@ struct problem {
     if (pitch_of(p) > 0 && p.rows > most / pitch_of(p)) return "rows x pitch must be at most 2^48";
     return "";
   }
-  static std::map<std::string, std::int64_t> parameters_of_file(const npy_header& header,
-                                                                const std::string& path);
+  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                              const std::vector<std::string>& paths);
 
   static std::int64_t pitch_of(const parameters& p) { return p.pitch == 0 ? p.columns : p.pitch; }
   static result result_of(const parameters& p) { return static_cast<reduction_2d::result>(p.result); }
 
-  static std::int64_t input_size(const parameters& p) { return p.rows * pitch_of(p); }
-  static std::int64_t output_size(const parameters& p) {
-    return result_of(p) == result::total ? 1 : result_of(p) == result::rows ? p.rows : p.columns;
+  // Every value is read once and every sum written once.
+  static array_layout layout(const parameters& p) {
+    const std::int64_t sums = result_of(p) == result::total  ? 1
+                              : result_of(p) == result::rows ? p.rows
+                                                             : p.columns;
+    return {.inputs = {{"values", {p.rows, pitch_of(p)}}},
+            .output = {"sums", {sums}},
+            .terms = cost(p),
+            .fewest_bytes = (p.rows * p.columns + sums) * static_cast<std::int64_t>(sizeof(float))};
   }
   static input bind_input(const parameters& p, const float* values) {
     return {values, p.rows, p.columns, pitch_of(p), result_of(p)};
   }
   static output bind_output(const parameters& /*p*/, float* sums) { return {sums}; }
 
-  // Every value is read once and every sum written once.
-  static std::int64_t fewest_bytes(const parameters& p) {
-    return (p.rows * p.columns + output_size(p)) * static_cast<std::int64_t>(sizeof(float));
-  }
   // Values that one sum is made of.
   static std::int64_t cost(const parameters& p) {
     return result_of(p) == result::total  ? p.rows * p.columns
@@ -135,7 +136,6 @@ struct problem {
   // nothing. So this promises 1e-4 at most; a stage knows its own order and promises less (rounding_error),
   // or declares that it needs more.
   static double relative_error(const parameters& p);
-  static constexpr double drift_error = 0;  // no stage here updates a running sum
 
   // Sums of whole numbers that are representable in whatever order they are added. Two equal values in 62, or
   // a tile whose sum is nothing, are told by the second and third input.

@@ -27,8 +27,7 @@ struct output {
 };
 
 struct problem {
-  using input_element = float;
-  using output_element = float;
+  using elements = element_types<float>;
   using input = shared_tile::input;
   using output = shared_tile::output;
 
@@ -40,7 +39,6 @@ struct problem {
   static constexpr const char* title = "An image by way of a tile in shared memory, float32";
   static constexpr const char* unit = "pixel";
   static constexpr array_ceiling ceiling = array_ceiling::write;
-  static constexpr bool has_input = false;
 
   static std::vector<parameter<parameters>> describe() {
     return {{.name = "width",
@@ -63,22 +61,17 @@ struct problem {
     return "an image of more than 2^48 pixels is beyond any device";
   }
 
-  static std::int64_t input_size(const parameters& /*p*/) { return 0; }
-  static std::int64_t output_size(const parameters& p) { return p.width * p.height; }
-  static std::array<std::int64_t, 2> output_shape(const parameters& p) { return {p.height, p.width}; }
-  static input bind_input(const parameters& p, const float* /*nothing*/) { return {p.width, p.height}; }
-  static output bind_output(const parameters& /*p*/, float* image) { return {image}; }
-
   // Every pixel is written once, and nothing is read.
-  static std::int64_t fewest_bytes(const parameters& p) {
-    return output_size(p) * static_cast<std::int64_t>(sizeof(float));
+  static array_layout layout(const parameters& p) {
+    return {.output = {"image", {p.height, p.width}},
+            .fewest_bytes = p.width * p.height * static_cast<std::int64_t>(sizeof(float))};
   }
-  static std::int64_t cost(const parameters& /*p*/) { return 1; }
+  static input bind_input(const parameters& p) { return {p.width, p.height}; }
+  static output bind_output(const parameters& /*p*/, float* image) { return {image}; }
 
   // The amplitude at the pixel opposite in the tile. A tile that hangs over the edge of the image is whole
   // nevertheless: the opposite pixel may lie beyond the edge, where the amplitude goes on.
-  template <class Value>
-  static expectation reference(const Value& /*value*/, const parameters& p, std::int64_t i) {
+  static expectation reference(const parameters& p, std::int64_t i) {
     const auto opposite = [](std::int64_t k) { return k / tile * tile + (tile - 1 - k % tile); };
     const auto wave = [](std::int64_t k) {
       constexpr long double two_pi = 6.283185307179586476925286766559L;
@@ -91,7 +84,6 @@ struct problem {
   // at most (2^-23), the sum half of one (2^-24): less than 6 * 2^-23 for a wave. An amplitude has that of
   // two waves, each times at most 2, and its own rounding: 25 * 2^-23. Relative to 4 that is less than 2^-20.
   static double relative_error(const parameters& /*p*/) { return 0x1p-20; }
-  static constexpr double drift_error = 0;
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);

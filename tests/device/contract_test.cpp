@@ -98,8 +98,10 @@ TEST_CASE("parameters are checked before anything runs") {
                     "n must be at most 281474976710656, not 1152921504606846976");
   CHECK_THROWS_WITH(track.complete({{"with", 3}}), "no parameter is called with");
   const lab::track& reduction = lab::find_track("reduction");
-  CHECK_THROWS_WITH(reduction.complete({{"type", 16}}),
-                    "type cannot be 16: it is one of 32 (float32), 64 (float64)");
+  CHECK_THROWS_WITH(reduction.complete({{"type", 16}}), "type cannot be 16: it is one of float32, float64");
+  CHECK_THROWS_WITH(reduction.complete({{"n", 0.5}}), "n must be a whole number, not 0.5");
+  CHECK_THROWS_WITH(reduction.complete({{"n", "many"}}), "n must be a whole number, not many");
+  CHECK(reduction.complete({{"type", 64}}).at("type") == "float64");
   const lab::track& two = lab::find_track("reduction_2d");
   CHECK_THROWS_WITH(two.complete({{"columns", 10}, {"pitch", 9}}),
                     "pitch must be 0 or at least columns, which is 10");

@@ -244,9 +244,10 @@ TEST_CASE("characters beyond 32 bits need 64, and parameters are checked") {
   CHECK(why(200'000'000, 32).find("take --offsets 64") != std::string::npos);
   CHECK(why(200'000'000, 64).empty());
   CHECK_THROWS_WITH(track.complete({{"allocator", 3}}),
-                    "allocator cannot be 3: it is one of 0 (plain), 1 (pool), 2 (none)");
+                    "allocator cannot be 3: it is one of plain, pool, none");
   CHECK_THROWS_WITH(track.complete({{"n", 3}}), "no parameter is called n");
-  CHECK(track.complete({}).at("offsets") == 32);
+  CHECK(track.complete({}).at("offsets") == "int32");
+  CHECK(track.complete({{"offsets", 64}}).at("offsets") == "int64");
 }
 
 TEST_CASE("too little device memory is known before anything is allocated") {

@@ -36,7 +36,7 @@ void send(json message) {
   send_text(lab::sealed(key, lines_sent++, message.dump()) + "\n");
 }
 
-lab::parameter_description parameter(const std::string& name, std::vector<std::int64_t> bench) {
+lab::parameter_description parameter(const std::string& name, std::vector<lab::parameter_value> bench) {
   lab::parameter_description result;
   result.name = name;
   result.meaning = "what " + name + " means";

@@ -120,14 +120,52 @@ TEST_CASE("parameter sets are every combination, and defaults fill the gaps") {
         sets{{{"n", 10}, {"window", 8}}, {{"n", 100}, {"window", 8}}});
   CHECK(lab::parameter_sets(track, {{"n", "1,2"}, {"window", "2,8"}}, lab::default_set::bench).size() == 4);
   CHECK(lab::parameters_text(track, {{"window", 8}, {"n", 3}}) == "n = 3, window = 8");
-  lab::track_description named = track;
-  named.parameters[1].choice_names = {"narrow", "middling", "wide"};
-  CHECK(lab::parameters_text(named, {{"window", 8}, {"n", 3}}) == "n = 3, window = wide");
-  CHECK(lab::choice_name(named.parameters[1], 4) == "middling");
-  CHECK(lab::choice_name(named.parameters[1], 5).empty());
-  CHECK(lab::choice_name(named.parameters[0], 2).empty());
   CHECK(lab::given_parameters(track, {{"window", "4"}}) == lab::parameter_values{{"window", 4}});
   CHECK_THROWS_AS(lab::given_parameters(track, {{"window", "4,8"}}), lab::usage_error);
+}
+
+TEST_CASE("a parameter is a whole number, a real number or a word, all the way") {
+  lab::track_description track = tracks()[0];
+  lab::parameter_description type;
+  type.name = "type";
+  type.kind = lab::parameter_kind::word;
+  type.choices = {"float32", "float64"};
+  type.choice_numbers = {32, 64};
+  type.bench_defaults = {"float32"};
+  lab::parameter_description scale;
+  scale.name = "scale";
+  scale.kind = lab::parameter_kind::real;
+  scale.minimum = -10.0;
+  scale.maximum = 10.0;
+  scale.bench_defaults = {0.5};
+  track.parameters = {type, scale};
+  const auto values = [&](const char* name, const char* text) {
+    return message_of([&] { lab::check_parameters({{&track, {}}}, {{name, text}}, {}); });
+  };
+  const auto given = [&](const char* name, const char* text) {
+    return lab::given_parameters(track, {{name, text}}).at(name);
+  };
+  CHECK(given("type", "float64") == "float64");
+  CHECK(given("type", "64") == "float64");  // the number by which it was once known
+  CHECK(values("type", "16") == "--type must be one of float32, float64, not '16'");
+  CHECK(values("type", "") == "--type must be one of float32, float64, not ''");
+  CHECK(values("type", "float32,half") == "--type must be one of float32, float64, not 'half'");
+  CHECK(given("scale", "2") == 2.0);
+  CHECK(given("scale", "-2.5e-1") == -0.25);
+  CHECK(values("scale", "11") == "--scale must be at most 10 for reduction, not 11");
+  for (const char* bad : {"", "nan", "inf", "1e999", "0x10", "1 ", "one", "0.5.5"}) {
+    INFO(bad);
+    CHECK(values("scale", bad) ==
+          "--scale needs a real number (such as 0.5, -2 or 1e-3), not '" + std::string(bad) + "'");
+  }
+  CHECK(lab::parameter_sets(track, {{"type", "32,float32,float64"}}, lab::default_set::bench) ==
+        std::vector<lab::parameter_values>{{{"type", "float32"}, {"scale", 0.5}},
+                                           {{"type", "float64"}, {"scale", 0.5}}});
+  const lab::parameter_values one{{"scale", 0.1}, {"type", "float32"}, {"n", 3}};
+  CHECK(nlohmann::json(one).get<lab::parameter_values>() == one);
+  CHECK(lab::parameters_text(track, one) == "type = float32, scale = 0.1");
+  for (const char* bad : {"null", "[1]", "18446744073709551615", "true"})
+    CHECK_THROWS_AS(nlohmann::json::parse(bad).get<lab::parameter_value>(), std::invalid_argument);
 }
 
 TEST_CASE("parameters are checked before anything runs") {
