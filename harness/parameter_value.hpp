@@ -3,13 +3,10 @@
 #pragma once
 
 #include <charconv>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -53,34 +50,5 @@ class parameter_value {
 
 // The value of each parameter of a track, by name.
 using parameter_values = std::map<std::string, parameter_value>;
-
-inline void to_json(nlohmann::json& json, const parameter_value& value) {
-  switch (value.kind()) {
-    case parameter_kind::whole:
-      json = value.whole();
-      return;
-    case parameter_kind::real:
-      json = value.real();
-      return;
-    case parameter_kind::word:
-      json = value.word();
-  }
-}
-
-// Throws std::invalid_argument for anything else than a finite number of 64 bits or a text.
-inline void from_json(const nlohmann::json& json, parameter_value& value) {
-  if (json.is_string()) {
-    value = json.get<std::string>();
-  } else if (json.is_number_unsigned() &&
-             json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
-    throw std::invalid_argument("a parameter of more than 64 bits: " + json.dump());
-  } else if (json.is_number_integer()) {
-    value = json.get<std::int64_t>();
-  } else if (json.is_number() && std::isfinite(json.get<double>())) {
-    value = json.get<double>();
-  } else {
-    throw std::invalid_argument("a parameter is a number or a word, not " + json.dump());
-  }
-}
 
 }  // namespace lab

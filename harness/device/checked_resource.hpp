@@ -10,7 +10,7 @@
 #include "common/memory.hpp"
 #include "common/memory_resource.hpp"
 #include "harness/device/memory_fill.hpp"
-#include "harness/protocol.hpp"
+#include "harness/records.hpp"
 
 namespace lab {
 

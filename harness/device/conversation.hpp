@@ -2,7 +2,7 @@
 // the answer.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 namespace lab::conversation {

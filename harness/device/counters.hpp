@@ -5,7 +5,7 @@
 
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
-#include "harness/protocol.hpp"
+#include "harness/records.hpp"
 
 namespace lab {
 

@@ -81,9 +81,8 @@ int main(int argc, char** argv) {
       // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().
       _exit(0);
     }
-    const lab::answer_record answer = worker.answer(nlohmann::json::parse(asked.once));
-    std::cout << nlohmann::json(answer).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-              << "\n";
+    const lab::answer_record answer = worker.answer(lab::json_from(asked.once));
+    std::cout << lab::text_of(answer) << "\n";
     return answer.end == lab::answer_end::ok ? 0 : answer.end == lab::answer_end::failed ? 1 : 2;
   } catch (const std::exception& error) {
     std::cerr << argv[0] << ": " << error.what() << "\n";

@@ -6,7 +6,7 @@
 #include "common/cuda.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
-#include "harness/protocol.hpp"
+#include "harness/records.hpp"
 
 namespace lab {
 

@@ -11,7 +11,7 @@
 #include "common/cuda.hpp"
 #include "harness/device/parameter.hpp"
 #include "harness/device/track.hpp"
-#include "harness/protocol.hpp"
+#include "harness/records.hpp"
 
 namespace lab {
 

@@ -11,7 +11,7 @@
 #include "harness/device/inputs.hpp"
 #include "harness/device/memory_fill.hpp"
 #include "harness/device/stage.hpp"
-#include "harness/protocol.hpp"
+#include "harness/records.hpp"
 
 namespace lab {
 

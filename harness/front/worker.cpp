@@ -115,8 +115,7 @@ class exchange {
   answer_record run(nlohmann::json message, milliseconds timeout) {
     id_ = hexadecimal(random_bits<std::uint64_t>());
     message["id"] = id_;
-    unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " +
-              message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " + text_of(message) + "\n";
     answer_record answer = converse(timeout);
     // What it prints last belongs to its row, too.
     const auto deadline = clock::now() + farewell;
@@ -192,7 +191,7 @@ std::optional<answer_record> exchange::understand(const std::string& line) {
                                shortened(cleaned(line), 80)));
   }
   try {
-    auto json = nlohmann::json::parse(*text);
+    auto json = json_from(*text);
     clean(json);
     if (json.contains("sampling")) {
       if (json.at("sampling") == "begins") {
