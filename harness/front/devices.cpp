@@ -56,7 +56,8 @@ std::vector<track_description> read_names(const std::string& path) {
 }
 
 // The closing line of the answer to `describe`, understood; or why there is none.
-probe ask(const worker_set& workers, const nlohmann::json& message, std::chrono::milliseconds timeout) {
+probe ask_for_description(const worker_set& workers, const nlohmann::json& message,
+                          std::chrono::milliseconds timeout) {
   worker one(workers.command(message));
   // What the process prints matters only if it fails, and then its last words are part of the reason.
   one.set_output_sink([](const std::string&) {});
@@ -90,9 +91,9 @@ int number_of(const std::string& compute_capability) {
 // What the stage's own worker says of it.
 stage_description describe_stage(const worker_set& workers, const stage_description& named,
                                  int compute_capability) {
-  const probe answer =
-      ask(workers, {{"op", "describe"}, {"stage", named.path}, {"compute_capability", compute_capability}},
-          describe_timeout);
+  const probe answer = ask_for_description(
+      workers, {{"op", "describe"}, {"stage", named.path}, {"compute_capability", compute_capability}},
+      describe_timeout);
   stage_description stage = named;
   stage.broken = answer.problem;
   if (!answer.description) return stage;
@@ -109,7 +110,7 @@ void describe_selected(const worker_set& workers, const stage_selector& select, 
   found.tracks.clear();
   for (const track_selection& selected : select(workers.names())) {
     const std::string& name = selected.track->name;
-    const probe answer = ask(
+    const probe answer = ask_for_description(
         workers, {{"op", "describe"}, {"track", name}, {"compute_capability", capability}}, describe_timeout);
     if (!answer.description) throw environment_error(answer.problem);
     if (answer.description->tracks.size() != 1)
@@ -230,7 +231,7 @@ stage_selector select_some(const std::vector<std::string>& patterns) {
 
 probe describe_device(const worker_set& workers) {
   if (const std::string problem = workers.problem(); !problem.empty()) return {std::nullopt, problem};
-  return ask(workers, {{"op", "describe"}}, device_timeout);
+  return ask_for_description(workers, {{"op", "describe"}}, device_timeout);
 }
 
 std::vector<backend> needed_backends(const std::string& device) {

@@ -16,7 +16,7 @@ namespace lab {
 namespace {
 
 // The data is a person's own, and may be large.
-constexpr double generous_seconds = 600;
+constexpr double apply_timeout_seconds = 600;
 
 // Each path with the option that named it.
 std::vector<named_file> named(const char* option, const std::vector<std::string>& paths) {
@@ -59,7 +59,7 @@ int apply_stage(const apply_options& options) {
   status_line status;
   connected.workers.set_output_sink([&](const std::string& line) { status.print(line); });
   status.show(selected.stage->path);
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(apply_timeout_seconds));
   const answer_record answer = connected.workers.request(
       {{"op", "apply"},
        {"stage", selected.stage->path},

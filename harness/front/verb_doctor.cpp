@@ -41,7 +41,7 @@ void to_json(nlohmann::json& json, const finding& one) {
 }
 
 // The output of a program that is asked about itself; empty when it cannot be had.
-std::string ask(const std::vector<std::string>& command) {
+std::string output_of(const std::vector<std::string>& command) {
   try {
     const command_result result = run_command(command, query_timeout);
     return result.ending.by_signal || result.ending.code != 0 ? "" : result.output;
@@ -132,7 +132,7 @@ finding examine_driver() {
     return {"driver", finding_status::missing, "nvidia-smi is not installed",
             "install NVIDIA's driver if there is a GPU"};
   }
-  const std::string output = ask({program, "--query-gpu=driver_version", "--format=csv,noheader"});
+  const std::string output = output_of({program, "--query-gpu=driver_version", "--format=csv,noheader"});
   if (output.empty()) {
     return {"driver", finding_status::missing, "nvidia-smi finds no driver or no GPU",
             "install NVIDIA's driver; after an update, restart"};
@@ -144,8 +144,8 @@ finding examine_clocks() {
   const std::string program = find_program("nvidia-smi", {"/usr/bin"});
   const std::string output =
       program.empty() ? ""
-                      : ask({program, "--query-gpu=clocks.sm,clocks.max.sm,clocks_event_reasons.active",
-                             "--format=csv,noheader"});
+                      : output_of({program, "--query-gpu=clocks.sm,clocks.max.sm,clocks_event_reasons.active",
+                                   "--format=csv,noheader"});
   if (output.empty()) return {"clocks", finding_status::missing, "cannot be read", ""};
   return {"clocks", finding_status::ok,
           fmt::format("SM clock now, highest, reasons it is held down: {}", first_match(output, "([^\n]*)"))};
@@ -157,7 +157,7 @@ finding examine_toolkit() {
     return {"toolkit", finding_status::missing, "no nvcc in PATH or /usr/local/cuda/bin",
             "install the CUDA Toolkit 13; without it only the emulator is built"};
   }
-  const std::string version = first_match(ask({program, "--version"}), "V([0-9.]+)");
+  const std::string version = first_match(output_of({program, "--version"}), "V([0-9.]+)");
   if (version.empty())
     return {"toolkit", finding_status::warning, program + " does not run", "reinstall the toolkit"};
   finding result{"toolkit", finding_status::ok, fmt::format("nvcc {} ({})", version, program)};
@@ -171,7 +171,7 @@ finding examine_toolkit() {
 finding examine_nsight_compute() {
   try {
     const std::string program = find_nsight_compute();
-    const std::string version = first_match(ask({program, "--version"}), "Version ([0-9.]+)");
+    const std::string version = first_match(output_of({program, "--version"}), "Version ([0-9.]+)");
     return {"Nsight Compute", finding_status::ok, fmt::format("{} ({})", version, program)};
   } catch (const environment_error&) {
     return {"Nsight Compute", finding_status::missing, "no ncu",
@@ -185,8 +185,9 @@ finding examine_sanitizer() {
     return {"Compute Sanitizer", finding_status::missing, "no compute-sanitizer",
             "useful for stages of your own; it comes with the CUDA Toolkit (package cuda-sanitizer)"};
   }
-  return {"Compute Sanitizer", finding_status::ok,
-          fmt::format("{} ({})", first_match(ask({program, "--version"}), "Version ([0-9.]+)"), program)};
+  return {
+      "Compute Sanitizer", finding_status::ok,
+      fmt::format("{} ({})", first_match(output_of({program, "--version"}), "Version ([0-9.]+)"), program)};
 }
 
 finding examine_counter_permission() {

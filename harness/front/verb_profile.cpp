@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Each metric may take several replays of the kernel.
-constexpr double generous_seconds = 600;
+constexpr double profile_timeout_seconds = 600;
 
 // Every stage's, beside those that its page speaks of: what the emulator models too, so that the two devices
 // can be compared.
@@ -156,7 +156,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
   const unfinished_report unfinished(report);
   request.report = unfinished.path();
 
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(profile_timeout_seconds));
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
   const command_result profiled = run_command(profile_command(request), limit);
   check_counter_permission(profiled.output);
@@ -199,7 +199,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
 stage_profile model_counters(const profile_options& options, const worker_set& observed,
                              const stage_description& stage, const parameter_values& parameters) {
   stage_profile result{.stage = stage.path};
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(generous_seconds));
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(profile_timeout_seconds));
   const answer_record answer = observed.request(
       {{"op", "counters"}, {"stage", stage.path}, {"parameters", parameters}, {"seed", options.seed}},
       std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
