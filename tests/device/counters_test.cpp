@@ -7,6 +7,7 @@
 #include "common/stream.hpp"
 #include "harness/device/counters.hpp"
 #include "harness/device/verify.hpp"
+#include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 
 namespace {
