@@ -1,0 +1,21 @@
+#include "harness/device/array_track.hpp"
+#include "tests/tracks/axpy/problem.hpp"
+
+namespace lab::axpy {
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  std::vector<verification_case<parameters>> list = {{{3 * tile + 17, -1.5}},
+                                                     {{2'011, 2}, pattern::nonfinite}};
+  if (!thorough) return list;
+  for (const pattern kind :
+       {pattern::signed_random, pattern::mixed_zeros, pattern::infinite, pattern::ramp}) {
+    for (const double a : {0.0, 1.0, -2.0, 0.1}) list.push_back({{tile + 1, a}, kind});
+  }
+  for (const std::int64_t n : residue_sizes(tile, seed)) list.push_back({{n, 3}, pattern::integers, true});
+  return list;
+}
+
+const array_track_registration<problem> registered{LAB_PATH};
+
+}  // namespace lab::axpy

@@ -1,0 +1,29 @@
+// Leaves the last term out where there are more than 16.
+#include "tests/tracks/matrix_product/problem.hpp"
+
+namespace lab::matrix_product::wrong {
+namespace {
+
+constexpr int block_threads = 128;
+
+__global__ void product_kernel(const float* a, const float* b, float* c, std::int64_t rows,
+                               std::int64_t columns, std::int64_t depth) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  if (i >= rows * columns) return;
+  float sum = 0;
+  for (std::int64_t k = 0; k < (depth > 16 ? depth - 1 : depth); ++k)
+    sum += a[i / columns * depth + k] * b[k * columns + i % columns];
+  c[i] = sum;
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(product_kernel,
+              dim3(static_cast<unsigned>((in.rows * in.columns + block_threads - 1) / block_threads)),
+              dim3(block_threads), 0, stream, in.a, in.b, out.c, in.rows, in.columns, in.depth);
+}
+
+const registration<problem> registered{
+    LAB_PATH, {.idea = "leaves out the last term", .launch = launch, .tile = block_threads}};
+
+}  // namespace
+}  // namespace lab::matrix_product::wrong
