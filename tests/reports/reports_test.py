@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
 import plots
+import same_code
 import source_digest
 import tables
 
@@ -243,6 +245,109 @@ class Tables(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertIn("h200/cut.json: ", done.stderr)
+
+
+def elf(sections):
+    """A 64-bit ELF file of sections (name, type, info, link, content); the first is none, the last is for names."""
+    sections = [("", 0, 0, 0, b""), *sections, (".shstrtab", 3, 0, 0, b"")]
+    names, places = b"", []
+    for name, *_ in sections:
+        places.append(len(names))
+        names += name.encode() + b"\0"
+    sections[-1] = (".shstrtab", 3, 0, 0, names)
+    content, headers, offset = b"", b"", 64
+    for place, (_, kind, info, link, data) in zip(places, sections):
+        size = data if isinstance(data, int) else len(data)
+        headers += struct.pack("<IIQQQQIIQQ", place, kind, 0, 0, offset + len(content), size, link, info, 0, 0)
+        content += b"" if isinstance(data, int) else data
+    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, offset + len(content), 0, 64, 0, 0, 64, len(sections), len(sections) - 1)
+    return head + content + headers
+
+
+def cubin(functions, registers=32, shared=0):
+    sections = [(f".text.{name}", 1, registers << 24 | number, 0, code) for number, (name, code) in enumerate(functions.items())]
+    sections += [(f".nv.shared.{name}", 8, 0, 0, shared) for name in functions if shared]
+    return elf(sections)
+
+
+def host_object(functions):
+    """Functions as name -> (code, names that it calls); what is called and not among them is defined elsewhere."""
+    names, symbols, numbers = b"\0", struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0), {}
+    for place, name in enumerate([*functions, *sorted({one for _, called in functions.values() for one in called} - set(functions))]):
+        numbers[name] = place + 1
+        symbols += struct.pack("<IBBHQQ", len(names), 2, 0, place + 1 if name in functions else 0, 0, 0)
+        names += name.encode() + b"\0"
+    sections = [(f".text.{name}", 1, 0, 0, code) for name, (code, _) in functions.items()]
+    relocations = [
+        (f".rela.text.{name}", 4, place + 1, len(functions) + 2, b"".join(struct.pack("<QQq", 1, numbers[one] << 32 | 4, -4) for one in called))
+        for place, (name, (_, called)) in enumerate(functions.items())
+        if called
+    ]
+    return elf([*sections, (".strtab", 3, 0, 0, names), (".symtab", 2, 0, len(functions) + 1, symbols), *relocations])
+
+
+class SameCode(unittest.TestCase):
+    def differences(self, old, new):
+        return same_code.differences(*({"kernels": same_code.kernels(one), "launchers": {}} for one in (old, new)))
+
+    def test_names_and_order_of_functions_do_not_count(self):
+        a, b = bytes(range(32)), bytes(range(64))
+        self.assertEqual(self.differences(cubin({"f": a, "g": b, "h": a}), cubin({"renamed": b, "f": a, "g": a})), [])
+
+    def test_one_instruction_counts_and_so_do_registers_shared_memory_and_a_function_more(self):
+        code = bytes(range(32))
+        other = code[:16] + b"\xff" + code[17:]
+        one = cubin({"f": code})
+        for changed in (cubin({"f": other}), cubin({"f": code}, registers=40), cubin({"f": code}, shared=1024)):
+            self.assertEqual(self.differences(one, changed), ["kernel f before has no equal", "kernel f now has no equal"])
+        self.assertEqual(self.differences(one, cubin({"f": code, "g": other})), ["kernel g now has no equal"])
+        self.assertEqual(self.differences(cubin({"f": code, "g": other}), one), ["kernel g before has no equal"])
+
+    def test_host_functions_count_where_they_launch(self):
+        def launchers(launch=b"grid 1", stub=b"stub", other=b"other"):
+            return same_code.launchers(host_object({"launch": (launch, ["stub"]), "stub": (stub, ["cudaLaunchKernel"]), "registers": (other, ["strlen"])}))
+
+        self.assertEqual(set(launchers()), {"launch", "stub"})
+        self.assertEqual(launchers(other=b"another"), launchers())
+        changed = launchers(launch=b"grid 2")
+        self.assertEqual(same_code.differences({"kernels": {}, "launchers": launchers()}, {"kernels": {}, "launchers": changed}),
+                         ["launching function launch before has no equal", "launching function launch now has no equal"])
+
+    def test_records_follow_their_code_through_changes_and_new_names(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "same_code.json"
+            pairs = same_code.Pairs(path)
+            self.assertEqual(pairs.follow("t/01_a", "1"), ("t/01_a", "1"))
+            for entry in (("t/01_a", "1", "t/01_a", "2"), ("t/01_a", "2", "t/01_b", "3"), ("t/02_c", "4", "t/02_c", "5"), ("t/02_c", "5", "t/02_c", "4")):
+                pairs.add(dict(zip(("from", "old", "to", "new"), entry)))
+            pairs.write(path)
+            pairs = same_code.Pairs(path)
+            self.assertEqual(pairs.follow("t/01_a", "1"), ("t/01_b", "3"))
+            self.assertEqual(pairs.follow("t/01_a", None), ("t/01_a", None))
+            pairs.follow("t/02_c", "4")  # there and back ends
+            path.write_text("{}")
+            with self.assertRaises(ValueError):
+                same_code.Pairs(path)
+
+    def test_a_stage_with_other_code_is_named_and_not_recorded(self):
+        class Tree:
+            def __init__(self, digests):
+                self.stages = digests
+
+            def digests(self):
+                return {"stages": self.stages}
+
+        code = {"old": {"kernels": {"f": "1"}, "launchers": {}}, "new": {"kernels": {"g": "1"}, "launchers": {}}, "other": {"kernels": {"f": "2"}, "launchers": {}}}
+        before = Tree({"t/01_a": "old", "t/02_b": "old", "t/03_c": "same", "t/04_d": "old"})
+        now = Tree({"t/01_renamed": "new", "t/02_b": "other", "t/03_c": "same"})
+
+        def compiled(tree, stage):
+            return code[tree.stages[stage]]
+
+        with contextlib.redirect_stdout(io.StringIO()):
+            pairs, refused = same_code.compare(before, now, {"t/01_a": "t/01_renamed"}, compiled, 1)
+        self.assertEqual([(one["from"], one["old"], one["to"], one["new"]) for one in pairs], [("t/01_a", "old", "t/01_renamed", "new")])
+        self.assertEqual(refused, ["t/02_b: kernel f before has no equal", "t/02_b: kernel f now has no equal"])
 
 
 class Digests(unittest.TestCase):
