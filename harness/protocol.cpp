@@ -308,28 +308,6 @@ void from_json(const nlohmann::json& json, parameter_description& parameter) {
   parameter.bench_defaults = one_or_more(json.at("defaults").at("bench"));
 }
 
-void to_json(nlohmann::json& json, const claim& claim) {
-  json = {{"metric", claim.metric},
-          {"per", text_or_null(claim.per)},
-          {"over_previous", claim.over_previous},
-          {"holds", relation_names[static_cast<int>(claim.holds)]},
-          {"value", finite(claim.value, "value of a claim")},
-          {"at", claim.at},
-          {"device", text_or_null(claim.device)},
-          {"compute_capability", text_or_null(claim.compute_capability)}};
-}
-
-void from_json(const nlohmann::json& json, claim& claim) {
-  claim.metric = json.at("metric").get<std::string>();
-  claim.per = member_or<std::string>(json, "per", "");
-  claim.over_previous = member_or(json, "over_previous", false);
-  claim.holds = enumerator_from<relation>(json.at("holds"), relation_names);
-  claim.value = json.at("value").get<double>();
-  claim.at = member_or<parameter_values>(json, "at", {});
-  claim.device = member_or<std::string>(json, "device", "");
-  claim.compute_capability = member_or<std::string>(json, "compute_capability", "");
-}
-
 namespace {
 
 nlohmann::json json_of(const std::map<std::string, trait_value>& traits) {
@@ -358,7 +336,6 @@ void to_json(nlohmann::json& json, const stage_description& stage) {
   json = {{"name", stage.name},         {"path", stage.path},
           {"idea", stage.idea},         {"traits", json_of(stage.traits)},
           {"needs", stage.needs},       {"library", stage.library},
-          {"metrics", stage.metrics},   {"claims", stage.claims},
           {"runnable", stage.runnable}, {"why_not", stage.why_not},
           {"specimen", stage.specimen}, {"broken", text_or_null(stage.broken)}};
 }
@@ -371,8 +348,6 @@ void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.needs = member_or<std::string>(json, "needs", "");
   stage.library = member_or(json, "library", false);
   stage.specimen = member_or<std::string>(json, "specimen", "");
-  stage.metrics = member_or<std::vector<std::string>>(json, "metrics", {});
-  stage.claims = member_or<std::vector<claim>>(json, "claims", {});
   stage.runnable = member_or(json, "runnable", true);
   stage.why_not = member_or<std::string>(json, "why_not", "");
   stage.broken = member_or<std::string>(json, "broken", "");

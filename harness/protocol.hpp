@@ -138,8 +138,6 @@ void to_json(nlohmann::json& json, const build_record& build);
 void from_json(const nlohmann::json& json, build_record& build);
 void to_json(nlohmann::json& json, const parameter_description& parameter);
 void from_json(const nlohmann::json& json, parameter_description& parameter);
-void to_json(nlohmann::json& json, const claim& claim);
-void from_json(const nlohmann::json& json, claim& claim);
 void to_json(nlohmann::json& json, const stage_description& stage);
 void from_json(const nlohmann::json& json, stage_description& stage);
 void to_json(nlohmann::json& json, const track_description& track);

@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "harness/claim.hpp"
 #include "harness/failure_kind.hpp"
 #include "harness/parameter_value.hpp"
 
@@ -190,9 +189,6 @@ struct stage_description {
   std::string needs;     // "GPU, compute capability 9.0"; empty when nothing special
   bool library = false;  // somebody else's kernel, there to be compared with
   std::string specimen;  // wrong on purpose: how it must fail; empty for a stage that must be right
-  std::vector<std::string>
-      metrics;  // Nsight Compute's names, of the counters that the stage's page speaks of
-  std::vector<claim> claims;
   bool runnable = true;  // on the worker's device
   std::string why_not;
   std::string broken;  // what its worker did instead of describing it; the front alone knows

@@ -11,10 +11,8 @@
 #include <string_view>
 #include <type_traits>
 #include <typeindex>
-#include <vector>
 
 #include "common/cuda.hpp"
-#include "harness/claim.hpp"
 #include "harness/failure_kind.hpp"
 
 namespace lab {
@@ -108,10 +106,6 @@ struct stage {
   // Bound on the error relative to the problem's own scale, where the problem's default is out of reach.
   double (*relative_error)(const parameters&) = nullptr;
   lab::traits traits = {};
-  // Nsight Compute's names of the counters that the stage's page speaks of.
-  std::vector<const char*> metrics = {};
-  // What the stage's page promises: tested by `lab profile --check` and `lab run --check`.
-  std::vector<claim> claims = {};
 };
 
 // For stages in which consecutive outputs belong to consecutive threads: `per_thread` outputs each, `tile` a
@@ -128,8 +122,6 @@ struct stage_entry {
   std::string name;   // "01_naive"
   std::string idea;
   lab::traits traits;
-  std::vector<std::string> metrics;
-  std::vector<claim> claims;
   bool has_launch = false;
   std::type_index problem = typeid(void);
   const void* typed = nullptr;
@@ -149,8 +141,6 @@ class registration {
                     .name = std::string(path.substr(slash + 1)),
                     .idea = stage_.idea,
                     .traits = stage_.traits,
-                    .metrics = {stage_.metrics.begin(), stage_.metrics.end()},
-                    .claims = stage_.claims,
                     .has_launch = stage_.launch != nullptr || stage_.prepare != nullptr,
                     .problem = typeid(Problem),
                     .typed = &stage_});

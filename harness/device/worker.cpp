@@ -107,8 +107,6 @@ stage_description describe_stage(const stage_entry& stage, const std::string& wh
           .needs = needs_text(t),
           .library = t.library,
           .specimen = announcement(stage),
-          .metrics = stage.metrics,
-          .claims = stage.claims,
           .runnable = why_not.empty(),
           .why_not = why_not};
 }

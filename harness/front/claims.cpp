@@ -9,17 +9,10 @@
 
 #include "harness/front/devices.hpp"
 #include "harness/front/errors.hpp"
-#include "harness/front/predictions.hpp"
+#include "harness/front/known_counters.hpp"
 
 namespace lab {
 namespace {
-
-std::string assignments(const parameter_values& values) {
-  std::string text;
-  for (const auto& [name, value] : values)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value.text());
-  return text;
-}
 
 claim_verdict not_tested(const stage_description& stage, const claim& claim, const std::string& why) {
   return {.stage = stage.path, .claim = claim, .why = why};
@@ -38,6 +31,11 @@ claim_verdict failed(const stage_description& stage, const claim& claim, const s
           .claim = claim,
           .status = claim_status::broken,
           .why = "the stage fails: " + failure};
+}
+
+// Of a stage whose claims cannot be read.
+claim_verdict unreadable(const stage_description& stage, const stage_claims& claims) {
+  return {.stage = stage.path, .status = claim_status::broken, .why = claims.problem};
 }
 
 const result_row* row_of(const result_group& group, const std::string& stage) {
@@ -132,7 +130,7 @@ std::string claim_text(const claim& claim) {
   if (!claim.per.empty()) text += " / " + claim.per;
   if (claim.over_previous) text += ", over the previous stage's,";
   text += fmt::format(" {} {}", signs[static_cast<int>(claim.holds)], claim.value);
-  std::string where = assignments(claim.at);
+  std::string where = claim.at_text;
   if (!claim.device.empty()) where += (where.empty() ? "" : "; ") + claim.device;
   if (!claim.compute_capability.empty())
     where += (where.empty() ? "" : "; ") + ("compute capability " + claim.compute_capability);
@@ -158,8 +156,11 @@ std::string verdict_text(const claim_verdict& verdict) {
     // Digits enough to tell a figure from a bound that it just misses.
     found = fmt::format("{:.10g}{}", *verdict.figure, verdict.modelled ? " modelled" : "");
   }
-  return fmt::format("{}: {}: {}: {}", verdict.stage, claim_text(verdict.claim),
-                     words[static_cast<int>(verdict.status)], found);
+  const char* const status = words[static_cast<int>(verdict.status)];
+  if (!verdict.claim) return fmt::format("{}: {}: {}", verdict.stage, status, found);
+  if (verdict.status == claim_status::broken && !verdict.claim->because.empty())
+    found += fmt::format(" (claimed because: {})", verdict.claim->because);
+  return fmt::format("{}: {}: {}: {}", verdict.stage, claim_text(*verdict.claim), status, found);
 }
 
 std::string verdicts_summary(const std::vector<claim_verdict>& verdicts) {
@@ -209,15 +210,12 @@ std::optional<double> claimed_figure(const claim& claim, const profile_record& p
   return *figure / *before;
 }
 
-std::vector<std::string> claimed_counters(const std::vector<const stage_description*>& stages) {
+std::vector<std::string> claimed_counters(const stage_claims& stage) {
   std::vector<std::string> names;
-  for (const stage_description* stage : stages) {
-    for (const claim& claim : stage->claims) {
-      if (is_about_time(claim)) continue;
-      for (const std::string& name : {claim.metric, claim.per}) {
-        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-          names.push_back(name);
-      }
+  for (const claim& claim : stage.claims) {
+    if (is_about_time(claim)) continue;
+    for (const std::string& name : {claim.metric, claim.per}) {
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
   return names;
@@ -232,8 +230,9 @@ const stage_description* previous_stage(const track_description& track, const st
   return nullptr;
 }
 
-void check_counter_claims(const track_selection& selection, const device_record& device,
-                          const parameter_values& parameters, const counting& count, const telling& tell) {
+void check_counter_claims(const track_selection& selection, const claims_by_stage& claims,
+                          const device_record& device, const parameter_values& parameters,
+                          const counting& count, const telling& tell) {
   std::map<std::pair<std::string, parameter_values>, stage_profile> known;
   const auto profile_of_stage = [&](const stage_description& stage,
                                     const parameter_values& values) -> const stage_profile& {
@@ -281,14 +280,16 @@ void check_counter_claims(const track_selection& selection, const device_record&
   };
   for (const stage_description* stage : selection.stages) {
     if (!stage->specimen.empty()) tell(check_specimen(*stage));
-    for (const claim& claim : stage->claims) {
+    const stage_claims& own = claims.at(stage->path);
+    if (!own.problem.empty()) tell(unreadable(*stage, own));
+    for (const claim& claim : own.claims) {
       if (!is_about_time(claim)) tell(check(*stage, claim));
     }
   }
 }
 
 std::vector<claim_verdict> check_time_claims(const std::vector<track_selection>& selections,
-                                             const run_results& results) {
+                                             const claims_by_stage& claims, const run_results& results) {
   std::vector<claim_verdict> verdicts;
   const auto check = [&](const track_selection& selection, const stage_description& stage,
                          const claim& claim) {
@@ -307,14 +308,16 @@ std::vector<claim_verdict> check_time_claims(const std::vector<track_selection>&
       tested = true;
     }
     if (tested) return;
-    verdicts.push_back(not_tested(stage, claim,
-                                  warm_alone ? "it is claimed of a cold L2 cache"
-                                             : "this run has no " + assignments(claim.at) +
-                                                   " with the defaults of the other parameters"));
+    verdicts.push_back(not_tested(
+        stage, claim,
+        warm_alone ? "it is claimed of a cold L2 cache"
+                   : "this run has no " + claim.at_text + " with the defaults of the other parameters"));
   };
   for (const track_selection& selection : selections) {
     for (const stage_description* stage : selection.stages) {
-      for (const claim& claim : stage->claims) {
+      const stage_claims& own = claims.at(stage->path);
+      if (!own.problem.empty()) verdicts.push_back(unreadable(*stage, own));
+      for (const claim& claim : own.claims) {
         if (is_about_time(claim)) check(selection, *stage, claim);
       }
     }

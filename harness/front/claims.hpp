@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/claims_file.hpp"
 #include "harness/front/counters_table.hpp"
 #include "harness/front/patterns.hpp"
 #include "harness/front/results.hpp"
@@ -35,8 +36,8 @@ namespace lab {
 [[nodiscard]] std::optional<double> claimed_figure(const claim& claim, const profile_record& profile,
                                                    const profile_record& previous);
 
-// The counters that the claims of these stages are about.
-[[nodiscard]] std::vector<std::string> claimed_counters(const std::vector<const stage_description*>& stages);
+// The counters that a stage's claims are about.
+[[nodiscard]] std::vector<std::string> claimed_counters(const stage_claims& stage);
 
 // The stage before this one on the track's ladder, libraries aside; null for the first.
 [[nodiscard]] const stage_description* previous_stage(const track_description& track,
@@ -48,12 +49,14 @@ using telling = std::function<void(const claim_verdict& verdict)>;
 
 // Tests the selected stages' claims about counters: counts what they ask for, and tells of each claim as soon
 // as it is known. Parameters that a claim does not name are `parameters`. A specimen claims that it fails in
-// a way that it announces.
-void check_counter_claims(const track_selection& selection, const device_record& device,
-                          const parameter_values& parameters, const counting& count, const telling& tell);
+// a way that it announces. Claims that cannot be read are one broken claim.
+void check_counter_claims(const track_selection& selection, const claims_by_stage& claims,
+                          const device_record& device, const parameter_values& parameters,
+                          const counting& count, const telling& tell);
 
 // Tests their claims about time with the timings of a run that is over.
 [[nodiscard]] std::vector<claim_verdict> check_time_claims(const std::vector<track_selection>& selections,
+                                                           const claims_by_stage& claims,
                                                            const run_results& results);
 
 }  // namespace lab

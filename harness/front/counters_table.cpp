@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/front/format.hpp"
+#include "harness/front/known_counters.hpp"
 
 namespace lab {
 namespace {
@@ -51,27 +52,27 @@ std::vector<std::string> metrics_of(const std::vector<stage_profile>& stages) {
 
 // What is shown beside a line: the counters that stages are about, in few columns.
 struct line_column {
-  const char* heading;
-  std::vector<const char*> metrics;  // more than one are shown with a stroke between
+  std::string heading;
+  std::vector<std::string> metrics;  // more than one are shown with a stroke between
 };
 
-const std::vector<line_column> line_columns{
-    {"global ld",
-     {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}},
-    {"global st",
-     {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}},
-    {"shared ld",
-     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-      "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}},
-    {"shared st",
-     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-      "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}},
-    {"lanes", {"smsp__thread_inst_executed_per_inst_executed.ratio"}}};
+const std::vector<line_column>& line_columns() {
+  static const std::vector<line_column> columns = [] {
+    std::vector<line_column> made;
+    for (const known_counter& counter : known_counters()) {
+      if (counter.column.empty()) continue;
+      if (made.empty() || made.back().heading != counter.column) made.push_back({counter.column, {}});
+      made.back().metrics.push_back(counter.name);
+    }
+    return made;
+  }();
+  return columns;
+}
 
 std::string cell(const metric_values& metrics, const line_column& column) {
   std::string text;
   bool any = false;
-  for (const char* metric : column.metrics) {
+  for (const std::string& metric : column.metrics) {
     const auto found = metrics.find(metric);
     const double value = found == metrics.end() ? 0 : found->second;
     any = any || value != 0;
@@ -83,7 +84,7 @@ std::string cell(const metric_values& metrics, const line_column& column) {
 void add_file(std::string& text, const std::string& file, const std::string& source,
               const std::map<std::int64_t, metric_values>& lines, bool modelled) {
   std::vector<const line_column*> shown;
-  for (const auto& column : line_columns) {
+  for (const auto& column : line_columns()) {
     const bool used = std::any_of(lines.begin(), lines.end(),
                                   [&](const auto& line) { return !cell(line.second, column).empty(); });
     if (used) shown.push_back(&column);
@@ -94,7 +95,7 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
       file, modelled ? "; all modelled" : "");
   std::vector<std::size_t> widths;
   for (const auto* column : shown) {
-    widths.push_back(std::string(column->heading).size());
+    widths.push_back(column->heading.size());
     for (const auto& [number, metrics] : lines)
       widths.back() = std::max(widths.back(), cell(metrics, *column).size());
     text += padded_left(column->heading, widths.back()) + "  ";

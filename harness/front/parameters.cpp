@@ -241,6 +241,14 @@ parameter_values given_parameters(const track_description& track,
   return values;
 }
 
+parameter_value parse_value(const track_description& track, const parameter_description& parameter,
+                            const std::string& text) {
+  check_values(track, parameter, text);
+  const auto values = parse_values(parameter, text);
+  if (values.size() != 1) throw usage_error(fmt::format("--{} takes a single value here", parameter.name));
+  return values.front();
+}
+
 std::string parameters_text(const track_description& track, const parameter_values& values) {
   std::vector<std::string> parts;
   for (const auto& parameter : track.parameters) {

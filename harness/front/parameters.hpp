@@ -44,6 +44,11 @@ enum class default_set { bench, verify };
 [[nodiscard]] parameter_values given_parameters(const track_description& track,
                                                 const std::vector<parameter_argument>& arguments);
 
+// The one value that `text` means for the parameter. Throws usage_error when it means none, or is not
+// allowed.
+[[nodiscard]] parameter_value parse_value(const track_description& track,
+                                          const parameter_description& parameter, const std::string& text);
+
 // "n = 1000000000, type = float32", in the track's order.
 [[nodiscard]] std::string parameters_text(const track_description& track, const parameter_values& values);
 

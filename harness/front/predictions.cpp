@@ -13,6 +13,7 @@
 #include "harness/front/counters_table.hpp"
 #include "harness/front/errors.hpp"
 #include "harness/front/format.hpp"
+#include "harness/front/known_counters.hpp"
 
 namespace lab {
 namespace {
@@ -21,10 +22,8 @@ namespace {
 constexpr double close_enough = 0.10;
 
 std::string meaning_of(const std::string& metric) {
-  for (const counter_meaning& known : modelled_counters()) {
-    if (metric == known.name) return fmt::format("{} ({})", metric, known.meaning);
-  }
-  return metric;
+  const known_counter* known = find_counter(metric);
+  return known == nullptr ? metric : fmt::format("{} ({})", metric, known->meaning);
 }
 
 bool begins_with_one_of(const std::string& text, const std::vector<std::string>& beginnings) {
@@ -41,45 +40,10 @@ std::optional<std::string> heading_of(const std::string& line) {
 
 }  // namespace
 
-const std::vector<counter_meaning>& modelled_counters() {
-  static const std::vector<counter_meaning> counters{
-      {load_requests, "loads from global memory, one for each group of lanes"},
-      {load_sectors, "sectors of 32 bytes that they touch"},
-      {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "bytes in those sectors"},
-      {store_requests, "stores to global memory, one for each group of lanes"},
-      {store_sectors, "sectors of 32 bytes that they touch"},
-      {"l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum", "bytes in those sectors"},
-      {shared_load_wavefronts, "passes of loads through the banks of shared memory"},
-      {shared_load_conflicts, "those beyond what the loads need without bank conflicts"},
-      {shared_store_wavefronts, "passes of stores through the banks of shared memory"},
-      {shared_store_conflicts, "those beyond what the stores need without bank conflicts"},
-      {"smsp__thread_inst_executed_per_inst_executed.ratio", "lanes active, on average"},
-      {"launch__grid_size", "blocks of a launch"},
-      {"launch__block_size", "threads of a block"},
-      {"lab__bytes_asked_mem_global_op_ld.sum", "bytes that lanes load from global memory"},
-      {"lab__bytes_asked_mem_global_op_st.sum", "bytes that lanes store to global memory"},
-      {"lab__requests_mem_shared_op_ld.sum", "loads of shared memory, one for each group of lanes"},
-      {"lab__requests_mem_shared_op_st.sum", "stores of shared memory, one for each group of lanes"},
-      {"lab__atomics_mem_global.sum", "atomic operations of lanes on global memory"},
-      {"lab__atomics_mem_shared.sum", "atomic operations of lanes on shared memory"},
-      {"lab__barriers.sum", "barriers, one for each block that passes one"}};
-  return counters;
-}
-
-bool is_own(const std::string& metric) {
-  return metric.rfind("lab__", 0) == 0;
-}
-
-bool is_modelled(const std::string& metric) {
-  const auto& known = modelled_counters();
-  return std::any_of(known.begin(), known.end(),
-                     [&](const counter_meaning& counter) { return metric == counter.name; });
-}
-
-std::vector<std::string> questions_about(const stage_description& stage, bool modelled) {
+std::vector<std::string> questions_about(const stage_claims& stage, bool modelled) {
   std::vector<std::string> questions;
   std::vector<std::string> candidates = stage.metrics;
-  const auto claimed = claimed_counters({&stage});
+  const auto claimed = claimed_counters(stage);
   candidates.insert(candidates.end(), claimed.begin(), claimed.end());
   for (const std::string& metric : candidates) {
     const bool known = modelled ? is_modelled(metric) : !is_own(metric);

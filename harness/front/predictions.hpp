@@ -9,23 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/claims_file.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
 
-// Every counter that the emulator models, with what it counts.
-struct counter_meaning {
-  const char* name;
-  const char* meaning;
-};
-[[nodiscard]] const std::vector<counter_meaning>& modelled_counters();
-[[nodiscard]] bool is_modelled(const std::string& metric);
-// The lab's own counters ("lab__..."), which mean nothing to Nsight Compute.
-[[nodiscard]] bool is_own(const std::string& metric);
-
 // What a person is asked about a stage: the counters that its page and its claims speak of, as far as the
 // device has them.
-[[nodiscard]] std::vector<std::string> questions_about(const stage_description& stage, bool modelled);
+[[nodiscard]] std::vector<std::string> questions_about(const stage_claims& stage, bool modelled);
 
 using answers = std::map<std::string, double>;  // a metric that is not in it was skipped
 

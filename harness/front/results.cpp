@@ -168,7 +168,7 @@ void to_json(nlohmann::json& json, const result_group& group) {
 
 void to_json(nlohmann::json& json, const claim_verdict& verdict) {
   json = {{"stage", verdict.stage},
-          {"claim", verdict.claim},
+          {"claim", value_or_null(verdict.claim)},
           {"status", claim_status_names[static_cast<int>(verdict.status)]},
           {"figure", value_or_null(verdict.figure)},
           {"modelled", verdict.modelled},

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/front/claim.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
@@ -51,8 +52,8 @@ inline constexpr const char* claim_status_names[] = {"holds", "broken", "not_tes
 
 // What became of one claim of a stage's.
 struct claim_verdict {
-  std::string stage;  // its path
-  lab::claim claim;
+  std::string stage;                     // its path
+  std::optional<lab::claim> claim = {};  // nothing: the stage's claims cannot be read
   claim_status status = claim_status::not_tested;
   std::optional<double> figure;  // what was found, where something was
   bool modelled = false;

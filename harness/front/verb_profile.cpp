@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +20,7 @@
 #include "harness/front/errors.hpp"
 #include "harness/front/file_output.hpp"
 #include "harness/front/format.hpp"
+#include "harness/front/known_counters.hpp"
 #include "harness/front/nsight_compute.hpp"
 #include "harness/front/predictions.hpp"
 #include "harness/front/results.hpp"
@@ -36,17 +36,15 @@ namespace fs = std::filesystem;
 // Each metric may take several replays of the kernel.
 constexpr double profile_timeout_seconds = 600;
 
-// Every stage's, beside those that its page speaks of: what the emulator models too, so that the two devices
-// can be compared.
-const std::vector<std::string> common_metrics{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                                              "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                                              "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                                              "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                                              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-                                              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-                                              "smsp__thread_inst_executed_per_inst_executed.ratio"};
+// Every stage's, beside those that its page speaks of: what is shown beside lines, which the emulator models
+// too, so that the two devices can be compared.
+std::vector<std::string> common_metrics() {
+  std::vector<std::string> names;
+  for (const known_counter& one : known_counters()) {
+    if (!one.column.empty()) names.push_back(one.name);
+  }
+  return names;
+}
 
 // The values that were given, and the first of the emulator's defaults for every other parameter: the same
 // sizes on either device, so that their counters can be compared.
@@ -107,16 +105,16 @@ void check_metrics(const std::vector<std::string>& metrics, const device_record&
     if (is_emulator(device)) {
       if (is_modelled(metric)) continue;
       std::vector<std::string> known;
-      for (const auto& counter : modelled_counters()) known.emplace_back(counter.name);
+      for (const auto& counter : known_counters()) {
+        if (counter.modelled) known.push_back(counter.name);
+      }
       throw usage_error(fmt::format("--metrics: the emulator does not model '{}'; it models {}", metric,
                                     fmt::join(known, ", ")));
     }
     if (is_own(metric))
       throw usage_error(fmt::format("--metrics: only the emulator counts '{}' (--device emulator)", metric));
-    const bool is_name = std::all_of(metric.begin(), metric.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ':';
-    });
-    if (!is_name) throw usage_error(fmt::format("--metrics: '{}' is no name of a metric", metric));
+    if (!is_metric_name(metric))
+      throw usage_error(fmt::format("--metrics: '{}' is no name of a metric", metric));
   }
 }
 
@@ -127,10 +125,27 @@ std::string announced_in(const answer_record& answer) {
   return failure_text(*verification->failure);
 }
 
+// What Nsight Compute counts when nobody says what: the common counters, those that the stage's page speaks
+// of, and those that it or another stage of its track claims.
+std::vector<std::string> wanted_metrics(const track_selection& of, const stage_description& stage,
+                                        const claims_by_stage& claims) {
+  std::vector<std::string> wanted = common_metrics();
+  const auto add = [&wanted](const std::vector<std::string>& metrics) {
+    for (const std::string& metric : metrics) {
+      if (!is_own(metric) && std::find(wanted.begin(), wanted.end(), metric) == wanted.end())
+        wanted.push_back(metric);
+    }
+  };
+  // The stage before a claim's is counted too, and may not be among those that were asked for.
+  if (const auto own = claims.find(stage.path); own != claims.end()) add(own->second.metrics);
+  for (const stage_description* one : of.stages) add(claimed_counters(claims.at(one->path)));
+  return wanted;
+}
+
 // Runs Nsight Compute over one run of the stage. Every launch is a line of its table; a kernel's launches are
 // added up.
 stage_profile measure_counters(const profile_options& options, const std::vector<std::string>& worker,
-                               const std::vector<std::string>& claimed, const stage_description& stage,
+                               const std::vector<std::string>& wanted, const stage_description& stage,
                                const parameter_values& parameters) {
   stage_profile result{.stage = stage.path};
   profile_request request;
@@ -139,18 +154,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
   request.message = {
       {"op", "once"}, {"stage", stage.path}, {"parameters", parameters}, {"seed", options.seed}};
   request.stage = stage.path;
-  request.metrics = options.metrics;
-  if (request.metrics.empty()) {
-    request.metrics = common_metrics;
-    for (const auto& more : {stage.metrics, claimed}) {
-      for (const std::string& metric : more) {
-        const bool is_own = metric.rfind("lab__", 0) == 0;  // Nsight Compute does not know those
-        const auto& known = request.metrics;
-        if (!is_own && std::find(known.begin(), known.end(), metric) == known.end())
-          request.metrics.push_back(metric);
-      }
-    }
-  }
+  request.metrics = options.metrics.empty() ? wanted : options.metrics;
   const std::string report = report_path(options, stage.path);
   require_writable(report);
   const unfinished_report unfinished(report);
@@ -247,11 +251,11 @@ using counter_of_stages = std::function<stage_profile(
     const track_selection& of, const stage_description& stage, const parameter_values& parameters)>;
 
 int check_claims(const profile_options& options, const std::vector<track_selection>& selections,
-                 const device_record& device, const counter_of_stages& count) {
+                 const claims_by_stage& claims, const device_record& device, const counter_of_stages& count) {
   std::vector<claim_verdict> verdicts;
   for (const auto& selection : selections) {
     check_counter_claims(
-        selection, device, profile_parameters(*selection.track, options.parameters),
+        selection, claims, device, profile_parameters(*selection.track, options.parameters),
         [&](const auto& stage, const auto& parameters) { return count(selection, stage, parameters); },
         [&](const claim_verdict& verdict) {
           std::printf("%s\n", verdict_text(verdict).c_str());
@@ -266,10 +270,13 @@ int check_claims(const profile_options& options, const std::vector<track_selecti
 }
 
 int predict_counters(const profile_options& options, const track_selection& selection,
-                     const device_record& device, const counter_of_stages& count) {
+                     const claims_by_stage& claims, const device_record& device,
+                     const counter_of_stages& count) {
   const stage_description& stage = *selection.stages.front();
   if (!stage.runnable) throw usage_error(fmt::format("{}: {}", stage.path, stage.why_not));
-  const auto questions = questions_about(stage, is_emulator(device));
+  const stage_claims& own = claims.at(stage.path);
+  if (!own.problem.empty()) throw usage_error(own.problem);
+  const auto questions = questions_about(own, is_emulator(device));
   if (questions.empty())
     throw usage_error(fmt::format("{}: its page speaks of no counter that can be had here", stage.path));
   const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
@@ -336,6 +343,7 @@ int profile_stages(const profile_options& options) {
   const worker_set observed(backend::observed);
   if (modelled && !observed.problem().empty()) throw environment_error(observed.problem());
 
+  const claims_by_stage claims = read_claims(selections);
   const counter_of_stages count = [&](const track_selection& of, const stage_description& stage,
                                       const parameter_values& parameters) {
     if (!stage.broken.empty()) return stage_profile{.stage = stage.path, .failure = stage.broken};
@@ -344,10 +352,13 @@ int profile_stages(const profile_options& options) {
     status.show(fmt::format("{}: counting", stage.path));
     return modelled ? model_counters(options, observed, stage, parameters)
                     : measure_counters(options, connected.workers.command({{"stage", stage.path}}),
-                                       claimed_counters(of.stages), stage, parameters);
+                                       wanted_metrics(of, stage, claims), stage, parameters);
   };
-  if (options.check) return check_claims(options, selections, device, count);
-  if (options.predict) return predict_counters(options, selections.front(), device, count);
+  if (options.check) return check_claims(options, selections, claims, device, count);
+  if (options.predict) return predict_counters(options, selections.front(), claims, device, count);
+  for (const auto& [path, own] : claims) {
+    if (!own.problem.empty()) std::fprintf(stderr, "lab: %s\n", own.problem.c_str());
+  }
 
   bool failed = false;
   nlohmann::json stages = nlohmann::json::array();

@@ -31,7 +31,7 @@ int finish(session& run) {
 
 // Of the stages that were run.
 int test_claims(session& run) {
-  run.results.claims = check_time_claims(run.selections(), run.results);
+  run.results.claims = check_time_claims(run.selections(), read_claims(run.selections()), run.results);
   print("\n");
   for (const claim_verdict& verdict : *run.results.claims) print(verdict_text(verdict) + "\n");
   print(verdicts_summary(*run.results.claims) +

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/claim.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/front/program.hpp"
@@ -165,7 +164,7 @@ TEST_CASE("a counter that nobody knows is refused before anything is counted") {
   on_emulator.insert(on_emulator.begin() + 1, std::string("LAB_WORKER_OBSERVED=") + LAB_FAKE_WORKER);
   expect(run(on_emulator), 2,
          {"--metrics: the emulator does not model 'dram__bytes_read.sum'", "lab__barriers"});
-  on_emulator.back() = lab::load_requests;
+  on_emulator.back() = lab::test::load_requests;
   expect(run(on_emulator), 0, {"1024 modelled"});
   expect(lab_with({"profile", "ladder/01", "--metrics", "lab__barriers.sum"}), 2,
          {"--metrics: only the emulator counts 'lab__barriers.sum'"});

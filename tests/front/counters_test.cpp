@@ -49,7 +49,7 @@ TEST_CASE("a specimen keeps its claim by failing as announced") {
   const auto verdict_on = [&](const lab::stage_profile& found) {
     std::vector<lab::claim_verdict> verdicts;
     lab::check_counter_claims(
-        selection, {}, {}, [&](const auto&, const auto&) { return found; },
+        selection, {{stage.path, {}}}, {}, {}, [&](const auto&, const auto&) { return found; },
         [&](const lab::claim_verdict& verdict) { verdicts.push_back(verdict); });
     REQUIRE(verdicts.size() == 1);
     return verdicts[0].status;

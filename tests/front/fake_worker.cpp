@@ -52,53 +52,12 @@ lab::stage_description stage(const std::string& track, const std::string& name) 
   result.path = track + "/" + name;
   result.idea = "the idea of " + name;
   result.library = name.find("library") != std::string::npos;
-  result.metrics = {"gpu__time_duration.sum"};
   if (name.find("not_runnable") != std::string::npos) {
     result.needs = "GPU, compute capability 12.0";
     result.runnable = false;
     result.why_not = "needs compute capability 12.0, and this is 9.0";
   }
   return result;
-}
-
-// Claims that hold here, do not hold, or are not about this device or run. Times are those of answer_stage.
-std::vector<lab::claim> claims_of(const std::string& name) {
-  using lab::relation;
-  const std::map<std::string, std::int64_t> here{{"n", 1000}};
-  if (name == "02_kept") {
-    return {{.metric = lab::load_requests, .value = 1024},
-            {.metric = lab::load_sectors, .over_previous = true, .value = 0.5},
-            {.metric = "dram__bytes_read.sum", .value = 1},
-            {.metric = lab::speed_up_metric,
-             .holds = relation::at_least,
-             .value = 1.5,
-             .at = here,
-             .device = "Fake"},
-            {.metric = lab::speed_of_light_metric, .holds = relation::at_least, .value = 45, .at = here},
-            {.metric = lab::speed_up_over_first_metric, .holds = relation::at_most, .value = 2.5, .at = here},
-            {.metric = lab::speed_up_over_library_metric, .holds = relation::at_most, .value = 1, .at = here},
-            {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 9, .at = {{"n", 5000}}},
-            {.metric = lab::speed_up_metric,
-             .holds = relation::at_least,
-             .value = 9,
-             .at = here,
-             .device = "H200"},
-            {.metric = lab::speed_up_metric,
-             .holds = relation::at_least,
-             .value = 9,
-             .at = here,
-             .compute_capability = "12.0"}};
-  }
-  if (name == "01_barriers") return {{.metric = "lab__barriers.sum", .value = 3}};
-  if (name == "02_broken") {
-    return {{.metric = lab::load_sectors, .over_previous = true, .value = 0.25},
-            {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 3, .at = here}};
-  }
-  if (name == "04_unstable" || name == "05_wrong") {
-    return {{.metric = lab::load_requests, .value = 1024},
-            {.metric = lab::speed_up_metric, .holds = relation::at_least, .value = 0.1, .at = here}};
-  }
-  return {};
 }
 
 lab::track_description track(const std::string& name, std::vector<lab::parameter_description> parameters,
@@ -108,11 +67,7 @@ lab::track_description track(const std::string& name, std::vector<lab::parameter
   result.title = "The track " + name;
   result.unit = "float";
   result.parameters = std::move(parameters);
-  for (const auto& one : stages) {
-    result.stages.push_back(stage(name, one));
-    result.stages.back().claims = claims_of(one);
-    if (name == "claims") result.stages.back().metrics.push_back(lab::load_requests);
-  }
+  for (const auto& one : stages) result.stages.push_back(stage(name, one));
   return result;
 }
 
@@ -314,9 +269,10 @@ void answer_counters(const std::string& stage_path) {
   lab::profile_record profile{.modelled = true};
   profile.kernels.push_back({.name = "kernel",
                              .launches = 1,
-                             .metrics = {{lab::load_requests, 1024},
+                             .metrics = {{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1024},
                                          {"lab__barriers.sum", 3},
-                                         {lab::load_sectors, contains(stage_path, "first") ? 8192 : 4096}}});
+                                         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                          contains(stage_path, "first") ? 8192 : 4096}}});
   send({{"end", "ok"}, {"verification", verification()}, {"profile", profile}});
 }
 

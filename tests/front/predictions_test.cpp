@@ -8,6 +8,9 @@
 
 namespace {
 
+constexpr const char* load_requests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+constexpr const char* load_sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+
 std::string verdict(double predicted, double figure) {
   return lab::verdict_of({.metric = "x.sum", .predicted = predicted, .figure = figure});
 }
@@ -30,8 +33,8 @@ TEST_CASE("answers are numbers as people write them") {
 TEST_CASE("questions are asked until they are answered or skipped") {
   std::istringstream in("a lot\n1,024\n?\n");
   std::ostringstream out;
-  const auto given = lab::ask(in, out, {lab::load_requests, "b.sum"});
-  CHECK(given == lab::answers{{lab::load_requests, 1024}});
+  const auto given = lab::ask(in, out, {load_requests, "b.sum"});
+  CHECK(given == lab::answers{{load_requests, 1024}});
   CHECK(out.str().find("loads from global memory") != std::string::npos);
   CHECK(out.str().find("That is no number") != std::string::npos);
   std::istringstream ended("1024\n");
@@ -55,16 +58,14 @@ TEST_CASE("a prediction is exact, near, or off") {
 }
 
 TEST_CASE("what is asked about a stage is what its page and its claims speak of, and the device has") {
-  lab::stage_description stage;
-  stage.metrics = {lab::load_sectors, "dram__bytes_read.sum"};
-  stage.claims = {{.metric = lab::load_sectors, .per = lab::load_requests},
+  lab::stage_claims stage;
+  stage.metrics = {load_sectors, "dram__bytes_read.sum"};
+  stage.claims = {{.metric = load_sectors, .per = load_requests},
                   {.metric = "lab__barriers.sum"},
                   {.metric = lab::speed_up_metric}};
   using strings = std::vector<std::string>;
-  CHECK(lab::questions_about(stage, true) ==
-        strings{lab::load_sectors, lab::load_requests, "lab__barriers.sum"});
-  CHECK(lab::questions_about(stage, false) ==
-        strings{lab::load_sectors, "dram__bytes_read.sum", lab::load_requests});
+  CHECK(lab::questions_about(stage, true) == strings{load_sectors, load_requests, "lab__barriers.sum"});
+  CHECK(lab::questions_about(stage, false) == strings{load_sectors, "dram__bytes_read.sum", load_requests});
 }
 
 TEST_CASE("a page's reasoning is its sections of prediction and of what Nsight shows") {

@@ -1,4 +1,5 @@
-// Calling the program as a person does, against the fake worker (fake_worker.cpp).
+// Calling the program as a person does, against the fake worker (fake_worker.cpp), whose stages claim
+// what stands in stages/ beside this file.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,10 @@ namespace lab::test {
 
 using strings = std::vector<std::string>;
 
+// Counters that the fake stages claim, and that the fake worker counts.
+inline constexpr const char* load_requests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+inline constexpr const char* load_sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+
 struct outcome {
   int code;
   std::string text;
@@ -23,15 +28,19 @@ struct outcome {
 // `lab` with these arguments, where the CUDA worker is the fake one.
 inline strings command(const strings& arguments, const std::string& mode = "") {
   strings all{"/usr/bin/env", "FAKE_WORKER=" + mode, std::string("LAB_WORKER_CUDA=") + LAB_FAKE_WORKER,
-              LAB_PROGRAM};
+              "LAB_STAGES=" LAB_FAKE_STAGES, LAB_PROGRAM};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return all;
 }
 
 // The same on a machine without a GPU.
 inline strings command_without_gpu(const strings& arguments) {
-  strings all{"/usr/bin/env", "FAKE_WORKER=emulator", "LAB_WORKER_CUDA=/nonexistent/worker",
-              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER, LAB_PROGRAM};
+  strings all{"/usr/bin/env",
+              "FAKE_WORKER=emulator",
+              "LAB_WORKER_CUDA=/nonexistent/worker",
+              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER,
+              "LAB_STAGES=" LAB_FAKE_STAGES,
+              LAB_PROGRAM};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return all;
 }

@@ -464,16 +464,18 @@ TEST_CASE("claims about time are tested with the run's own timings") {
   const std::string path = (directory / "results.json").string();
   const outcome found = lab_with({"run", "claims/0[1-4]*", "--check", "--json", path});
   expect(found, 0,
-         {"claims/02_kept: speedup >= 1.5 (n = 1000; Fake): holds: 2\n",
-          "claims/02_kept: speed_of_light_percent >= 45 (n = 1000): holds: 50\n",
-          "claims/02_kept: speedup_over_first <= 2.5 (n = 1000): holds: 2\n",
-          "claims/02_kept: speedup_over_library <= 1 (n = 1000): holds: 0.625\n",
-          "claims/02_kept: speedup >= 9 (n = 5000): not tested here: this run has no n = 5000",
+         {"claims/02_kept: speedup >= 1.5 (n = 1000; Fake; compute capability 9.0): holds: 2\n",
+          "claims/02_kept: speed_of_light_percent >= 45 (n = 1000; compute capability 9.0): holds: 50\n",
+          "claims/02_kept: speedup_over_first <= 2.5 (n = 1000; compute capability 9.0): holds: 2\n",
+          "claims/02_kept: speedup_over_library <= 1 (n = 1000; compute capability 9.0): holds: 0.625\n",
+          "claims/02_kept: speedup >= 9 (n = 5000; compute capability 9.0): not tested here: this run has no "
+          "n = 5000",
           "not tested here: it is claimed of H200, and this is Fake GPU\n",
           "not tested here: it is claimed of compute capability 12.0, and this is Fake GPU, 9.0\n",
-          "claims/04_unstable: speedup >= 0.1 (n = 1000): not tested here: its timing is unstable\n",
+          "claims/04_unstable: speedup >= 0.1 (n = 1000; compute capability 9.0): not tested here: its "
+          "timing is unstable\n",
           "8 claims: 4 hold, 0 BROKEN, 4 not tested here"});
-  CHECK(!contains(found.text, lab::load_requests));
+  CHECK(!contains(found.text, lab::test::load_requests));
   const json results = document(path);
   CHECK(statuses(results) ==
         strings{"holds", "holds", "holds", "holds", "not_tested", "not_tested", "not_tested", "not_tested"});
@@ -485,18 +487,20 @@ TEST_CASE("claims about time are tested with the run's own timings") {
 TEST_CASE("a broken claim about time fails the run, and only when claims are tested") {
   expect(lab_with({"run", "lies"}), 0, {"2 ok"});
   expect(lab_with({"run", "lies", "--check"}), 1,
-         {"lies/02_broken: speedup >= 3 (n = 1000): BROKEN: 2\n",
+         {"lies/02_broken: speedup >= 3 (n = 1000; compute capability 9.0): BROKEN: 2\n",
           "1 claims: 0 hold, 1 BROKEN, 0 not tested here"});
   expect(lab_with({"run", "claims/05*", "--check"}), 1,
-         {"claims/05_wrong: speedup >= 0.1 (n = 1000): BROKEN: the stage fails: wrong at index 17"});
+         {"claims/05_wrong: speedup >= 0.1 (n = 1000; compute capability 9.0): BROKEN: the stage fails: "
+          "wrong at index 17"});
 }
 
 TEST_CASE("a claim about time is not tested without what it is compared with") {
-  expect(
-      lab_with({"run", "lies/02*", "--check"}), 0,
-      {"lies/02_broken: speedup >= 3 (n = 1000): not tested here: lies/01_first is not part of this run\n"});
+  expect(lab_with({"run", "lies/02*", "--check"}), 0,
+         {"lies/02_broken: speedup >= 3 (n = 1000; compute capability 9.0): not tested here: lies/01_first "
+          "is not part of this run\n"});
   expect(lab_with({"run", "claims/02*", "--check"}), 0,
-         {"speedup_over_library <= 1 (n = 1000): not tested here: no library of this track was timed in this "
+         {"speedup_over_library <= 1 (n = 1000; compute capability 9.0): not tested here: no library of this "
+          "track was timed in this "
           "run\n"});
   expect(lab_with({"run", "lies", "--check", "--n", "2000"}), 0,
          {"not tested here: this run has no n = 1000"});
@@ -510,16 +514,35 @@ TEST_CASE("claims about counters are tested on the emulator") {
   const temporary_directory directory;
   const std::string path = (directory / "claims.json").string();
   expect(on_emulator({"profile", "claims/0[1-4]*", "--check", "--json", path}), 0,
-         {std::string("claims/02_kept: ") + lab::load_requests + " = 1024: holds: 1024 modelled\n",
+         {std::string("claims/02_kept: ") + lab::test::load_requests + " = 1024: holds: 1024 modelled\n",
           ", over the previous stage's, = 0.5: holds: 0.5 modelled\n",
           "dram__bytes_read.sum = 1: not tested here: the emulator does not model it\n",
           "4 claims: 3 hold, 0 BROKEN, 1 not tested here"});
   CHECK(statuses(document(path)) == strings{"holds", "holds", "not_tested", "holds"});
-  expect(on_emulator({"profile", "lies", "--check"}), 1, {"= 0.25: BROKEN: 0.5 modelled\n", "1 BROKEN"});
+  expect(on_emulator({"profile", "lies", "--check"}), 1,
+         {"= 0.25: BROKEN: 0.5 modelled (claimed because: half the sectors)\n", "1 BROKEN"});
   // The stage before it is counted, though the pattern leaves it out.
-  expect(on_emulator({"profile", "lies/02*", "--check"}), 1, {"= 0.25: BROKEN: 0.5 modelled\n"});
+  expect(on_emulator({"profile", "lies/02*", "--check"}), 1, {"= 0.25: BROKEN: 0.5 modelled"});
   expect(on_emulator({"profile", "claims/05*", "--check"}), 1,
          {"BROKEN: the stage fails: wrong at index 17"});
+}
+
+TEST_CASE("claims that cannot be read break where they are tested, and cost nothing else") {
+  const std::string mistake =
+      "light/01_slow/claims.json:3: no counter 'launch__grid_sise' is known; did you mean "
+      "launch__grid_size?\n";
+  const temporary_directory directory;
+  const std::string path = (directory / "claims.json").string();
+  expect(on_emulator({"profile", "light", "--check", "--json", path}), 1,
+         {"light/01_slow: BROKEN: ", mistake, "1 claims: 0 hold, 1 BROKEN"});
+  CHECK(document(path).at("claims")[0].at("claim").is_null());
+  expect(lab_with({"run", "light/01_slow", "--check", "--json", path}), 1, {"1 ok", mistake, "1 BROKEN"});
+  const json schema = document(LAB_RESULTS_SCHEMA);
+  CHECK(undescribed(document(path), schema, schema) == "");
+  expect(on_emulator({"profile", "light/01_slow", "--predict"}), 2, {mistake});
+  expect(on_emulator({"profile", "light/01_slow"}), 0, {"lab: ", mistake, "1024 modelled"});
+  expect(lab_with({"run", "light/01_slow"}), 0, {"1 ok"});
+  expect(lab_with({"list", "light"}), 0, {"light/01_slow"});
 }
 
 TEST_CASE("counters are predicted from a file, then shown beside the figures") {
@@ -530,7 +553,7 @@ TEST_CASE("counters are predicted from a file, then shown beside the figures") {
     lab::test::put(answers, text);
     return on_emulator({"profile", "claims/02_kept", "--predict", "--answers", answers, "--json", path});
   };
-  const std::string requests = lab::load_requests, sectors = lab::load_sectors;
+  const std::string requests = lab::test::load_requests, sectors = lab::test::load_sectors;
   expect(predict("{\"" + requests + "\": 1024, \"" + sectors + "\": 32768}"), 0,
          {"predicted", requests + "       1024  1024 modelled  exact", "off by a factor of 8"});
   const json stage = document(path).at("stages")[0];
@@ -557,7 +580,7 @@ TEST_CASE("counters are predicted from a file, then shown beside the figures") {
 
 TEST_CASE("predictions are asked for on a terminal alone, of one stage that runs here") {
   expect(on_emulator({"profile", "claims/02_kept", "--predict"}), 2,
-         {"asks on a terminal, and there is none", "--answers FILE", lab::load_requests});
+         {"asks on a terminal, and there is none", "--answers FILE", lab::test::load_requests});
   expect(on_emulator({"profile", "claims", "--predict"}), 2, {"about one stage"});
   expect(on_emulator({"profile", "claims/02_kept", "--predict", "--check"}), 2, {"exclude each other"});
   expect(on_emulator({"profile", "faults/08", "--predict"}), 2, {"needs compute capability 12.0"});

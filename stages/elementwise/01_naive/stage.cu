@@ -18,30 +18,11 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "one thread per element",
-     .launch = launch,
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
-     .claims = {// 32 neighbours of 8 bytes are 8 sectors.
-                {.metric = load_sectors, .per = load_requests, .value = 8, .at = {{"n", 1 << 20}}},
-                {.metric = store_sectors, .per = store_requests, .value = 8, .at = {{"n", 1 << 20}}},
-                // Coalesced, but too few bytes in flight for all of it.
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 70,
-                 .at = {{"n", 1'000'000'000}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_most,
-                 .value = 90,
-                 .at = {{"n", 1'000'000'000}},
-                 .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "one thread per element",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
 
 }  // namespace
 }  // namespace lab::elementwise::naive

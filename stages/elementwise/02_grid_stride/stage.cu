@@ -35,18 +35,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "a grid that fills the device once, in strides of its own size",
      .launch = launch,
-     .tile = block_threads,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "launch__grid_size"},
-     .claims = {// Other threads take the same elements: the memory sees no difference.
-                {.metric = load_requests, .over_previous = true, .value = 1, .at = {{"n", 1 << 20}}},
-                {.metric = load_sectors, .over_previous = true, .value = 1, .at = {{"n", 1 << 20}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.05,
-                 .at = {{"n", 1'000'000'000}},
-                 .device = "H200"}}}};
+     .tile = block_threads}};
 
 }  // namespace
 }  // namespace lab::elementwise::grid_stride

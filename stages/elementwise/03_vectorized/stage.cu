@@ -26,29 +26,11 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "16-byte accesses",
-     .launch = launch,
-     .tile = tile_elements,
-     .owner_of = consecutive_owner<tile_elements, 2>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "dram__bytes_read.sum"},
-     .claims = {// 16 bytes an access: half the requests for the same sectors.
-                {.metric = load_requests, .over_previous = true, .value = 0.5, .at = {{"n", 1 << 20}}},
-                {.metric = load_sectors, .per = load_requests, .value = 16, .at = {{"n", 1 << 20}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.03,
-                 .at = {{"n", 1'000'000'000}},
-                 .device = "H200"},
-                // Within a few percent of the copy.
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 95,
-                 .at = {{"n", 1'000'000'000}},
-                 .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "16-byte accesses",
+                                        .launch = launch,
+                                        .tile = tile_elements,
+                                        .owner_of = consecutive_owner<tile_elements, 2>}};
 
 }  // namespace
 }  // namespace lab::elementwise::vectorized

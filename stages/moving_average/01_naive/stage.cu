@@ -27,34 +27,11 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
               in.n, in.window);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "one thread per output, the whole window from global memory",
-     .launch = launch,
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sector_hit_rate.pct",
-                 "dram__bytes_read.sum"},
-     .claims = {// Every warp of 32 outputs asks `window` times, for 8 sectors or, where it begins inside a
-                // sector, 9.
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .holds = relation::at_least,
-                 .value = 8.5,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .holds = relation::at_most,
-                 .value = 9,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = load_requests, .value = 300 * 3116, .at = {{"n", 100'000}, {"window", 300}}},
-                // At least 0.72 s, against a floor of 3.7 ms.
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_most,
-                 .value = 0.55,
-                 .at = {{"n", 1'000'000'000}, {"window", 3000}},
-                 .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "one thread per output, the whole window from global memory",
+                                        .launch = launch,
+                                        .tile = block_threads,
+                                        .owner_of = consecutive_owner<block_threads, 1>}};
 
 }  // namespace
 }  // namespace lab::moving_average::naive

@@ -49,39 +49,7 @@ const registration<problem> registered{
      .unsupported =
          [](const problem::parameters& p) { return halo_too_long(p, block_threads, sizeof(double)); },
      .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1>,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "smsp__inst_executed.sum"},
-     .claims = {
-         // (128 + 299) / 128 loads per output instead of 300, and a few for the ends of an unrolled loop.
-         {.metric = load_requests,
-          .over_previous = true,
-          .holds = relation::at_most,
-          .value = 0.015,
-          .at = {{"n", 100'000}, {"window", 300}}},
-         // None by its addresses; a device counts a few whose cause is other warps.
-         {.metric = shared_load_conflicts,
-          .per = shared_load_wavefronts,
-          .holds = relation::at_most,
-          .value = 0.01,
-          .at = {{"n", 100'000}, {"window", 300}}},
-         // A modest factor: the sum still reads `window` values an output.
-         {.metric = speed_up_metric,
-          .holds = relation::at_least,
-          .value = 1.2,
-          .at = {{"n", 1'000'000'000}, {"window", 300}},
-          .device = "H200"},
-         {.metric = speed_up_metric,
-          .holds = relation::at_least,
-          .value = 1.3,
-          .at = {{"n", 1'000'000'000}, {"window", 3000}},
-          .device = "H200"},
-         {.metric = speed_up_metric,
-          .holds = relation::at_most,
-          .value = 2.5,
-          .at = {{"n", 1'000'000'000}, {"window", 3000}},
-          .device = "H200"}}}};
+     .owner_of = consecutive_owner<block_threads, 1>}};
 
 }  // namespace
 }  // namespace lab::moving_average::shared_memory

@@ -62,33 +62,7 @@ const registration<problem> registered{
          [](const problem::parameters& p) { return halo_too_long(p, tile_outputs, sizeof(double)); },
      .tile = tile_outputs,
      .owner_of = consecutive_owner<tile_outputs, thread_outputs>,
-     .traits = {.drifts = true, .leaks_nonfinite = true},
-     .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
-     .claims = {// 48 elements of 8 bytes between lanes: all 16 lanes of a half warp meet in one bank.
-                {.metric = shared_load_conflicts,
-                 .per = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                 .holds = relation::at_least,
-                 .value = 0.9,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = store_sectors,
-                 .per = store_requests,
-                 .holds = relation::at_least,
-                 .value = 31,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 2.2,
-                 .at = {{"n", 1'000'000'000}, {"window", 3000}},
-                 .device = "H200"},
-                // Nothing is saved, and the bank conflicts remain.
-                {.metric = speed_up_over_first_metric,
-                 .holds = relation::at_most,
-                 .value = 0.5,
-                 .at = {{"n", 1'000'000'000}, {"window", 4}},
-                 .device = "H200"}}}};
+     .traits = {.drifts = true, .leaks_nonfinite = true}}};
 
 }  // namespace
 }  // namespace lab::moving_average::thread_tiled

@@ -68,40 +68,7 @@ const registration<problem> registered{
          [](const problem::parameters& p) { return halo_too_long(p, tile_outputs, sizeof(double) + 1); },
      .tile = tile_outputs,
      .owner_of = consecutive_owner<tile_outputs, thread_outputs>,
-     .traits = {.drifts = true, .leaks_nonfinite = true},
-     .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                 "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
-     .claims = {// All but vanishes: 49 is odd.
-                {.metric = shared_load_conflicts,
-                 .per = shared_load_wavefronts,
-                 .holds = relation::at_most,
-                 .value = 0.01,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                // 2 wavefronts a request instead of 32.
-                {.metric = shared_load_wavefronts,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.08,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                // The stores keep their shape.
-                {.metric = store_sectors,
-                 .per = store_requests,
-                 .holds = relation::at_least,
-                 .value = 31,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 4,
-                 .at = {{"n", 1'000'000'000}, {"window", 3000}},
-                 .device = "H200"},
-                // Almost nothing is summed.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_most,
-                 .value = 1.5,
-                 .at = {{"n", 1'000'000'000}, {"window", 4}},
-                 .device = "H200"}}}};
+     .traits = {.drifts = true, .leaks_nonfinite = true}}};
 
 }  // namespace
 }  // namespace lab::moving_average::padded

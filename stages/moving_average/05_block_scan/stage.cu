@@ -84,35 +84,7 @@ const registration<problem> registered{
          [](const problem::parameters& p) { return halo_too_long(p, tile_outputs + 32, sizeof(double)); },
      .tile = tile_outputs,
      .owner_of = consecutive_owner<tile_outputs, per_thread>,
-     .traits = {.drifts = true, .leaks_nonfinite = true},
-     .metrics = {"smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "l1tex__data_bank_conflicts_pipe_lsu.sum"},
-     .claims = {// 15 is odd.
-                {.metric = shared_load_conflicts,
-                 .per = shared_load_wavefronts,
-                 .holds = relation::at_most,
-                 .value = 0.02,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                // Averages leave in order.
-                {.metric = store_sectors,
-                 .per = store_requests,
-                 .value = 8,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                // (3840 + 300) / 3840 values for each output, 4 in a sector.
-                {.metric = load_sectors,
-                 .holds = relation::at_most,
-                 .value = 27'000,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 6,
-                 .at = {{"n", 1'000'000'000}, {"window", 3000}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 20,
-                 .at = {{"n", 1'000'000'000}, {"window", 16'384}},
-                 .device = "H200"}}}};
+     .traits = {.drifts = true, .leaks_nonfinite = true}}};
 
 }  // namespace
 }  // namespace lab::moving_average::block_scan

@@ -71,32 +71,7 @@ const registration<problem> registered{
      .launch = launch,
      .unsupported = [](const problem::parameters& p) { return tiles_too_long<window_sums>(p, 1); },
      .tile = tile,
-     .owner_of = consecutive_owner<tile, per_thread>,
-     .metrics = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu.sum"},
-     .claims = {// Two tiles are read for each tile of outputs, instead of 1.08.
-                {.metric = load_sectors,
-                 .over_previous = true,
-                 .holds = relation::at_least,
-                 .value = 1.7,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                {.metric = load_sectors,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 2,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                // 7 is odd.
-                {.metric = shared_load_conflicts,
-                 .per = shared_load_wavefronts,
-                 .holds = relation::at_most,
-                 .value = 0.05,
-                 .at = {{"n", 100'000}, {"window", 300}}},
-                // 11 tiles of work for each tile of outputs.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_most,
-                 .value = 0.6,
-                 .at = {{"n", 1'000'000'000}, {"window", 16'384}},
-                 .device = "H200"}}}};
+     .owner_of = consecutive_owner<tile, per_thread>}};
 
 }  // namespace
 }  // namespace lab::moving_average::suffix_and_prefix

@@ -99,30 +99,7 @@ const registration<problem> registered{
     {.idea = "one long stripe per block; the last window's suffix sums stay in a ring",
      .launch = launch,
      .unsupported = [](const problem::parameters& p) { return tiles_too_long<window_sums>(p, 2); },
-     .tile = tile,
-     .metrics = {"dram__bytes_read.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu.sum", "smsp__inst_executed.sum"},
-     .claims = {// A halo for each stripe instead of each tile; more stripes on more multiprocessors.
-                {.metric = load_sectors,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.8,
-                 .at = {{"n", 1'000'000}, {"window", 300}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.3,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 5,
-                 .at = {{"n", 1'000'000'000}, {"window", 16'384}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 85,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"}}}};
+     .tile = tile}};
 
 }  // namespace
 }  // namespace lab::moving_average::ring

@@ -173,31 +173,7 @@ const registration<problem> registered{
      .launch = LAB_GPU_ONLY(launch),
      .unsupported = [](const problem::parameters& p) { return window_too_long(p, longest_window); },
      .tile = tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "smsp__inst_executed.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu.sum"},
-     .claims = {// The copy engine loads, not the threads.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.1,
-                 .at = {{"n", 1'000'000}, {"window", 300}}},
-                // Short windows gain nothing: three blocks hid the chain of steps, one does not.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 0.9,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_most,
-                 .value = 1.1,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.1,
-                 .at = {{"n", 1'000'000'000}, {"window", 16'384}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::moving_average::bulk_copy

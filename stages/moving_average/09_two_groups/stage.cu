@@ -182,22 +182,7 @@ const registration<problem> registered{
      .launch = LAB_GPU_ONLY(launch),
      .unsupported = [](const problem::parameters& p) { return window_too_long(p, longest_window); },
      .tile = tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"sm__inst_executed.avg.per_cycle_active",
-                 "smsp__issue_active.avg.pct_of_peak_sustained_active",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {{.metric = "launch__block_size", .value = 576, .at = {{"n", 1'000'000}, {"window", 300}}},
-                // Long windows gain most.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.1,
-                 .at = {{"n", 1'000'000'000}, {"window", 16'384}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 85,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::moving_average::two_groups

@@ -195,25 +195,7 @@ const registration<problem> registered{
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
      .unsupported = [](const problem::parameters& p) { return window_too_long(p, longest_window); },
      .tile = tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors_op_read.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu.sum"},
-     .claims = {{.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.03,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"},
-                {.metric = speed_up_over_library_metric,
-                 .holds = relation::at_least,
-                 .value = 2,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 94,
-                 .at = {{"n", 1'000'000'000}, {"window", 300}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::moving_average::wavefront

@@ -62,19 +62,7 @@ const registration<problem> registered{LAB_PATH,
                                                    .library = true,
                                                    .drifts = true,
                                                    .leaks_nonfinite = true,
-                                                   .nondeterministic = true},
-                                        .metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum"},
-                                        .claims = {// 32 to 40 bytes a value instead of 16.
-                                                   {.metric = speed_of_light_metric,
-                                                    .holds = relation::at_most,
-                                                    .value = 50,
-                                                    .at = {{"n", 1'000'000'000}, {"window", 300}},
-                                                    .device = "H200"},
-                                                   {.metric = speed_of_light_metric,
-                                                    .holds = relation::at_least,
-                                                    .value = 35,
-                                                    .at = {{"n", 1'000'000'000}, {"window", 300}},
-                                                    .device = "H200"}}}};
+                                                   .nondeterministic = true}}};
 
 }  // namespace
 }  // namespace lab::moving_average::cub_scan

@@ -70,17 +70,7 @@ const registration<problem> registered{
     {.idea = "one work buffer with room for the longest rows there may be, then a gather into the column",
      .launch = launch,
      .tile = block_threads,
-     .traits = {.synchronises = true},
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "dram__bytes_read.sum",
-                 "dram__bytes_write.sum"},
-     .claims = {// Rows that were written far apart are read and written once more.
-                {.metric = store_sectors,
-                 .per = store_requests,
-                 .holds = relation::at_least,
-                 .value = 5,
-                 .at = {{"rows", 20'000}, {"allocator", 2}}}}}};
+     .traits = {.synchronises = true}}};
 
 }  // namespace
 }  // namespace lab::redact::preallocated

@@ -98,21 +98,7 @@ const registration<problem> registered{
     {.idea = "a block reads and writes the characters of its rows together, 16 bytes at a time",
      .launch = launch,
      .tile = most_tile_rows,
-     .traits = {.synchronises = true},
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
-                 "dram__bytes_write.sum"},
-     .claims = {// 16 bytes a thread instead of one.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.2,
-                 .at = {{"rows", 20'000}, {"allocator", 2}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.3,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"}}}};
+     .traits = {.synchronises = true}}};
 
 }  // namespace
 }  // namespace lab::redact::cooperative

@@ -35,21 +35,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "one pass: a block learns from those before it where its rows begin",
      .launch = launch,
-     .tile = most_tile_rows,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
-                 "dram__bytes_write.sum"},
-     .claims = {// One reading of two.
-                {.metric = load_sectors,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.55,
-                 .at = {{"rows", 20'000}, {"allocator", 2}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.4,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"}}}};
+     .tile = most_tile_rows}};
 
 }  // namespace
 }  // namespace lab::redact::single_pass

@@ -71,22 +71,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "names of any length: the long ones are cut into pieces that all blocks share",
      .launch = launch,
-     .tile = most_tile_rows,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum",
-                 "dram__bytes_write.sum"},
-     .claims = {
-         // Where no name is long, a glance at each tile, and one from each warp that would share a name.
-         {.metric = load_sectors,
-          .over_previous = true,
-          .holds = relation::at_most,
-          .value = 1.35,
-          .at = {{"rows", 20'000}, {"allocator", 2}}},
-         {.metric = speed_up_metric,
-          .holds = relation::at_least,
-          .value = 0.8,
-          .at = {{"rows", 100'000'000}, {"allocator", 2}},
-          .device = "H200"}}}};
+     .tile = most_tile_rows}};
 
 }  // namespace
 }  // namespace lab::redact::by_bytes

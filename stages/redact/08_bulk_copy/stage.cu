@@ -187,25 +187,7 @@ const registration<problem> registered{
     {.idea = "bulk copies instead of loads, from a cache that other blocks have filled",
      .launch = LAB_GPU_ONLY(launch),
      .tile = most_tile_rows,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"smsp__inst_executed.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {// The copy engine loads, not the threads.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.5,
-                 .at = {{"rows", 20'000}, {"allocator", 2}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.3,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 60,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::redact::bulk_copy

@@ -456,26 +456,7 @@ const registration<problem> registered{
     {.idea = "warps with roles: copying, parsing and writing are at different tiles",
      .launch = LAB_GPU_ONLY(launch),
      .tile = most_rows,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"smsp__inst_executed.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-                 "dram__bytes_read.sum", "dram__bytes_write.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {// A row costs fewer instructions.
-                {.metric = "smsp__inst_executed.sum",
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.9,
-                 .at = {{"rows", 20'000'000}, {"allocator", 2}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.1,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 78,
-                 .at = {{"rows", 100'000'000}, {"allocator", 2}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::redact::pipelined

@@ -57,32 +57,7 @@ const registration<problem> registered{
      .launch = launch,
      .workspace_bytes = [](const problem::parameters&) { return most_blocks * sizeof(double); },
      .tile = block_threads,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "smsp__inst_executed.sum",
-                 "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"},
-     .claims = {// Neighbours read from neighbouring banks.
-                {.metric = shared_load_conflicts,
-                 .per = shared_load_wavefronts,
-                 .holds = relation::at_most,
-                 .value = 0.02,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // 73 wavefronts a block instead of 1023, or of 258 where those are loads of four values.
-                {.metric = shared_load_wavefronts,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.3,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // 1024 blocks, and the one that finishes.
-                {.metric = "lab__barriers.sum",
-                 .value = 11 * 1025,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // 6 %.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.03,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+     .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction::tree

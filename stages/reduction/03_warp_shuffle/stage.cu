@@ -66,27 +66,7 @@ const registration<problem> registered{
      .launch = launch,
      .workspace_bytes = [](const problem::parameters&) { return most_blocks * sizeof(double); },
      .tile = block_threads,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "smsp__inst_executed.sum",
-                 "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", "dram__bytes_read.sum"},
-     .claims = {// One for each block.
-                {.metric = shared_load_wavefronts,
-                 .value = 1025,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                {.metric = "lab__barriers.sum",
-                 .value = 1025,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // Next to nothing: reading hides it.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 0.96,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_most,
-                 .value = 1.06,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+     .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction::warp_shuffle

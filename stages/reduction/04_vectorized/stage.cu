@@ -72,36 +72,16 @@ double relative_error(const problem::parameters& p) {
   return rounding_error(p, 4 + share(p.n, blocks_of(p.n) * tile_vectors * 128 / p.type) + 16 + 10 + 16 + 10);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "16-byte loads, four in flight per thread",
-     .launch = launch,
-     .workspace_bytes =
-         [](const problem::parameters&) {
-           return multiprocessors() * blocks_per_multiprocessor * sizeof(double);
-         },
-     .tile = 4 * tile_vectors,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {// A quarter, and a few for the partial results.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.26,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // 16 but for the partial results.
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .holds = relation::at_least,
-                 .value = 15.9,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 93,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "16-byte loads, four in flight per thread",
+                                        .launch = launch,
+                                        .workspace_bytes =
+                                            [](const problem::parameters&) {
+                                              return multiprocessors() * blocks_per_multiprocessor *
+                                                     sizeof(double);
+                                            },
+                                        .tile = 4 * tile_vectors,
+                                        .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction::vectorized

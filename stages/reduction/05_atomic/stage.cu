@@ -63,30 +63,12 @@ double relative_error(const problem::parameters& p) {
   return rounding_error(p, share_additions(p, blocks) + blocks);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "one atomic operation per block instead of a second kernel",
-     .launch = launch,
-     .tile = 4 * share_tile_vectors,
-     .relative_error = relative_error,
-     .traits = {.nondeterministic = true},
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-                 "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "dram__bytes_read.sum"},
-     .claims = {
-         // 2^20 values, 4 to a lane, 32 lanes: no second kernel reads anything.
-         {.metric = load_requests, .value = 8192, .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-         // All blocks end at once, and of their compare-and-swaps one succeeds at a time.
-         {.metric = speed_up_metric,
-          .holds = relation::at_most,
-          .value = 0.96,
-          .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-          .device = "H200"},
-         {.metric = speed_up_metric,
-          .holds = relation::at_least,
-          .value = 0.85,
-          .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-          .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "one atomic operation per block instead of a second kernel",
+                                        .launch = launch,
+                                        .tile = 4 * share_tile_vectors,
+                                        .relative_error = relative_error,
+                                        .traits = {.nondeterministic = true}}};
 
 }  // namespace
 }  // namespace lab::reduction::atomic

@@ -62,24 +62,7 @@ const registration<problem> registered{
            return counter_bytes + static_cast<std::size_t>(share_blocks(p.n)) * sizeof(double);
          },
      .tile = 4 * share_tile_vectors,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "smsp__inst_executed_op_global_red.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {{.metric = load_requests,
-                 .holds = relation::at_least,
-                 .value = 8192,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // The last block reads one result of each block.
-                {.metric = load_requests,
-                 .holds = relation::at_most,
-                 .value = 8192 + 17,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 93,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+     .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction::last_block

@@ -87,18 +87,7 @@ const registration<problem> registered{
          },
      .tile = 4 * share_tile_vectors,
      .relative_error = relative_error,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"launch__cluster_size", "launch__grid_size", "smsp__inst_executed.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {{.metric = "launch__cluster_size",
-                 .value = 8,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                // None for large arrays.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_most,
-                 .value = 1,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::reduction::cluster

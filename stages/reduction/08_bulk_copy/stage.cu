@@ -124,28 +124,7 @@ const registration<problem> registered{
          },
      .tile = piece_bytes / 4,
      .relative_error = relative_error,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90},
-     .metrics = {"smsp__inst_executed.sum", "l1tex__m_xbar2l1tex_read_bytes.sum",
-                 "launch__registers_per_thread", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {// The copy engine loads, not the threads.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.1,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                {.metric = "launch__block_size",
-                 .value = 288,
-                 .at = {{"n", 1 << 20}, {"type", 32}, {"operation", 0}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 1.03,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 95,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::reduction::bulk_copy

@@ -48,21 +48,13 @@ double relative_error(const problem::parameters& p) {
   return rounding_error(p, 64 + static_cast<std::int64_t>(2 * std::sqrt(static_cast<double>(p.n))));
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "cub::DeviceReduce",
-     .launch = LAB_GPU_ONLY(launch),
-     .workspace_bytes = LAB_GPU_ONLY(workspace_bytes),
-     .tile = 4096,
-     .relative_error = relative_error,
-     .traits = {.gpu_only = true, .library = true},
-     .metrics = {"launch__grid_size", "launch__block_size", "smsp__inst_executed.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {{.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 92,
-                 .at = {{"n", 1'000'000'000}, {"type", 32}, {"operation", 0}},
-                 .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "cub::DeviceReduce",
+                                        .launch = LAB_GPU_ONLY(launch),
+                                        .workspace_bytes = LAB_GPU_ONLY(workspace_bytes),
+                                        .tile = 4096,
+                                        .relative_error = relative_error,
+                                        .traits = {.gpu_only = true, .library = true}}};
 
 }  // namespace
 }  // namespace lab::reduction::cub_reduce

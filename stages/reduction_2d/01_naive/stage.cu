@@ -87,38 +87,7 @@ const registration<problem> registered{
      .workspace_bytes =
          [](const problem::parameters&) { return std::size_t{most_blocks * most_blocks} * sizeof(float); },
      .tile = block_threads,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "sm__warps_active.avg.pct_of_peak_sustained_active", "dram__bytes_read.sum"},
-     .claims = {{.metric = load_sectors,
-                 .per = load_requests,
-                 .value = 4,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 0}}},
-                // Neighbouring lanes read rows that lie 4096 bytes apart.
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .value = 32,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 1}}},
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .value = 4,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 2}}},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_most,
-                 .value = 60,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 0}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_most,
-                 .value = 20,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_most,
-                 .value = 25,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 2}},
-                 .device = "H200"}}}};
+     .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::naive

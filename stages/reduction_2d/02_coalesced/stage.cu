@@ -97,40 +97,12 @@ double relative_error(const problem::parameters& p) {
   return rounding_error(parts(p.columns, 32) + 5 + parts(p.rows, finish_threads) + 10);
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "a warp per row; strips of rows for 32 columns at a time",
-     .launch = launch,
-     .workspace_bytes = workspace_bytes,
-     .tile = block_threads,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "sm__warps_active.avg.pct_of_peak_sustained_active", "dram__bytes_read.sum"},
-     .claims = {{.metric = load_sectors,
-                 .per = load_requests,
-                 .value = 4,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 0}}},
-                // 32 sectors a request become 4.
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .over_previous = true,
-                 .value = 0.125,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 1}}},
-                {.metric = load_sectors,
-                 .per = load_requests,
-                 .value = 4,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 2}}},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 5,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 4,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 2}},
-                 .device = "H200"}}}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "a warp per row; strips of rows for 32 columns at a time",
+                                        .launch = launch,
+                                        .workspace_bytes = workspace_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::coalesced

@@ -128,34 +128,7 @@ const registration<problem> registered{
      .launch = launch,
      .workspace_bytes = workspace_bytes,
      .tile = 4 * row_threads,
-     .relative_error = relative_error,
-     .metrics = {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {{.metric = load_requests,
-                 .over_previous = true,
-                 .value = 0.25,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 1}}},
-                {.metric = load_sectors,
-                 .over_previous = true,
-                 .value = 1,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 1}}},
-                // A quarter, and a few for the strips.
-                {.metric = load_requests,
-                 .over_previous = true,
-                 .holds = relation::at_most,
-                 .value = 0.26,
-                 .at = {{"rows", 1024}, {"columns", 1024}, {"result", 2}}},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 93,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 0}},
-                 .device = "H200"},
-                {.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 93,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
-                 .device = "H200"}}}};
+     .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::vectorized

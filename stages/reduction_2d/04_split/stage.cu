@@ -238,31 +238,7 @@ const registration<problem> registered{
      .launch = launch,
      .workspace_bytes = workspace_bytes,
      .tile = 4 * row_threads,
-     .relative_error = relative_error,
-     .metrics = {"launch__grid_size", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                 "smsp__inst_executed.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {// 16 short rows share a block.
-                {.metric = "launch__grid_size",
-                 .over_previous = true,
-                 .value = 0.0625,
-                 .at = {{"rows", 4096}, {"columns", 100}, {"result", 1}}},
-                // One long row fills the device.
-                {.metric = "launch__grid_size",
-                 .over_previous = true,
-                 .holds = relation::at_least,
-                 .value = 16,
-                 .at = {{"rows", 1}, {"columns", 1 << 20}, {"result", 1}}},
-                // Nothing where the shape is as the stage before wants it.
-                {.metric = speed_up_metric,
-                 .holds = relation::at_least,
-                 .value = 0.93,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
-                 .device = "H200"},
-                {.metric = speed_up_metric,
-                 .holds = relation::at_most,
-                 .value = 1.07,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
-                 .device = "H200"}}}};
+     .relative_error = relative_error}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::split

@@ -72,14 +72,7 @@ const registration<problem> registered{
      .unsupported = unsupported,
      .tile = 4096,
      .relative_error = relative_error,
-     .traits = {.gpu_only = true, .library = true},
-     .metrics = {"launch__grid_size", "launch__block_size", "smsp__inst_executed.sum",
-                 "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-     .claims = {{.metric = speed_of_light_metric,
-                 .holds = relation::at_least,
-                 .value = 92,
-                 .at = {{"rows", 20'000}, {"columns", 20'000}, {"result", 1}},
-                 .device = "H200"}}}};
+     .traits = {.gpu_only = true, .library = true}}};
 
 }  // namespace
 }  // namespace lab::reduction_2d::cub_reduce

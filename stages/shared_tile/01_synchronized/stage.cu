@@ -30,25 +30,7 @@ const registration<problem> registered{
      .launch = launch,
      .unsupported = unsupported,
      .tile = block_threads,
-     .owner_of = owner_of,
-     .metrics = {"smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"},
-     .claims = {// None by its addresses; a device counts a few whose cause is other warps.
-                {.metric = shared_load_conflicts,
-                 .per = shared_load_wavefronts,
-                 .holds = relation::at_most,
-                 .value = 0.03},
-                // A wavefront for each warp: 1024 * 1024 / 32 = 32768.
-                {.metric = shared_load_wavefronts,
-                 .holds = relation::at_most,
-                 .value = 33'800,
-                 .at = {{"width", 1024}, {"height", 1024}}},
-                // Two rows of 64 bytes, whole sectors of 32.
-                {.metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-                 .per = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                 .value = 4,
-                 .at = {{"width", 1024}, {"height", 1024}}}}}};
+     .owner_of = owner_of}};
 
 }  // namespace
 }  // namespace lab::shared_tile::synchronized

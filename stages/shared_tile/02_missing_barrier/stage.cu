@@ -34,8 +34,7 @@ const registration<problem> registered{
      .unsupported = unsupported,
      .tile = block_threads,
      .owner_of = owner_of,
-     .traits = {.nondeterministic = true, .specimen = {.failures = announced}},
-     .metrics = {"smsp__inst_executed.sum"}}};
+     .traits = {.nondeterministic = true, .specimen = {.failures = announced}}}};
 
 }  // namespace
 }  // namespace lab::shared_tile::missing_barrier

@@ -36,8 +36,7 @@ const registration<problem> registered{
      .traits = {.specimen = {.failures = announced,
                              .hidden_on_gpu =
                                  "since compute capability 7.0 a barrier waits only for threads that "
-                                 "have not left the kernel"}},
-     .metrics = {"smsp__inst_executed.sum"}}};
+                                 "have not left the kernel"}}}};
 
 }  // namespace
 }  // namespace lab::shared_tile::divergent_barrier

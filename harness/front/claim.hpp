@@ -1,8 +1,7 @@
 // What a stage's page promises, as data that the program can test: docs/claims.md.
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/parameter_value.hpp"
@@ -19,34 +18,27 @@ inline constexpr const char* speed_up_over_first_metric = "speedup_over_first";
 inline constexpr const char* speed_up_over_library_metric = "speedup_over_library";
 inline constexpr const char* speed_of_light_metric = "speed_of_light_percent";
 
-// Nsight Compute's names of the counters that most claims are about.
-inline constexpr const char* load_requests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
-inline constexpr const char* load_sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
-inline constexpr const char* store_requests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
-inline constexpr const char* store_sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
-inline constexpr const char* shared_load_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
-inline constexpr const char* shared_load_conflicts =
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
-inline constexpr const char* shared_store_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
-inline constexpr const char* shared_store_conflicts =
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
-
 struct claim {
   std::string metric;          // a counter by Nsight Compute's name, or one of time
   std::string per;             // when not empty, the claim is about metric / per
   bool over_previous = false;  // of a counter: the claim is about this figure over the previous stage's
   relation holds = relation::equal;
   double value = 0;
-  parameter_values at;  // parameters for which it holds; the defaults of the others
+  parameter_values at;       // parameters for which it holds; the defaults of the others
+  std::string at_text = {};  // the same as people read them: "n = 1000, type = float32"
   // Where it holds: part of the device's name, and its compute capability ("9.0"). Empty: on every GPU and,
   // of a counter that the emulator models, there too.
   std::string device = {};
   std::string compute_capability = {};
+  std::string because = {};  // why, in a sentence; may be empty
 };
 
-inline bool is_about_time(const claim& claim) {
-  return claim.metric == speed_up_metric || claim.metric == speed_up_over_first_metric ||
-         claim.metric == speed_up_over_library_metric || claim.metric == speed_of_light_metric;
+// As result files keep it (docs/results.schema.json).
+void to_json(nlohmann::json& json, const claim& claim);
+
+[[nodiscard]] bool is_about_time(const std::string& metric);
+[[nodiscard]] inline bool is_about_time(const claim& claim) {
+  return is_about_time(claim.metric);
 }
 
 }  // namespace lab
