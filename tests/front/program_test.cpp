@@ -530,7 +530,7 @@ TEST_CASE("claims about counters are tested on the emulator") {
 TEST_CASE("claims that cannot be read break where they are tested, and cost nothing else") {
   const std::string mistake =
       "light/01_slow/claims.json:3: no counter 'launch__grid_sise' is known; did you mean "
-      "launch__grid_size?\n";
+      "launch__grid_size";
   const temporary_directory directory;
   const std::string path = (directory / "claims.json").string();
   expect(on_emulator({"profile", "light", "--check", "--json", path}), 1,
