@@ -33,23 +33,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "counters.md"
 RECORD = ROOT / "reports" / "h200" / "counters.json"
 EXPLAINED = ROOT / "reports" / "counters_explained.json"
-METRICS = {
-    "load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "store requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared load wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared load conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "shared store wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "shared store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-}
+CATALOGUE = json.loads((ROOT / "harness" / "counters.json").read_text(encoding="utf-8"))["counters"]
+# Sums that are shown beside lines: what the pages speak of most.
+METRICS = {one["label"]: one["name"] for one in CATALOGUE if "column" in one and one["name"].endswith(".sum")}
 # So that a grid of another size is seen for what it is; the mean where a stage launches several kernels.
-BLOCKS = {"blocks": "launch__grid_size"}
+BLOCKS = {one["label"]: one["name"] for one in CATALOGUE if one["name"] == "launch__grid_size"}
 DEFAULT_MULTIPROCESSORS = 132
 # What is not compared: a heap whose own accesses the emulator does not see,
 NOT_COMPARED = {"redact/02_device_malloc"}
 # a parameter that changes nothing of the kernels, where one value is enough,
-ONE_VALUE = {("redact", "allocator"): 2}
+ONE_VALUE = {("redact", "allocator"): "none"}
 # and the scan inside a stage, which is CUB's on a GPU and another on the emulator.
 LIBRARY_KERNELS = ("cub", "DeviceScan", "one_block_scan")
 
@@ -129,6 +122,20 @@ def track_of(row):
     return row["kernel"].split("/")[0]
 
 
+def in_words(rows, tracks):
+    """Rows of a record, with words for the numbers by which older programs knew them."""
+    words = {
+        (track["name"], parameter["name"], number): word
+        for track in tracks
+        for parameter in track["parameters"]
+        for number, word in zip(parameter["choice_numbers"], parameter["choices"])
+    }
+    return [
+        {**row, "parameters": {name: words.get((track_of(row), name, value), value) for name, value in row["parameters"].items()}}
+        for row in rows
+    ]
+
+
 def identity(row):
     return row["kernel"], json.dumps(row["parameters"], sort_keys=True)
 
@@ -145,7 +152,7 @@ def record(build, path, tracks):
         document = json.loads(path.read_text())
         if document["device"]["name"] != description["device"]["name"]:
             sys.exit(f"{path} was counted on {document['device']['name']}, and this is {description['device']['name']}")
-        kept = document["stages"]
+        kept = in_words(document["stages"], description["tracks"])
     else:
         document = {
             "schema": "kernel-lab-counters",
@@ -236,7 +243,7 @@ def main():
     text = old = PAGE.read_text()
     text = replaced(text, "textbook", comparison.table("example", METRICS, textbook_modelled(build), counted["textbook"], device))
     text = replaced(text, "stages", comparison.table("stage", {**BLOCKS, **METRICS}, stages(build, "emulator", environment),
-                                                     counted["stages"], device))
+                                                     in_words(counted["stages"], listed(build, "emulator")["tracks"]), device))
     if counted["device"]:
         where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
                  f"{counted['program']}, {counted['profiler']}.")

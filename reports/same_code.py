@@ -7,6 +7,8 @@ record is still one of the present kernels, and reports/tables.py says so.
 
 usage: reports/same_code.py OLD                          compare the stages as of commit OLD with those of the working tree
        reports/same_code.py OLD --renamed PATH=NEW_PATH  a stage's directory has another name now (repeatable)
+       reports/same_code.py OLD --launches-reviewed      take kernels alone for the code: somebody has read what changed in
+                                                         the host's, and it launches the same grids as before
 
 Only stages whose digests differ are compiled, two at a time (--jobs), with the flags of a release build, for --arch (sm_90).
 Compared are
@@ -37,7 +39,8 @@ import source_digest
 ROOT = source_digest.ROOT
 RECORD = ROOT / "reports" / "same_code.json"
 CACHE = ROOT / "build" / "same_code"
-FLAGS = ["-std=c++20", "-O3", "-DNDEBUG", "-DLAB_EMULATED=0", "-Xcompiler", "-ffunction-sections"]
+# What g++ inlines into a function depends on the size of all the others, so nothing is; nvcc optimises kernels in any case.
+FLAGS = ["-std=c++20", "-DNDEBUG", "-DLAB_EMULATED=0", "-Xcompiler", "-O1,-fno-inline,-ffunction-sections"]
 LAUNCHES = re.compile(r"(__)?cu(da)?(Launch|PushCallConfiguration|GraphLaunch)")
 BRANCH = 4  # R_X86_64_PLT32: a call or a jump to another function
 
@@ -118,7 +121,8 @@ def launchers(host_object):
 
 def compiled(tree, stage, arch, nvcc):
     """{"kernels": {function: digest}, "launchers": {...}} of a stage in a tree of sources."""
-    cached = CACHE / f"{tree.digest(tree.files_of(stage))}.{arch}.{nvcc}.json"
+    flags = hashlib.sha1(" ".join(FLAGS).encode()).hexdigest()[:8]
+    cached = CACHE / f"{tree.digest(tree.files_of(stage))}.{arch}.{nvcc}.{flags}.json"
     if cached.exists():
         return json.loads(cached.read_text())
     with tempfile.TemporaryDirectory() as directory:
@@ -136,10 +140,11 @@ def compiled(tree, stage, arch, nvcc):
     return found
 
 
-def differences(old, new):
+def differences(old, new, kinds=("kernels", "launchers")):
     """What differs between the functions of two compilations, a line each; none where all are the same but for names."""
     lines = []
-    for kind, word in (("kernels", "kernel"), ("launchers", "launching function")):
+    for kind in kinds:
+        word = {"kernels": "kernel", "launchers": "launching function"}[kind]
         before, after = (collections.Counter(one[kind].values()) for one in (old, new))
         for functions, missing, text in ((old[kind], before - after, "before"), (new[kind], after - before, "now")):
             for function, code in sorted(functions.items()):
@@ -150,8 +155,8 @@ def differences(old, new):
 
 
 def code_digest(found):
-    """Of all functions, whatever their names and order."""
-    return digest("\n".join(f"{kind} {code}" for kind in ("kernels", "launchers") for code in sorted(found[kind].values())).encode())
+    """Of all kernels, whatever their names and order."""
+    return digest("\n".join(sorted(found["kernels"].values())).encode())
 
 
 class Pairs:
@@ -187,7 +192,7 @@ def release_of(nvcc_says):
     return found[1] if found else "unknown"
 
 
-def compare(old_tree, new_tree, renamed, compiled_of, jobs):
+def compare(old_tree, new_tree, renamed, compiled_of, jobs, kinds=("kernels", "launchers")):
     """The pairs of stages with other sources and the same code, and a line for each difference in the others."""
     before, now = old_tree.digests()["stages"], new_tree.digests()["stages"]
     stages = [(stage, renamed.get(stage, stage)) for stage in before]
@@ -197,11 +202,11 @@ def compare(old_tree, new_tree, renamed, compiled_of, jobs):
         waiting = [(old, new, pool.submit(compiled_of, old_tree, old), pool.submit(compiled_of, new_tree, new)) for old, new in stages]
         for old, new, first, second in waiting:
             first, second = first.result(), second.result()
-            found = differences(first, second)
+            found = differences(first, second, kinds)
             refused += [f"{new}: {line}" for line in found]
             print(f"{new}: {'other code' if found else 'the same code'}", flush=True)
             if not found:
-                pairs.append({"from": old, "old": before[old], "to": new, "new": now[new], "code": code_digest(first)})
+                pairs.append({"from": old, "old": before[old], "to": new, "new": now[new], "code": code_digest(first), "compared": list(kinds)})
     return pairs, refused
 
 
@@ -209,6 +214,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", help="the commit to compare with")
     parser.add_argument("--renamed", action="append", default=[], metavar="PATH=NEW_PATH")
+    parser.add_argument("--launches-reviewed", action="store_true")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
@@ -225,6 +231,7 @@ def main(arguments):
                 dict(one.split("=", 1) for one in options.renamed),
                 lambda tree, stage: compiled(tree, stage, options.arch, nvcc),
                 options.jobs,
+                ("kernels",) if options.launches_reviewed else ("kernels", "launchers"),
             )
         finally:
             subprocess.run([*git, "remove", "--force", str(old)], check=True)

@@ -16,21 +16,23 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- predicted: moving_average/01_naive --> what the stage claims, and what the records say of it
     <!-- /predicted -->
 
+    <!-- counters: modelled -->               the catalogue of counters, harness/counters.json; or "counters: others"
+    <!-- /counters -->
+
 The records are the result files (docs/results-schema.md) in reports/h200/. A stage's time is compared with the
 copy of its own run. A stage that was recorded twice with the same parameters is taken from the later run.
 
-The claims are data in each stage.cu, which only the built program knows; reports/claims.json is a copy of them, so that
-no build is needed here. A test of the build says when it is out of date.
+The claims are those of stages/TRACK/STAGE/claims.json (docs/claims.md). What they say of times is compared with the
+records of every device, reports/DEVICE/. A claim that a record breaks is an error, and so is a record or a file of
+claims that is broken itself.
 
-usage: reports/tables.py                    rewrite the pages
-       reports/tables.py --check            exit 1 when a page differs from what its records and claims say, and name the
-                                            rows that older kernels have left
-       reports/tables.py --claims PROGRAM   first copy the claims from a built program (build/release/lab)
-
-A claim about time that a record breaks is an error, and so is a record that is broken itself.
+usage: reports/tables.py           rewrite the pages
+       reports/tables.py --check   exit 1 when a page differs from what its records and claims say, and name the rows
+                                   that older kernels have left
 
 Each table says whether it shows the kernels as they stand: a row does if the digest of its stage's sources
-(reports/source_digest.py), which the program has put into the record, is today's.
+(reports/source_digest.py), which the program has put into the record, is today's, or is that of sources with the same
+machine code (reports/same_code.py).
 
 What is unstable, and what a ratio of two noisy rows is worth, docs/measuring.md defines; the program does the same.
 """
@@ -40,18 +42,17 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
+import claims
+import same_code
 import source_digest
 from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
-CLAIMS = ROOT / "reports" / "claims.json"
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
 TRAFFIC = ["lts__t_bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"]
@@ -71,9 +72,11 @@ def duration(nanoseconds):
 
 
 def number(value):
-    """A parameter as a person writes it: 1e9 for a round thousand million, plain digits otherwise."""
+    """A parameter as a person writes it: 1e9 for a round thousand million, plain digits otherwise; or its word."""
+    if isinstance(value, str):
+        return value
     text = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
-    return text if value >= 100_000 and float(text) == value else str(value)
+    return text if value >= 100_000 and float(text) == value else f"{value:.0f}"
 
 
 class BrokenRecord(Exception):
@@ -197,25 +200,38 @@ def todays_digests():
     return source_digest.Tree().digests()["stages"]
 
 
+@functools.cache
+def same_code_pairs():
+    return same_code.Pairs()
+
+
 class Records:
     """All recorded rows: track -> parameter set -> stage -> row, with the run that each comes from."""
 
     def __init__(self, directory):
         self.rows = {}
-        self.choice_names = {}  # (track, parameter, value) -> the word for that value, where a run knows one
+        self.claims = {}  # stage -> its claims
+        self.other_devices = []  # records of the same stages on other devices
+        self.broken = []  # what the records say against a claim
+        self.words = {}  # (track, parameter, number) -> the word that a record of older programs has a number for
+        self.numbers = {}  # and back, by which words are in order
         self.digests = todays_digests()  # of the kernels as they stand
         files = [run for run in map(read_record, sorted(directory.glob("*.json"))) if run]
+        for group in [group for run in files for group in run["groups"]]:
+            for name, word in group.get("choice_names", {}).items():
+                self.words[group["track"], name, group["parameters"][name]] = word
+                self.numbers[group["track"], name, word] = group["parameters"][name]
         for run in sorted(files, key=lambda run: run["created"]):
             for group in run["groups"]:
                 if group["l2"] == "warm":
                     continue  # another figure, which no page speaks of
-                parameters = tuple(sorted(group["parameters"].items()))
+                parameters = self.in_words(group["track"], group["parameters"])
                 stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
-                for name, word in group.get("choice_names", {}).items():
-                    self.choice_names[group["track"], name, group["parameters"][name]] = word
                 # What stays in the cache is no measure of the memory.
                 ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"] if not ceiling.get("cached")]
                 for row in group["rows"]:
+                    stage, sources = same_code_pairs().follow(row["stage"], row.get("sources"))
+                    row = {**row, "stage": stage, "sources": sources}
                     if row["status"] == "skipped" and row["stage"] in stages:
                         continue
                     before = stages.get(row["stage"])
@@ -232,12 +248,24 @@ class Records:
         """Whether other sources than today's made the row, or nobody knows which."""
         return row.get("sources") is None or row["sources"] != self.digests.get(row["stage"])
 
+    def in_words(self, track, parameters):
+        """A parameter set, with words where the track has words."""
+        return tuple(sorted((name, self.words.get((track, name, value), value)) for name, value in parameters.items()))
+
+    def claimed_sets(self, track, at):
+        """The parameter sets that hold every parameter of a claim."""
+        return [one for one in self.parameter_sets(track) if set(self.in_words(track, at)) <= set(one)]
+
     def parameter_sets(self, track):
-        return sorted(self.rows.get(track, {}))
+        def order(parameters):
+            numbers = [self.numbers.get((track, name, value), value) for name, value in parameters]
+            return [(isinstance(value, str), value) for value in numbers]
+
+        return sorted(self.rows.get(track, {}), key=order)
 
     def parameters_text(self, track, parameters):
         """ "n = 1e9, type = float32"."""
-        return ", ".join(f"{name} = {self.choice_names.get((track, name, value), number(value))}" for name, value in parameters)
+        return ", ".join(f"{name} = {number(self.words.get((track, name, value), value))}" for name, value in parameters)
 
 
 def medians_of_same(before, row, run):
@@ -382,11 +410,11 @@ def traffic(records, track):
     profiles = []
     for path in (RECORDS / "profiles").glob(f"{track}_*.json"):
         document = read_json(path)
-        profiles.append((sorted(document["stages"][0]["parameters"].items()), document))
+        profiles.append((records.in_words(track, document["stages"][0]["parameters"]), document))
     sections = []
     counted = []
-    for parameters, document in sorted(profiles, key=lambda one: [value for _, value in one[0]]):
-        rows = records.rows.get(track, {}).get(tuple(parameters), {})
+    for parameters, document in sorted(profiles, key=lambda one: [(isinstance(value, str), value) for _, value in one[0]]):
+        rows = records.rows.get(track, {}).get(parameters, {})
         fewest = next((row["bytes"] for row in rows.values()), None)
         lines = [
             f"{records.parameters_text(track, parameters)}" + (f": at least {fewest / 1e6:.1f} MB" if fewest else ""),
@@ -419,33 +447,15 @@ def plot(directory, image, words):
     return f"![{words}]({image})\n" if (directory / image).exists() else NOTHING
 
 
-TIME_WORDS = {
-    "speedup": "times as fast as the stage before",
-    "speedup_over_first": "times as fast as the first stage",
-    "speedup_over_library": "times as fast as the library",
-    "speed_of_light_percent": "percent of the speed of light",
-}
-
-
-def holds(claim, figure):
-    """As harness/front/claims.cpp has it."""
-    value = claim["value"]
-    if claim["holds"] == "equal":
-        return abs(figure - value) <= 1e-9 * abs(value)
-    return figure <= value if claim["holds"] == "at_most" else figure >= value
-
-
 def recorded_figures(records, stage, claim, used):
-    """What the records say of a claim about time, one figure for each parameter set that it speaks of. The rows that say
-    it are added to `used`."""
+    """What the records of a device say of a claim about time: (figure, whether it is unstable, the device's name) for each
+    parameter set that it speaks of. The rows that say it are added to `used`."""
     track = stage.split("/")[0]
     figures = []
-    for parameters in records.parameter_sets(track):
-        if any(dict(parameters).get(name) != value for name, value in claim["at"].items()):
-            continue
+    for parameters in records.claimed_sets(track, claim["at"]):
         stages = records.rows[track][parameters]
         row = stages.get(stage)
-        if row is None or row["status"] != "ok" or (claim["device"] or "") not in row["run"]["device"]["name"]:
+        if row is None or row["status"] != "ok" or not claims.speaks_of(claim, row["run"]["device"]):
             continue
         median = row["timing"]["median"]
         timed = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["run"] is row["run"]]
@@ -458,16 +468,17 @@ def recorded_figures(records, stage, claim, used):
         }.get(claim["metric"], [])
         used += [row, *(stages[name] for name in base)]
         unstable = is_unstable(row) or any(is_unstable(stages[name]) for name in base)
+        device = row["run"]["device"]["name"].removeprefix("NVIDIA ").split()[0]
         if claim["metric"] == "speed_of_light_percent" and row["ceiling"]:
-            figures.append((100 * row["ceiling"] / median, unstable))
+            figures.append((100 * row["ceiling"] / median, unstable, device))
         elif base:
-            figures.append((stages[base[0]]["timing"]["median"] / median, unstable))
+            figures.append((stages[base[0]]["timing"]["median"] / median, unstable, device))
     return figures
 
 
-def bound(claims):
+def bound(group):
     """The prediction of one or two claims about the same figure: "8", "at least 1.5", "8.5 to 9"."""
-    values = {claim["holds"]: f"{claim['value']:.6g}" if abs(claim["value"]) < 1e6 else f"{claim['value']:.0f}" for claim in claims}
+    values = {claim["holds"]: f"{claim['value']:.6g}" if abs(claim["value"]) < 1e6 else f"{claim['value']:.0f}" for claim in group}
     if "at_least" in values and "at_most" in values:
         return f"{values['at_least']} to {values['at_most']}"
     words = {"equal": "", "at_least": "at least ", "at_most": "at most "}
@@ -475,53 +486,53 @@ def bound(claims):
 
 
 def predicted(records, stage):
-    claims = records.claims.get(stage, [])
-    if not claims:
+    own = records.claims.get(stage, {"claims": []})["claims"]
+    if not own:
         return "_Nothing is claimed._\n"
     same = {}
-    for claim in claims:
+    for claim in own:
         place = json.dumps([claim[name] for name in ("metric", "per", "over_previous", "at", "device", "compute_capability")])
         same.setdefault(place, []).append(claim)
     used = []
-    lines = ["| figure | predicted | recorded | where |", "| --- | --- | --- | --- |"]
+    lines = ["| figure | predicted | because | recorded | where |", "| --- | --- | --- | --- | --- |"]
     for group in same.values():
         claim = group[0]
-        figure = TIME_WORDS.get(claim["metric"], f"`{claim['metric']}`")
+        figure = claims.TIME_WORDS.get(claim["metric"], f"`{claim['metric']}`")
         if claim["per"]:
             figure += f" / `{claim['per']}`"
         if claim["over_previous"]:
             figure += ", over the stage before's"
         recorded = ""
-        if claim["metric"] in TIME_WORDS:
-            found = recorded_figures(records, stage, claim, used)
-            recorded = ", ".join(significant(value) + (" (unstable)" if unstable else "") for value, unstable in found) or "-"
+        if claims.is_about_time(claim):
+            found = [figure for device in (records, *records.other_devices) for figure in recorded_figures(device, stage, claim, used)]
+            recorded = ", ".join(f"{significant(value)} on {device}{' (unstable)' if unstable else ''}" for value, unstable, device in found) or "-"
             for one in group:
                 records.broken += [
-                    f"{stage}: {one['metric']} {one['holds']} {one['value']} at {one['at']}, and the record says {value:.4g}"
-                    for value, unstable in found
-                    if not unstable and not holds(one, value)
+                    f"{stage}: {one['metric']} {one['holds']} {one['value']} at {one['at']}, and the record of {device} says {value:.4g}"
+                    for value, unstable, device in found
+                    if not unstable and not claims.holds(one, value)
                 ]
+        because = " ".join(one["because"] for one in group if one["because"])
         where = [records.parameters_text(stage.split("/")[0], claim["at"].items())]
         if claim["device"]:
             where.append(claim["device"])
         if claim["compute_capability"]:
             where.append(f"compute capability {claim['compute_capability']}")
-        lines.append(f"| {figure} | {bound(group)} | {recorded} | {'; '.join(text for text in where if text)} |")
+        lines.append(f"| {figure} | {bound(group)} | {because} | {recorded} | {'; '.join(text for text in where if text)} |")
     return "\n".join(lines) + (f"\n\n{age(records, used)}\n" if used else "\n")
 
 
-def copy_claims(program):
-    """The claims of every stage that the program lists, into reports/claims.json."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory) / "list.json"
-        subprocess.run([program, "list", "--device", "emulator", "--json", path], check=True, stdout=subprocess.DEVNULL)
-        tracks = json.loads(path.read_text())["tracks"]
-    claims = {stage["path"]: stage["claims"] for track in tracks for stage in track["stages"] if stage["claims"]}
-    CLAIMS.write_text(json.dumps(claims, indent=1, sort_keys=True) + "\n")
+def counters(_records, which):
+    """The catalogue: what the emulator models, or what it does not."""
+    lines = ["| counter | meaning | unit |", "| --- | --- | --- |"]
+    for one in claims.COUNTERS:
+        if one["modelled"] == (which == "modelled"):
+            lines.append(f"| `{one['name']}` | {one['meaning']} | {one['unit']} |")
+    return "\n".join(lines) + "\n"
 
 
 def page(records, text, directory):
-    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic}
+    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
@@ -537,16 +548,13 @@ def older_rows(records):
 
 
 def main(arguments):
-    if len(arguments) == 2 and arguments[0] == "--claims":
-        copy_claims(arguments[1])
-        arguments = []
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
     records = Records(RECORDS)
-    records.claims = read_json(CLAIMS)
-    records.broken = []
+    records.claims = claims.read_all(ROOT)
+    records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
     stale = []
-    for path in sorted([ROOT / "README.md", *ROOT.glob("stages/**/*.md")]):
+    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
         new = page(records, old, path.parent)
         if new == old:
@@ -566,5 +574,5 @@ def main(arguments):
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except BrokenRecord as broken:
+    except (BrokenRecord, claims.BrokenClaims) as broken:
         sys.exit(f"tables.py: {broken}")

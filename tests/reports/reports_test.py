@@ -13,6 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
+import claims
 import plots
 import same_code
 import source_digest
@@ -138,6 +139,14 @@ class Tables(unittest.TestCase):
         self.assertIn("| stage | type = float32 | type = 64 |", found)
         self.assertIn("| n = 10, type = float32 | 5.00 µs |", found)
 
+    def test_a_record_with_words_joins_those_with_numbers(self):
+        page = "<!-- ladder: track -->\n<!-- /ladder -->\n"
+        old = run("1", [group({"n": 10, "type": bits}, [row("01_a", 5000)], choice_names={"type": word}) for bits, word in ((32, "single"), (64, "double"))])
+        new = run("2", [group({"n": 10, "type": "double"}, [row("01_a", 7000), row("02_b", 8000)])])
+        found = self.page([old, new], page)
+        self.assertIn("| stage | type = single | type = double |", found)
+        self.assertIn("| 01_a | 5.00 µs (20.0 %) | 7.00 µs (14.3 %) |", found)
+
     def test_a_plot_is_shown_once_it_is_there(self):
         page = "<!-- plot: a.svg time against n -->\nold\n<!-- /plot -->\n"
         self.assertEqual(self.page([], page), "<!-- plot: a.svg time against n -->\n_Not recorded._\n<!-- /plot -->\n")
@@ -207,7 +216,7 @@ class Tables(unittest.TestCase):
             with_value("kernel-lab", "schema"), with_value(2, "version"), with_value([], "device"), with_value({}, "groups"), with_value([3], "groups"),
             with_value("fast", *one_row, "timing", "median"), with_value(0, *one_row, "timing", "median"), with_value(-1, *one_row, "timing", "median"),
             with_value([], *one_row, "timing", "samples"), with_value(["x"], *one_row, "timing", "samples"), with_value(None, *one_row, "timing"),
-            with_value("fine", *one_row, "status"), with_value("stage", *one_row, "stage"), with_value("ten", "groups", 0, "parameters", "n"), with_value(True, *one_row, "timing", "spread"),
+            with_value("fine", *one_row, "status"), with_value("stage", *one_row, "stage"), with_value(None, "groups", 0, "parameters", "n"), with_value(True, *one_row, "timing", "spread"),
             with_value([{}], "groups", 0, "ceilings"), with_value(7, *one_row, "sources"), with_value([2], *one_row), with_value({"unit": "s", **timing(1)}, *one_row, "timing"), with_value([1], "groups", 0, "choice_names"), with_value("x", *one_row, "timing", "upper_quartile"),
             *(without(name) for name in ("version", "created", "device", "program", "groups")),
             *(without("device", name) for name in ("name", "driver", "toolkit")), without("program", "commit"),
@@ -238,13 +247,71 @@ class Tables(unittest.TestCase):
             (root / "reports" / "h200").mkdir(parents=True)
             (root / "docs").mkdir()
             (root / "docs" / "results.schema.json").write_text((reports.parent / "docs" / "results.schema.json").read_text())
-            for name in ("tables.py", "counters.py", "source_digest.py"):
+            (root / "docs" / "claims.schema.json").write_text((reports.parent / "docs" / "claims.schema.json").read_text())
+            (root / "harness").mkdir()
+            (root / "harness" / "counters.json").write_text((reports.parent / "harness" / "counters.json").read_text())
+            for name in ("claims.py", "tables.py", "counters.py", "same_code.py", "source_digest.py"):
                 (root / "reports" / name).write_text((reports / name).read_text())
             (root / "reports" / "h200" / "cut.json").write_text('{"schema": ')
             done = subprocess.run([sys.executable, "-B", root / "reports" / "tables.py", "--check"], capture_output=True, text=True)
             self.assertEqual(done.returncode, 1)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertIn("h200/cut.json: ", done.stderr)
+
+
+class Claims(unittest.TestCase):
+    EXAMPLES = json.loads((pathlib.Path(__file__).resolve().parents[1] / "claims.json").read_text())
+
+    def test_what_is_wrong_in_a_file_is_said_with_its_line(self):
+        for example in self.EXAMPLES["unreadable"]:
+            if example.get("program"):
+                continue
+            with self.subTest(example=example):
+                with self.assertRaises(claims.BrokenClaims) as caught:
+                    claims.parse("\n".join(example["text"]), "claims.json")
+                self.assertTrue(str(caught.exception).startswith(f"claims.json:{example['line']}: "), caught.exception)
+                self.assertIn(example["says"], str(caught.exception))
+        for example in self.EXAMPLES["readable"]:
+            self.assertEqual(len(claims.parse("\n".join(example["text"]), "claims.json")["claims"]), example["claims"])
+        for text in ("[" * 100_000, '{"claims": [1e999]}'):
+            with self.assertRaises(claims.BrokenClaims):
+                claims.parse(text, "claims.json")
+
+    def test_they_hold_and_speak_of_devices_as_the_program_has_it(self):
+        for example in self.EXAMPLES["judged"]:
+            self.assertEqual(claims.holds(example, example["figure"]), example["kept"], example)
+        for example in self.EXAMPLES["where"]:
+            claim = {"device": example.get("of"), "compute_capability": example.get("compute_capability")}
+            device = {"name": example["device"], "compute_capability": "9.0"}
+            self.assertEqual(claims.speaks_of(claim, device), example["speaks"], example)
+
+    def test_the_stages_claims_can_be_read(self):
+        self.assertGreater(len(claims.read_all()), 0)
+
+    def records(self, device, median):
+        with tempfile.TemporaryDirectory() as directory:
+            groups = [group({"n": 10, "type": 32}, [row("01_a", 1000), row("02_b", median)], choice_names={"type": "float32"})]
+            one = run("1", groups, device)
+            one["device"]["compute_capability"] = "9.0"
+            (pathlib.Path(directory) / "one.json").write_text(json.dumps(one))
+            return tables.Records(pathlib.Path(directory))
+
+    def test_records_of_all_devices_are_put_beside_a_claim_and_may_break_it(self):
+        records = self.records("NVIDIA H200", 500)
+        records.other_devices = [self.records("NVIDIA H100 80GB HBM3", 800)]
+
+        def predicted(**more):
+            records.broken = []
+            one = {"metric": "speedup", "holds": "at_least", "value": 1.5, "at": {"type": "float32"}, "compute_capability": "9.0", "because": "half the bytes", **more}
+            records.claims = {"track/02_b": claims.parse(json.dumps({"claims": [one]}), "claims.json")}
+            return tables.predicted(records, "track/02_b")
+
+        self.assertIn("| at least 1.5 | half the bytes | 2.00 on H200, 1.25 on H100 | type = float32; compute capability 9.0 |", predicted())
+        self.assertEqual(len(records.broken), 1)
+        self.assertIn("the record of H100 says 1.25", records.broken[0])
+        self.assertIn("| 2.00 on H200 | type = float32; H200; compute capability 9.0 |", predicted(device="H200"))
+        self.assertEqual(records.broken, [])
+        self.assertIn("| - |", predicted(at={"type": "float64"}))
 
 
 def elf(sections):
@@ -312,6 +379,7 @@ class SameCode(unittest.TestCase):
         changed = launchers(launch=b"grid 2")
         self.assertEqual(same_code.differences({"kernels": {}, "launchers": launchers()}, {"kernels": {}, "launchers": changed}),
                          ["launching function launch before has no equal", "launching function launch now has no equal"])
+        self.assertEqual(same_code.differences({"kernels": {}, "launchers": launchers()}, {"kernels": {}, "launchers": changed}, ("kernels",)), [])
 
     def test_records_follow_their_code_through_changes_and_new_names(self):
         with tempfile.TemporaryDirectory() as directory:
