@@ -4,10 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/cuda.hpp"
@@ -120,5 +122,75 @@ inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t ti
   std::erase_if(all, [n](std::int64_t index) { return index < 0 || index >= n; });
   return all;
 }
+
+// ---------------------------------------------------------------------------------------------------------------
+// What a problem must say of itself; p is one of its `parameters`, all of them functions and constants
+// static. array_track.hpp asks for each with a sentence.
+
+// `title` and `unit`: what is computed, and what one output is called.
+template <class Problem>
+concept has_title = requires {
+  { Problem::title } -> std::convertible_to<std::string>;
+  { Problem::unit } -> std::convertible_to<std::string>;
+};
+
+// `parameters`, a struct of std::int64_t and double, and describe(): their names, limits and defaults.
+template <class Problem>
+concept has_parameters = requires {
+  typename Problem::parameters;
+  { Problem::describe() } -> std::convertible_to<std::vector<parameter<typename Problem::parameters>>>;
+};
+
+// `elements`, an element_types<Output, Inputs...>; or with_elements(p, visit), which chooses one.
+template <class Problem>
+concept has_elements = requires {
+  typename Problem::elements;
+}
+|| requires(const typename Problem::parameters& p) {
+  Problem::with_elements(p, []<class Output, class... Inputs>(element_types<Output, Inputs...>) {});
+};
+
+// layout(p): the arrays, and the fewest bytes; `ceiling`: the plain operation that moves as many.
+template <class Problem>
+concept has_layout = requires(const typename Problem::parameters& p) {
+  { Problem::layout(p) } -> std::same_as<array_layout>;
+  { Problem::ceiling } -> std::convertible_to<array_ceiling>;
+};
+
+// `input` and `output`: what a stage is launched with. bind_input(p, pointer...) and bind_output(p, pointer)
+// make them of the arrays' device memory.
+template <class Problem>
+concept has_arguments = requires {
+  typename Problem::input;
+  typename Problem::output;
+};
+
+// relative_error(p): the error that is allowed, relative to the scale of an output (see expectation).
+template <class Problem>
+concept has_bound = requires(const typename Problem::parameters& p) {
+  { Problem::relative_error(p) } -> std::convertible_to<double>;
+};
+
+// cases(tile, thorough, seed): what every stage is tried on; `tile` outputs are a block's, sizes that are
+// drawn follow `seed`.
+template <class Problem>
+concept has_cases = requires(std::int64_t tile, bool thorough, std::uint64_t seed) {
+  {
+    Problem::cases(tile, thorough, seed)
+    } -> std::same_as<std::vector<verification_case<typename Problem::parameters>>>;
+};
+
+// reference(value..., p, i): output i, where value(j) is element j of an input, one argument for each of
+// them.
+template <class Problem, class... Inputs>
+concept has_reference = requires(const generated_values<Inputs>&... values,
+                                 const typename Problem::parameters& p, std::int64_t i) {
+  { Problem::reference(values..., p, i) } -> std::same_as<expectation>;
+};
+
+// What it may say beside: exact_cases(p, tile, seed), with exact_outputs(value..., p, first, count, visit),
+// exact_unit(p) and exact_error for results that are not whole themselves; drift_error of stages that declare
+// `drifts`; why_invalid(p); parameters_of_files(headers, paths); draw and draw_difference. The tracks below
+// stages/ show each.
 
 }  // namespace lab

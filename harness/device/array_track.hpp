@@ -36,6 +36,18 @@ std::array<std::int64_t, dimensions> extents(const npy_header& header, const std
 
 template <class Problem>
 class array_track final : public track {
+  static_assert(has_title<Problem>,
+                "a problem says what it is and what one output is called: `title`, `unit`");
+  static_assert(has_parameters<Problem>, "a problem has `parameters`, and describe() tells of each of them");
+  static_assert(has_elements<Problem>,
+                "a problem's `elements` are the types of its output and of its inputs");
+  static_assert(has_layout<Problem>,
+                "a problem's layout(p) names its arrays, and `ceiling` what moves as many bytes");
+  static_assert(has_arguments<Problem>, "a problem's stages are launched with an `input` and an `output`");
+  static_assert(has_bound<Problem>, "a problem bounds the error of an output: relative_error(p)");
+  static_assert(has_cases<Problem>,
+                "a problem lists what its stages are tried on: cases(tile, thorough, seed)");
+
  public:
   using parameters = typename Problem::parameters;
 

@@ -35,6 +35,9 @@ namespace lab {
 
 template <class Problem, class Output, class... Inputs>
 class array_workload final : public workload {
+  static_assert(has_reference<Problem, Inputs...>,
+                "a problem's reference(value..., p, i) gives output i, with a `value` for each input");
+
  public:
   using parameters = typename Problem::parameters;
   using output_element = Output;

@@ -1,0 +1,5 @@
+// A problem without anything, which the compiler refuses: the test looks for the sentences.
+#include "harness/device/array_track.hpp"
+
+struct problem {};
+template class lab::array_track<problem>;
