@@ -60,7 +60,7 @@ struct bench_group {
 std::string benchmark_name(const bench_group& one, const stage_description& stage) {
   std::string name = stage.path;
   for (const auto& [parameter, value] : one.group->parameters)
-    name += fmt::format("/{}:{}", parameter, value);
+    name += fmt::format("/{}:{}", parameter, value.text());
   if (one.job.l2 == cache_state::warm) name += "/l2:warm";
   return name;
 }
