@@ -156,8 +156,9 @@ class table_reader {
 };
 
 bool needs_quotes(std::string_view field) {
-  return field.find_first_of(",\"\r\n") != std::string_view::npos ||
-         (!field.empty() && (field.front() == ' ' || field.back() == ' '));  // many readers would drop them
+  if (field.empty()) return true;  // an empty line is no row to a reader
+  return field.find_first_of(",\"\r\n") != std::string_view::npos || field.front() == ' ' ||
+         field.back() == ' ';  // many readers would drop them
 }
 
 }  // namespace

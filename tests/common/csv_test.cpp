@@ -89,8 +89,8 @@ TEST_CASE("what is written can be read back, and only what must be is quoted") {
   skip_without_csv();
   const temporary_directory directory;
   const auto path = directory / "out.csv";
-  const std::vector<std::string> fields = {"L Ada",     " Ann",       "Ann ",   "a,b",
-                                           "say \"x\"", "two\nlines", "李 Ann", "x\r"};
+  const std::vector<std::string> fields = {"L Ada",  " Ann", "Ann ", "a,b", "say \"x\"", "two\nlines",
+                                           "李 Ann", "x\r",  "",     "z",   ""};
   {
     lab::csv_column_writer writer(path, "redacted");
     for (const std::string& field : fields) writer.write(field);
@@ -98,7 +98,8 @@ TEST_CASE("what is written can be read back, and only what must be is quoted") {
     writer.commit();
   }
   CHECK(lab::test::get(path) ==
-        "redacted\nL Ada\n\" Ann\"\n\"Ann \"\n\"a,b\"\n\"say \"\"x\"\"\"\n\"two\nlines\"\n李 Ann\n\"x\r\"\n");
+        "redacted\nL Ada\n\" Ann\"\n\"Ann \"\n\"a,b\"\n\"say \"\"x\"\"\"\n\"two\nlines\"\n李 "
+        "Ann\n\"x\r\"\n\"\"\nz\n\"\"\n");
   std::vector<std::string> again;
   lab::read_csv(path, {"redacted"}, [&](std::size_t, std::string_view field) { again.emplace_back(field); });
   CHECK(again == fields);
