@@ -2,16 +2,17 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
-namespace lab::redact {
+#include "common/random.hpp"
+#include "harness/device/on_all_cores.hpp"
+
+namespace lab {
 
 // `size` values of T, uninitialised: whoever fills them first, in parallel, is given their pages.
 template <class T>
@@ -41,20 +42,28 @@ struct column {
   [[nodiscard]] std::string_view operator[](std::int64_t row) const {
     return {chars.data() + offsets[row], static_cast<std::size_t>(offsets[row + 1] - offsets[row])};
   }
+  // The row that holds a character.
+  [[nodiscard]] std::int64_t row_of(std::int64_t character) const {
+    return std::upper_bound(offsets.data(), offsets.data() + offsets.size(), character) - offsets.data() - 1;
+  }
 };
 
-// Calls visit(k) for each k < count, on all cores, in any order.
-template <class Visit>
-void on_all_cores(std::int64_t count, const Visit& visit) {
-  const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  std::atomic<std::int64_t> next{0};
-  const auto work = [&] {
-    for (std::int64_t k = next++; k < count; k = next++) visit(k);
-  };
-  std::vector<std::jthread> helpers;
-  for (std::int64_t t = 1; t < std::min(cores, count); ++t) helpers.emplace_back(work);
-  work();
-}
+// Random bits in any number, from one row's own place in the sequence.
+class row_bits {
+ public:
+  row_bits(std::uint64_t seed, std::int64_t row)
+      : seed_(seed), next_(static_cast<std::uint64_t>(row) << 24) {}
+
+  // Evenly from [0, count), as far as 2^64 is large.
+  std::int64_t below(std::int64_t count) {
+    return static_cast<std::int64_t>(all() % static_cast<std::uint64_t>(count));
+  }
+  std::uint64_t all() { return random_bits(seed_, next_++); }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t next_;
+};
 
 // The column whose row i is what append(text, i) appends to the text.
 template <class Append>
@@ -87,4 +96,4 @@ column make_column(std::int64_t rows, const Append& append) {
   return made;
 }
 
-}  // namespace lab::redact
+}  // namespace lab

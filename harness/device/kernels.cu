@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/cuda.hpp"
+#include "harness/device/letters.hpp"
 
 namespace lab {
 namespace {
@@ -278,6 +279,26 @@ __global__ void probe_clock_kernel(std::uint64_t* result) {
 #endif
 }
 
+// One thread for each 16 bytes, which it loads at once where they are whole.
+__global__ void vary_kernel(char* chars, std::int64_t bytes, std::uint64_t from, std::uint64_t to) {
+  const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  const std::int64_t begin = word * varied_bytes;
+  if (begin >= bytes) return;
+  const int turn = 26 + turn_of(to, word) - turn_of(from, word);
+  if (begin + varied_bytes > bytes) {
+    for (std::int64_t i = begin; i < bytes; ++i) chars[i] = turned(chars[i], turn);
+    return;
+  }
+  auto* const place = reinterpret_cast<uint4*>(chars + begin);
+  uint4 loaded = *place;
+  char letters[varied_bytes];
+  std::memcpy(letters, static_cast<const void*>(&loaded), sizeof letters);
+#pragma unroll
+  for (int k = 0; k < varied_bytes; ++k) letters[k] = turned(letters[k], turn);
+  std::memcpy(static_cast<void*>(&loaded), letters, sizeof letters);
+  *place = loaded;
+}
+
 }  // namespace
 
 template <class T>
@@ -330,6 +351,13 @@ void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segme
   const auto segments = static_cast<std::size_t>((n + segment - 1) / segment);
   if (segments > 0) CUDA_CHECK(cudaMemsetAsync(digests, 0, segments * sizeof *digests, stream));
   sum_segments(n, segment, hash_exact_value<T>{values, unit}, digests, stream);
+}
+
+void vary_letters(char* chars, std::int64_t bytes, std::uint64_t from, std::uint64_t to,
+                  cudaStream_t stream) {
+  const std::int64_t per_block = block_threads * varied_bytes;
+  launch(vary_kernel, dim3(static_cast<unsigned>((bytes + per_block - 1) / per_block)), dim3(block_threads),
+         0, stream, chars, bytes, from, to);
 }
 
 void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream) {

@@ -10,7 +10,7 @@
 
 #include "common/utf8.hpp"
 
-namespace lab::redact {
+namespace lab {
 
 // A column as it comes: nothing is known of the offsets yet.
 struct raw_column {
@@ -47,14 +47,18 @@ inline std::string why_invalid(const raw_column& column) {
   return "";
 }
 
-// The same for the two columns of an input, which must have as many rows as each other.
-inline std::string why_invalid(const raw_column& names, const raw_column& visibilities) {
-  for (const raw_column* one : {&names, &visibilities}) {
-    if (std::string why = why_invalid(*one); !why.empty()) return why;
+// The same for all columns of a table, which must have as many rows as the first.
+inline std::string why_invalid(std::span<const raw_column> columns) {
+  for (const raw_column& one : columns) {
+    if (std::string why = why_invalid(one); !why.empty()) return why;
   }
-  if (names.offsets.size() == visibilities.offsets.size()) return "";
-  return std::string(names.name) + " has " + std::to_string(names.offsets.size() - 1) + " rows, and " +
-         std::string(visibilities.name) + " has " + std::to_string(visibilities.offsets.size() - 1);
+  for (const raw_column& other : columns) {
+    const raw_column& first = columns.front();
+    if (other.offsets.size() == first.offsets.size()) continue;
+    return std::string(first.name) + " has " + std::to_string(first.offsets.size() - 1) + " rows, and " +
+           std::string(other.name) + " has " + std::to_string(other.offsets.size() - 1);
+  }
+  return "";
 }
 
 // The offsets that hold `bytes` of characters: 32 bits, or 64.
@@ -62,4 +66,4 @@ inline int offset_bits_for(std::int64_t bytes) {
   return bytes <= std::numeric_limits<std::int32_t>::max() ? 32 : 64;
 }
 
-}  // namespace lab::redact
+}  // namespace lab

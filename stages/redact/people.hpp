@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
-#include "common/random.hpp"
-#include "stages/redact/reference.hpp"
+#include "harness/device/column.hpp"
 
 namespace lab::redact {
 
@@ -28,31 +27,12 @@ enum class content : std::int64_t {
   long_names    // names of 60 to 190 letters
 };
 
-// Both columns, and what must become of them.
 struct people {
   column names;
   column visibilities;
-  column expected;
 };
 
 namespace generator {
-
-// Random bits in any number, from one row's own place in the sequence.
-class row_bits {
- public:
-  row_bits(std::uint64_t seed, std::int64_t row)
-      : seed_(seed), next_(static_cast<std::uint64_t>(row) << 24) {}
-
-  // Evenly from [0, count), as far as 2^64 is large.
-  std::int64_t below(std::int64_t count) {
-    return static_cast<std::int64_t>(all() % static_cast<std::uint64_t>(count));
-  }
-  std::uint64_t all() { return random_bits(seed_, next_++); }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t next_;
-};
 
 // Some letters are more frequent than others; 32 of them, so that five bits choose one.
 inline constexpr std::string_view letters = "aabcdeeefghiiijklmnnoopqrrsstuvz";
@@ -251,16 +231,15 @@ inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
     if (long_ones.contains(row)) {
       long_ones.append(text, row);
     } else {
-      generator::row_bits bits(seed, row);
+      row_bits bits(seed, row);
       generator::append_name(text, kind, bits);
     }
   });
   made.visibilities = make_column(rows, [&](std::string& text, std::int64_t row) {
-    generator::row_bits bits(~seed, row);
+    row_bits bits(~seed, row);
     // A long row that nobody may see would be as short as any other in the output.
     text += long_ones.contains(row) ? std::string("public") : generator::visibility(kind, bits);
   });
-  made.expected = redacted(made.names, made.visibilities);
   return made;
 }
 

@@ -2,25 +2,17 @@
 // public row shows the first character of the last name, a space and the first name; any other row "X X".
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/cuda.hpp"
 #include "common/memory_resource.hpp"
-#include "harness/device/stage.hpp"
+#include "harness/device/strings.hpp"
 
 namespace lab::redact {
-
-// The values of the parameter `allocator`: where a stage's memory comes from.
-enum class allocator : std::int64_t { plain, pool, none };
-
-// Strings one behind the other, as Apache Arrow lays them out: row i is chars[offsets[i]] up to
-// chars[offsets[i + 1]], UTF-8. offsets[0] is 0. In device memory, aligned to 256 bytes; nothing else may be
-// assumed of the addresses behind the last character or the last offset.
-struct strings {
-  const void* offsets;  // rows + 1 of them
-  const char* chars;
-  std::int64_t bytes;  // of the characters: the last offset, known to the host
-};
 
 struct input {
   strings names;
@@ -29,27 +21,7 @@ struct input {
   int offset_bits;  // 32 (signed) or 64, for both inputs and the output
 };
 
-// What a launch leaves behind: memory from the resource it was given, which the caller gives back. Behind the
-// last row's characters no byte is written: the allocation may be larger than the column.
-struct output {
-  void* offsets;  // (rows + 1) * offset_bits / 8 bytes
-  char* chars;    // nullptr when chars_capacity is 0
-  std::int64_t chars_capacity;
-};
-
-struct problem {
-  using input = redact::input;
-  using output = redact::output;
-  // Redacts on `stream`; allocates from the resource alone, and gives back all but the output.
-  using launch_function = output (*)(const input&, memory_resource&, cudaStream_t);
-
-  struct parameters {
-    std::int64_t rows = 0;
-    std::int64_t content = 0;
-    std::int64_t allocator = 0;
-    std::int64_t offsets = 32;
-  };
-};
+using output = column_output;
 
 // An output row has at most this many bytes more than its name: "X X" for an empty one.
 inline constexpr std::int64_t most_growth = 3;
@@ -59,11 +31,37 @@ inline std::int64_t most_output_bytes(const input& in) {
   return in.names.bytes + most_growth * in.rows;
 }
 
-// Calls visit.operator()<Offset>() with the type of the offsets.
-template <class Visit>
-auto with_offsets(const input& in, const Visit& visit) {
-  return in.offset_bits == 32 ? visit.template operator()<std::int32_t>()
-                              : visit.template operator()<std::int64_t>();
-}
+// A name and a visibility, or something of each of their columns.
+template <class T>
+using both = std::array<T, 2>;
+
+struct problem {
+  using input = redact::input;
+  // Redacts on `stream`; allocates from the resource alone, and gives back all but the output.
+  using launch_function = output (*)(const input&, memory_resource&, cudaStream_t);
+  using parameters = column_parameters;
+
+  static constexpr const char* title = "Redaction of names, as strings in columns";
+  static constexpr const char* unit = "row";
+  static constexpr both<const char*> input_columns = {"name", "visibility"};
+  static constexpr const char* output_column = "redacted";
+
+  static std::vector<parameter<parameters>> describe();
+  static input bind_input(const parameters& p, const both<strings>& on_device) {
+    return {on_device[0], on_device[1], p.rows, static_cast<int>(p.offsets)};
+  }
+  static both<column> generate(const parameters& p, std::uint64_t seed);
+  static void append_output(std::string& text, const parameters& p, const both<std::string_view>& row);
+  static std::int64_t most_output_bytes(const parameters& p, const both<std::int64_t>& bytes) {
+    return bytes[0] + most_growth * p.rows;
+  }
+  static std::vector<column_case<parameters>> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
+
+  // Where nobody is public, no name need be read.
+  static bool is_read(const parameters& p, std::size_t k);
+  static both<std::int64_t> estimate(const parameters& p);
+  // What the column was made to hide: the name of a row that is not public.
+  static std::string_view hidden_text(const both<std::string_view>& row);
+};
 
 }  // namespace lab::redact

@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "stages/redact/column.hpp"
-
 namespace lab::redact {
 
 // The first UTF-8 character of a valid text; nothing of an empty one.
@@ -33,12 +31,6 @@ inline std::string redacted(std::string_view name, std::string_view visibility) 
   std::string text;
   append_redacted(text, name, visibility);
   return text;
-}
-
-inline column redacted(const column& names, const column& visibilities) {
-  return make_column(names.rows(), [&](std::string& text, std::int64_t row) {
-    append_redacted(text, names[row], visibilities[row]);
-  });
 }
 
 }  // namespace lab::redact

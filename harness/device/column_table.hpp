@@ -1,0 +1,134 @@
+// The input columns of one run with what must become of them, and the memory that they take.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "harness/device/column_problem.hpp"
+#include "harness/protocol.hpp"
+
+namespace lab {
+
+template <class Problem>
+struct column_table {
+  input_columns<Problem> inputs;
+  column expected;
+
+  [[nodiscard]] std::int64_t rows() const { return expected.rows(); }
+};
+
+template <class Problem>
+input_row<Problem> row_of(const input_columns<Problem>& inputs, std::int64_t row) {
+  input_row<Problem> texts;
+  for (std::size_t k = 0; k < texts.size(); ++k) texts[k] = inputs[k][row];
+  return texts;
+}
+
+template <class Problem>
+input_bytes<Problem> bytes_of(const input_columns<Problem>& inputs) {
+  input_bytes<Problem> bytes;
+  for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = inputs[k].bytes();
+  return bytes;
+}
+
+// The reference, row by row.
+template <class Problem>
+column expected_column(const typename Problem::parameters& p, const input_columns<Problem>& inputs) {
+  return make_column(inputs[0].rows(), [&](std::string& text, std::int64_t row) {
+    Problem::append_output(text, p, row_of<Problem>(inputs, row));
+  });
+}
+
+template <class Problem>
+std::shared_ptr<const column_table<Problem>> make_table(const typename Problem::parameters& p,
+                                                        input_columns<Problem> inputs) {
+  auto made = std::make_shared<column_table<Problem>>();
+  made->inputs = std::move(inputs);
+  made->expected = expected_column<Problem>(p, made->inputs);
+  return made;
+}
+
+// Generated inputs. Those that were made last are kept: one run takes several stages and allocators through
+// the same ones. The last two are kept, and more as long as all of them are not much.
+template <class Problem>
+std::shared_ptr<const column_table<Problem>> generated_table(const typename Problem::parameters& p,
+                                                             std::uint64_t seed) {
+  struct made_input {
+    parameter_values from;
+    std::uint64_t seed;
+    std::shared_ptr<const column_table<Problem>> table;
+  };
+  constexpr std::size_t always_kept = 2;
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 33;
+  static std::list<made_input> kept;
+  parameter_values wanted;
+  for (const auto& spec : Problem::describe()) wanted[spec.name] = p.*spec.member;
+  wanted.erase("allocator");
+  wanted.erase("offsets");
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const made_input& one) {
+    return one.from == wanted && one.seed == seed;
+  });
+  if (found != kept.end()) {
+    kept.splice(kept.begin(), kept, found);
+    return kept.front().table;
+  }
+  const auto bytes_of_column = [](const column& one) { return one.bytes() + one.offsets.size() * 8; };
+  while (kept.size() >= always_kept) {
+    std::int64_t bytes = 0;
+    for (const made_input& one : kept) {
+      bytes += bytes_of_column(one.table->expected);
+      for (const column& of_input : one.table->inputs) bytes += bytes_of_column(of_input);
+    }
+    if (bytes <= most_bytes) break;
+    kept.pop_back();
+  }
+  kept.push_front({wanted, seed, make_table<Problem>(p, Problem::generate(p, seed))});
+  return kept.front().table;
+}
+
+// Bytes of characters in p.rows rows, as the first 4096 have them.
+template <class Problem>
+input_bytes<Problem> sampled_bytes(const typename Problem::parameters& p) {
+  constexpr std::int64_t most_rows = 4096;
+  typename Problem::parameters few = p;
+  few.rows = std::min(p.rows, most_rows);
+  const double scale = static_cast<double>(p.rows) / static_cast<double>(std::max<std::int64_t>(1, few.rows));
+  input_bytes<Problem> bytes = bytes_of<Problem>(Problem::generate(few, 1));
+  for (std::int64_t& one : bytes) one = static_cast<std::int64_t>(static_cast<double>(one) * scale);
+  return bytes;
+}
+
+template <class Problem>
+input_bytes<Problem> estimated_bytes(const typename Problem::parameters& p) {
+  if constexpr (requires { Problem::estimate(p); }) {
+    return Problem::estimate(p);
+  } else {
+    return sampled_bytes<Problem>(p);
+  }
+}
+
+// Of p.rows rows.
+inline std::int64_t offset_bytes(const column_parameters& p) {
+  return (p.rows + 1) * p.offsets / 8;
+}
+
+// The most bytes of characters that one of the columns may have, in or out.
+template <class Problem>
+std::int64_t longest_column(const typename Problem::parameters& p, const input_bytes<Problem>& bytes) {
+  return std::max(Problem::most_output_bytes(p, bytes), *std::max_element(bytes.begin(), bytes.end()));
+}
+
+// Device memory for the inputs, and twice for an output as long as it may get: a stage's temporaries are its
+// own affair.
+template <class Problem>
+std::size_t needed_bytes(const typename Problem::parameters& p, const input_bytes<Problem>& bytes) {
+  std::int64_t needed = 2 * (offset_bytes(p) + Problem::most_output_bytes(p, bytes));
+  for (const std::int64_t of_input : bytes) needed += offset_bytes(p) + of_input;
+  return static_cast<std::size_t>(needed);
+}
+
+}  // namespace lab

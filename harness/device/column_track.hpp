@@ -1,0 +1,189 @@
+// A track of string columns, made from its problem's description (column_problem.hpp).
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/file.hpp"
+#include "common/memory.hpp"
+#include "harness/device/column_csv.hpp"
+#include "harness/device/column_problem.hpp"
+#include "harness/device/column_table.hpp"
+#include "harness/device/column_workload.hpp"
+#include "harness/device/parameters.hpp"
+#include "harness/device/raw_column.hpp"
+#include "harness/device/stage_call.hpp"
+#include "harness/device/track.hpp"
+
+namespace lab {
+
+template <column_problem Problem>
+class column_track final : public track {
+ public:
+  using parameters = typename Problem::parameters;
+
+  [[nodiscard]] track_description describe() const override {
+    return {.title = Problem::title,
+            .unit = Problem::unit,
+            .parameters = describe_parameters(Problem::describe())};
+  }
+
+  [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
+    return complete_parameters(Problem::describe(), given);
+  }
+
+  [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
+                                          std::uint64_t seed) const override {
+    constexpr std::int64_t largest_tile = std::int64_t{1} << 24;
+    const std::int64_t tile = typed(entry).tile;
+    if (tile < 1 || tile > largest_tile)
+      throw stage_error("its tile is " + std::to_string(tile) + " rows, and must be from 1 to 2^24");
+    std::vector<trial> list;
+    for (const column_case<parameters>& one : Problem::cases(tile, thorough, seed))
+      list.push_back({.parameters = values_of(one.parameters), .brief = one.brief});
+    return list;
+  }
+
+  // All rows are compared byte for byte, whatever the size.
+  [[nodiscard]] std::vector<trial> exact_trials(const stage_entry& /*stage*/,
+                                                const parameter_values& /*parameters*/,
+                                                std::uint64_t /*seed*/) const override {
+    return {};
+  }
+
+  // The inputs are read and the output is written, offsets and characters.
+  [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t seed) const override {
+    const parameters p = typed(values);
+    const auto data = generated_table<Problem>(p, seed);
+    std::int64_t bytes = offset_bytes(p) + data->expected.bytes();
+    for (std::size_t k = 0; k < column_count<Problem>; ++k) {
+      if (is_read(p, k)) bytes += offset_bytes(p) + data->inputs[k].bytes();
+    }
+    return {.kind = "copy", .bytes = bytes};
+  }
+
+  [[nodiscard]] std::string unsupported(const stage_entry& entry,
+                                        const parameter_values& values) const override {
+    const parameters p = typed(values);
+    if (p.offsets == 32) {
+      const std::int64_t most = longest_column<Problem>(p, estimated_bytes<Problem>(p));
+      if (offset_bits_for(most) > 32) {
+        return "a column of up to " + std::to_string(most) +
+               " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
+      }
+    }
+    return unsupported_by(typed(entry), p);
+  }
+
+  [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
+                                               cudaStream_t stream) const override {
+    const parameters p = typed(values);
+    return make_typed(typed(entry), p, estimated_bytes<Problem>(p), stream);
+  }
+
+  [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
+                                   const std::vector<std::string>& inputs,
+                                   const std::vector<std::string>& outputs,
+                                   cudaStream_t stream) const override {
+    if (inputs.size() != 1)
+      throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
+    if (outputs.size() != 1)
+      throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
+    for (const char* of_file : {"rows", "content"}) {
+      if (given.contains(of_file))
+        throw usage_error(std::string(of_file) + " is what the input file says, not an option here");
+    }
+    require_writable(outputs[0]);
+    input_columns<Problem> columns;
+    std::vector<column> read = read_columns(inputs[0], Problem::input_columns);
+    std::move(read.begin(), read.end(), columns.begin());
+    const input_bytes<Problem> bytes = bytes_of<Problem>(columns);
+
+    parameter_values values = given;
+    values["rows"] = columns[0].rows();
+    if constexpr (allocates_its_output<Problem>)
+      values.try_emplace("allocator", static_cast<std::int64_t>(allocator::pool));
+    const std::int64_t longest = longest_column<Problem>(typed(complete(values)), bytes);
+    values.try_emplace("offsets", offset_bits_for(longest));
+    const parameters p = typed(complete(values));
+    if (p.offsets < offset_bits_for(longest)) {
+      throw unsupported_error(entry.path + ": " + inputs[0] +
+                              " has more characters than offsets of 32 bits reach: take --offsets 64");
+    }
+    if (const std::string why = unsupported_by(typed(entry), p); !why.empty())
+      throw unsupported_error(entry.path + ": " + why);
+    const auto work = make_typed(typed(entry), p, bytes, stream);
+    work->prepare_from(make_table<Problem>(p, std::move(columns)));
+    work->launch();
+    check_result result = work->check();
+    if (!result.failure) write_column(outputs[0], Problem::output_column, work->download());
+    return result;
+  }
+
+ private:
+  static const stage<Problem>& typed(const stage_entry& entry) {
+    if (entry.problem != typeid(Problem))
+      throw std::logic_error(entry.path + " is registered for another problem");
+    return *static_cast<const stage<Problem>*>(entry.typed);
+  }
+
+  static parameters typed(const parameter_values& values) {
+    return typed_parameters(Problem::describe(), values);
+  }
+
+  static parameter_values values_of(const parameters& p) {
+    parameter_values values;
+    for (const auto& spec : Problem::describe()) values[spec.name] = p.*spec.member;
+    return values;
+  }
+
+  static bool is_read([[maybe_unused]] const parameters& p, [[maybe_unused]] std::size_t k) {
+    if constexpr (requires { Problem::is_read(p, k); }) return Problem::is_read(p, k);
+    return true;
+  }
+
+  static std::string unsupported_by(const stage<Problem>& its_stage, const parameters& p) {
+    if (its_stage.unsupported == nullptr) return "";
+    return call_stage("unsupported", [&] { return its_stage.unsupported(p); });
+  }
+
+  // Throws memory_error before anything is allocated.
+  static std::unique_ptr<column_workload<Problem>> make_typed(const stage<Problem>& its_stage,
+                                                              const parameters& p,
+                                                              const input_bytes<Problem>& bytes,
+                                                              cudaStream_t stream) {
+    using made = column_workload<Problem>;
+    const std::size_t needed = needed_bytes<Problem>(p, bytes) + made::workspace_bytes(its_stage, p);
+    if (needed > memory::always_there || memory::is_limited()) {
+      if (const std::size_t available = memory::available(); needed > available)
+        throw memory_error(needed, available);
+    }
+    return std::make_unique<made>(its_stage, p, stream);
+  }
+};
+
+// Registers the track of `Problem` under its directory's name, which the build passes as LAB_PATH.
+template <class Problem>
+struct column_track_registration {
+  static_assert(names_its_columns<Problem>,
+                "the problem names its title, unit, input_columns and output_column");
+  static_assert(describes_its_parameters<Problem>,
+                "the problem's parameters derive from column_parameters, and describe() lists them");
+  static_assert(binds_its_input<Problem>,
+                "the problem's bind_input() makes its `input` of columns on the device");
+  static_assert(generates_its_input<Problem>, "the problem's generate() makes its input columns from a seed");
+  static_assert(defines_its_output<Problem>,
+                "the problem says what becomes of a row (append_output) and how long all may get "
+                "(most_output_bytes)");
+  static_assert(lists_its_cases<Problem>, "the problem's cases() lists what its stages are tried on");
+
+  explicit column_track_registration(const char* path) {
+    if constexpr (column_problem<Problem>) register_track(path, std::make_unique<column_track<Problem>>());
+  }
+};
+
+}  // namespace lab

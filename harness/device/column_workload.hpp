@@ -1,0 +1,342 @@
+// A stage of a track of string columns with its inputs on the device, the memory that its output comes from,
+// and the check of all that it leaves.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/memory_resource.hpp"
+#include "harness/device/checked_resource.hpp"
+#include "harness/device/column_check.hpp"
+#include "harness/device/column_table.hpp"
+#include "harness/device/device_columns.hpp"
+#include "harness/device/letters.hpp"
+#include "harness/device/on_all_cores.hpp"
+#include "harness/device/raw_column.hpp"
+#include "harness/device/stage_call.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/watched_launch.hpp"
+
+namespace lab {
+
+// Launches between prepare() and check() are checked: their memory comes through a checked_resource. All
+// others, the timed ones among them, take theirs from the allocator itself, and nothing but the column is
+// looked at afterwards. What a launch leaves behind is given back by poison(), prepare() and the destructor,
+// so that it is in nobody's time.
+template <class Problem>
+class column_workload final : public workload {
+ public:
+  using parameters = typename Problem::parameters;
+  using table = column_table<Problem>;
+
+  column_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
+      : stage_(stage), parameters_(p), stream_(stream), reader_(stream), checked_(upstream(), stream) {}
+  ~column_workload() override { give_back(); }
+
+  // Scratch memory of a stage that does not allocate; absurd amounts are cut, to be refused as too many.
+  static std::size_t workspace_bytes(const stage<Problem>& stage, const parameters& p) {
+    if (stage.workspace_bytes == nullptr) return 0;
+    constexpr std::size_t most = std::size_t{1} << 52;
+    return std::min(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }), most);
+  }
+
+  // The column of the last launch is compared with what the data says it must become.
+  void prepare_from(std::shared_ptr<const table> data) {
+    give_back();
+    data_ = std::move(data);
+    base_ = data_;
+    variation_ = made_variation_ = 0;
+    std::int64_t longest = data_->expected.bytes();
+    for (const column& of_input : data_->inputs) longest = std::max(longest, of_input.bytes());
+    if (offset_bits_for(longest) > offset_bits()) {
+      throw unsupported_error(
+          "the characters of a column are too many for offsets of 32 bits: take --offsets 64");
+    }
+    inputs_.reset();
+    inputs_.emplace(data_->inputs, offset_bits(), reader_);
+    next_is_checked_ = true;
+  }
+
+  void prepare(pattern /*kind*/, std::uint64_t seed) override {
+    prepare_from(generated_table<Problem>(parameters_, seed));
+  }
+
+  // The watching resource launches kernels of its own.
+  void prepare_to_count(pattern kind, std::uint64_t seed) override {
+    prepare(kind, seed);
+    next_is_checked_ = false;
+  }
+
+  // The letters of one column alone change. What must become of them is worked out when somebody checks it.
+  void vary(std::uint64_t seed) override {
+    inputs_->vary(varied_column(), variation_, seed);
+    variation_ = seed;
+  }
+
+  using workload::poison;
+  void poison(memory_fill fill) override {
+    checked_.fill_with(fill);
+    if (held_) {
+      // Right answers of before must not pass for new ones, whoever is given this memory next.
+      CUDA_CHECK(cudaMemsetAsync(held_->offsets, poison_byte, offsets_bytes(), stream_));
+      if (held_->chars_capacity > 0) {
+        CUDA_CHECK(cudaMemsetAsync(held_->chars, poison_byte, static_cast<std::size_t>(held_->chars_capacity),
+                                   stream_));
+      }
+    }
+    // A graph writes to the same addresses again, where check() will look for its output.
+    if (!(held_ && stays())) give_back();
+    arena_.fill(poison_byte, stream_);
+  }
+
+  void launch() override {
+    if (held_ && !stays()) throw std::logic_error("poison() or prepare() must come before another launch()");
+    held_.reset();
+    arena_.reset();
+    held_is_checked_ = next_is_checked_;
+    // What the arena takes for its first launch holds anything.
+    was_poisoned_ = has_arena_;
+    has_arena_ = has_arena_ || !held_is_checked_;
+    held_ = launch_with(held_is_checked_ ? static_cast<memory_resource&>(checked_) : upstream());
+  }
+
+  [[nodiscard]] bool capturable() const override {
+    return static_cast<allocator>(parameters_.allocator) == allocator::none;
+  }
+
+  check_result check() override {
+    if (!held_) throw std::logic_error("check() needs a launch() before it");
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    next_is_checked_ = false;
+    make_varied_data();
+    check_result result{.failure = first_failure()};
+    if (!result.failure) {
+      result.compared = data_->rows();
+    } else if (result.failure->index && *result.failure->index < data_->rows() &&
+               stage_.owner_of != nullptr) {
+      const owner computed_by =
+          call_stage("owner_of", [&] { return stage_.owner_of(parameters_, *result.failure->index); });
+      result.failure->block = computed_by.block;
+      result.failure->thread = computed_by.thread;
+    }
+    return result;
+  }
+
+  std::uint64_t digest() override {
+    if (!held_) throw std::logic_error("digest() needs a launch() before it");
+    const std::int64_t rows = data_->rows();
+    std::uint64_t value = 0;
+    if (offset_bits() == 32) {
+      value = reader_.hash(static_cast<const float*>(held_->offsets), rows + 1);
+    } else {
+      value = reader_.hash(static_cast<const std::int64_t*>(held_->offsets), rows + 1);
+    }
+    const std::int64_t total = reader_.read_offset(held_->offsets, offset_bits(), rows);
+    if (total <= 0 || total > held_->chars_capacity) return value;
+    constexpr std::int64_t word = sizeof(std::int64_t);
+    value =
+        random_bits(value, reader_.hash(reinterpret_cast<const std::int64_t*>(held_->chars), total / word));
+    std::uint64_t rest = 0;
+    if (total % word > 0) reader_.copy_back(&rest, held_->chars + total / word * word, total % word);
+    return random_bits(value, rest);
+  }
+
+  // The column of the last launch, in the host's memory. check() has found its offsets right.
+  column download() {
+    column result{.offsets = host_array<std::int64_t>(data_->rows() + 1)};
+    reader_.for_offsets(held_->offsets, offset_bits(), data_->rows() + 1,
+                        [&](std::int64_t first, std::int64_t count, const auto* offsets) {
+                          std::copy_n(offsets, count, &result.offsets[first]);
+                        });
+    result.chars = host_array<char>(result.bytes());
+    reader_.copy_back(result.chars.data(), held_->chars, result.bytes());
+    return result;
+  }
+
+ private:
+  static constexpr unsigned char poison_byte = column_check::poison;
+  static_assert(poison_byte == checked_resource::poison);
+
+  static constexpr std::size_t varied_column() {
+    if constexpr (requires { Problem::varied_column; }) return Problem::varied_column;
+    return 0;
+  }
+
+  [[nodiscard]] int offset_bits() const { return static_cast<int>(parameters_.offsets); }
+  [[nodiscard]] std::size_t offsets_bytes() const {
+    return static_cast<std::size_t>(data_->expected.offsets.size() * offset_bits() / 8);
+  }
+
+  [[nodiscard]] typename Problem::input bound_input() const {
+    std::array<strings, column_count<Problem>> on_device;
+    for (std::size_t k = 0; k < on_device.size(); ++k) on_device[k] = inputs_->view(k);
+    return Problem::bind_input(parameters_, on_device);
+  }
+
+  column_output launch_with(memory_resource& resource) {
+    if constexpr (allocates_its_output<Problem>) {
+      unwatched_resource unwatched(resource);
+      return watched_launch(stage_.traits, stream_,
+                            [&] { return stage_.launch(bound_input(), unwatched, stream_); });
+    } else {
+      const std::int64_t most = Problem::most_output_bytes(parameters_, bytes_of<Problem>(data_->inputs));
+      resource_buffer<unsigned char> offsets(resource, offsets_bytes(), stream_);
+      resource_buffer<char> chars(resource, static_cast<std::size_t>(most), stream_);
+      const resource_buffer<unsigned char> scratch(resource, workspace_bytes(stage_, parameters_), stream_);
+      watched_launch(stage_.traits, stream_, [&] {
+        stage_.launch(bound_input(), {offsets.data(), chars.data(), most}, {scratch.data(), scratch.bytes()},
+                      stream_);
+      });
+      return {offsets.release(), chars.release(), most};
+    }
+  }
+
+  memory_resource& upstream() {
+    switch (static_cast<allocator>(parameters_.allocator)) {
+      case allocator::plain:
+        return plain_;
+      case allocator::pool:
+        return pool_;
+      case allocator::none:
+        break;
+    }
+    return arena_;
+  }
+
+  // Whether the output of the last launch is where that of the next will be.
+  [[nodiscard]] bool stays() const { return capturable() && !held_is_checked_; }
+
+  void give_back() noexcept {
+    if (held_ && !held_is_checked_) {
+      upstream().deallocate(held_->offsets, offsets_bytes(), stream_);
+      upstream().deallocate(held_->chars, static_cast<std::size_t>(held_->chars_capacity), stream_);
+    }
+    held_.reset();
+    checked_.release_all();
+  }
+
+  // The data that the last vary() stands for.
+  void make_varied_data() {
+    if (made_variation_ == variation_) return;
+    made_variation_ = variation_;
+    input_columns<Problem> varied;
+    for (std::size_t k = 0; k < varied.size(); ++k) {
+      const column& base = base_->inputs[k];
+      varied[k] = make_column(base.rows(), [&](std::string& text, std::int64_t row) {
+        const std::size_t begin = text.size();
+        text += base[row];
+        if (k != varied_column()) return;
+        std::int64_t at = base.offsets[row];
+        for (std::size_t i = begin; i < text.size(); ++i, ++at)
+          text[i] = turned(text[i], turn_of(variation_, at / varied_bytes));
+      });
+    }
+    data_ = make_table<Problem>(parameters_, std::move(varied));
+  }
+
+  // ---- checks, in the order in which they make sense
+
+  std::optional<failure_record> first_failure() {
+    // A hash first: only when it is another is the input read back.
+    if (!inputs_->unchanged()) return inputs_->check(data_->inputs);
+    const column_check output(*held_, offset_bits(), data_->expected, reader_);
+    if (auto failure = output.exists()) return failure;
+    if (held_is_checked_) {
+      if (auto failure = check_ownership()) return failure;
+      if (auto failure = checked_.check({held_->offsets, held_->chars})) return failure;
+    }
+    if (auto failure = output.offsets()) return failure;
+    if (auto failure = output.chars()) return failure;
+    if (held_is_checked_) return checked_.fill() == memory_fill::random ? std::nullopt : check_unused(output);
+    if (!stays() || !was_poisoned_) return std::nullopt;
+    return output.unused_chars(held_->chars_capacity, poison_byte, hidden_row());
+  }
+
+  // The output is memory that this launch was given, and as much as it says.
+  std::optional<failure_record> check_ownership() const {
+    const auto wrong = [](const std::string& expected, const std::string& found) {
+      return failure_record{.kind = failure_kind::wrong, .expected = expected, .found = found};
+    };
+    const auto own = [&](const char* what, const void* pointer,
+                         std::size_t bytes) -> std::optional<failure_record> {
+      const auto allocated = checked_.bytes_of(pointer);
+      if (!allocated) {
+        return wrong(std::string(what) + " in memory from the resource, not given back",
+                     std::string(what) + " elsewhere");
+      }
+      if (*allocated >= bytes) return std::nullopt;
+      return wrong(std::string(what) + " of " + std::to_string(bytes) + " bytes",
+                   "an allocation of " + std::to_string(*allocated));
+    };
+    if (auto failure = own("offsets", held_->offsets, offsets_bytes())) return failure;
+    if (held_->chars == nullptr) return std::nullopt;
+    return own("characters", held_->chars, static_cast<std::size_t>(held_->chars_capacity));
+  }
+
+  // Whoever is given the column is given its memory: behind the last row nothing may be written, least of all
+  // what the column was made to hide.
+  std::optional<failure_record> check_unused(const column_check& output) const {
+    const unsigned char untouched = checked_.fill() == memory_fill::zeros ? 0 : poison_byte;
+    if (const auto byte = reader_.first_other_byte(
+            static_cast<const char*>(held_->offsets) + offsets_bytes(),
+            static_cast<std::int64_t>(*checked_.bytes_of(held_->offsets) - offsets_bytes()), untouched)) {
+      return failure_record{.kind = failure_kind::out_of_bounds,
+                            .found = "a write " + std::to_string(*byte) + " bytes behind the final offset"};
+    }
+    if (held_->chars == nullptr) return std::nullopt;
+    return output.unused_chars(static_cast<std::int64_t>(*checked_.bytes_of(held_->chars)), untouched,
+                               hidden_row());
+  }
+
+  // Finds the first row whose hidden text shares a part with the text that was found, if any.
+  [[nodiscard]] column_check::row_finder hidden_row() const {
+    return [this]([[maybe_unused]] std::string_view text) -> std::optional<std::int64_t> {
+      if constexpr (requires(const input_row<Problem>& row) { Problem::hidden_text(row); }) {
+        constexpr std::size_t least_bytes = 3;  // fewer are found by chance
+        if (text.size() < least_bytes) return std::nullopt;
+        const std::int64_t rows = data_->rows();
+        constexpr std::int64_t part_rows = 1 << 12;
+        smallest found(rows);
+        on_all_cores((rows + part_rows - 1) / part_rows, [&](std::int64_t part) {
+          for (std::int64_t row = part * part_rows; row < std::min(rows, (part + 1) * part_rows); ++row) {
+            if (found.get() < row) return;
+            const std::string_view hidden = Problem::hidden_text(row_of<Problem>(data_->inputs, row));
+            if (hidden.size() < least_bytes) continue;
+            if (text.find(hidden) != std::string_view::npos || hidden.find(text) != std::string_view::npos)
+              found.offer(row);
+          }
+        });
+        if (found.get() < rows) return found.get();
+      }
+      return std::nullopt;
+    };
+  }
+
+  const stage<Problem>& stage_;
+  parameters parameters_;
+  cudaStream_t stream_;
+  plain_resource plain_;
+  pool_resource pool_;
+  arena_resource arena_;
+  device_reader reader_;
+  checked_resource checked_;
+  std::shared_ptr<const table> base_;  // what was sent to the device
+  std::shared_ptr<const table> data_;  // what vary() has made of it
+  std::uint64_t variation_ = 0;        // of what is on the device
+  std::uint64_t made_variation_ = 0;   // of data_
+  std::optional<device_columns> inputs_;
+  bool next_is_checked_ = false;
+  bool held_is_checked_ = false;
+  bool has_arena_ = false;
+  bool was_poisoned_ = false;          // what the last launch was given
+  std::optional<column_output> held_;  // what the last launch left
+};
+
+}  // namespace lab

@@ -1,0 +1,107 @@
+#include "harness/device/device_columns.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "harness/device/letters.hpp"
+
+namespace lab {
+namespace {
+
+void send(void* to, const void* from, std::int64_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return;
+  CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream));
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+void send_offsets(unsigned char* to, const host_array<std::int64_t>& offsets, int offset_bits,
+                  cudaStream_t stream) {
+  if (offset_bits == 64) {
+    send(to, offsets.data(), offsets.size() * 8, stream);
+    return;
+  }
+  constexpr std::int64_t piece_values = device_reader::piece_bytes / 8;
+  std::vector<std::int32_t> piece;
+  for (std::int64_t first = 0; first < offsets.size(); first += piece_values) {
+    piece.assign(offsets.data() + first, offsets.data() + std::min(offsets.size(), first + piece_values));
+    send(to + first * 4, piece.data(), std::ssize(piece) * 4, stream);
+  }
+}
+
+}  // namespace
+
+device_columns::device_columns(std::span<const column> sent, int offset_bits, const device_reader& reader)
+    : reader_(reader), offset_bits_(offset_bits) {
+  const cudaStream_t stream = reader.stream();
+  for (const column& from : sent) {
+    const one_column& added = columns_.emplace_back(
+        one_column{{from.offsets.size() * offset_bits / 8, stream}, {from.bytes(), stream}});
+    added.offsets.poison_all();
+    added.chars.poison_all();
+    send_offsets(added.offsets.data(), from.offsets, offset_bits, stream);
+    send(added.chars.data(), from.chars.data(), from.bytes(), stream);
+  }
+  hash_ = hash();
+}
+
+strings device_columns::view(std::size_t k) const {
+  const one_column& one = columns_[k];
+  return {one.offsets.data(), reinterpret_cast<const char*>(one.chars.data()), one.chars.size()};
+}
+
+void device_columns::vary(std::size_t k, std::uint64_t from, std::uint64_t to) {
+  const guarded_buffer<unsigned char>& chars = columns_[k].chars;
+  vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), from, to, reader_.stream());
+  hash_ = hash();
+}
+
+std::uint64_t device_columns::hash() const {
+  std::uint64_t value = 0;
+  for_buffers([&](const guarded_buffer<unsigned char>& buffer) {
+    // What is left of the last word is the end of a guard.
+    constexpr std::int64_t guard = guarded_buffer<unsigned char>::guard_bytes;
+    const auto bytes = static_cast<std::int64_t>(guarded_buffer<unsigned char>::needed_bytes(buffer.size()));
+    const auto* const words = reinterpret_cast<const std::int64_t*>(buffer.data() - guard);
+    value = random_bits(value, reader_.hash(words, bytes / 8));
+  });
+  return value;
+}
+
+std::optional<failure_record> device_columns::check(std::span<const column> right) const {
+  std::optional<failure_record> stray;
+  for_buffers([&](const guarded_buffer<unsigned char>& buffer) {
+    if (stray) return;
+    if (const auto byte = buffer.changed_guard(reader_.scratch())) {
+      stray = failure_record{.kind = failure_kind::out_of_bounds,
+                             .found = "a write to byte " + std::to_string(*byte) + " of an input of " +
+                                      std::to_string(buffer.size()) + " bytes"};
+    }
+  });
+  if (stray) return stray;
+  for (std::size_t k = 0; k < right.size(); ++k) {
+    if (const auto row = first_changed_row(columns_[k], right[k]))
+      return failure_record{.kind = failure_kind::input_changed, .index = row};
+  }
+  return failure_record{.kind = failure_kind::input_changed};
+}
+
+std::optional<std::int64_t> device_columns::first_changed_row(const one_column& now,
+                                                              const column& right) const {
+  std::optional<std::int64_t> row;
+  reader_.for_offsets(now.offsets.data(), offset_bits_, right.offsets.size(),
+                      [&](std::int64_t first, std::int64_t count, const auto* offsets) {
+                        for (std::int64_t k = 0; k < count && !row; ++k) {
+                          if (offsets[k] != right.offsets[first + k]) row = first + k;
+                        }
+                      });
+  reader_.for_pieces(reinterpret_cast<const char*>(now.chars.data()), right.bytes(),
+                     [&](std::int64_t first, std::int64_t count, const char* chars) {
+                       for (std::int64_t k = 0; k < count && !row; ++k) {
+                         if (chars[k] != right.chars[first + k]) row = right.row_of(first + k);
+                       }
+                     });
+  return row;
+}
+
+}  // namespace lab
