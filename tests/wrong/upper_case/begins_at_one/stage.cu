@@ -1,0 +1,18 @@
+// Counts its offsets from 1.
+#include "tests/wrong/upper_case/right.hpp"
+
+namespace lab::upper_case::wrong {
+namespace {
+
+struct body {
+  template <class Offset>
+  static __device__ void run(const pointers<Offset>& at) {
+    for (std::int64_t i = 0; i <= at.rows; ++i) at.offsets[i] = at.in_offsets[i] + 1;
+    raise_letters(at);
+  }
+};
+
+const registration<problem> registered{LAB_PATH, as_stage<body>("begins at one")};
+
+}  // namespace
+}  // namespace lab::upper_case::wrong
