@@ -69,14 +69,14 @@ class column_track final : public track {
   [[nodiscard]] std::string unsupported(const stage_entry& entry,
                                         const parameter_values& values) const override {
     const parameters p = typed(values);
-    if (p.offsets == 32) {
-      const std::int64_t most = longest_column<Problem>(p, estimated_bytes<Problem>(p));
-      if (offset_bits_for(most) > 32) {
-        return "a column of up to " + std::to_string(most) +
-               " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
-      }
+    const input_bytes<Problem> bytes = estimated_bytes<Problem>(p);
+    if (const std::int64_t most = longest_column<Problem>(p, bytes); p.offsets < offset_bits_for(most)) {
+      return "a column of up to " + std::to_string(most) +
+             " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
     }
-    return unsupported_by(typed(entry), p);
+    if (std::string why = unsupported_by(typed(entry), p); !why.empty()) return why;
+    return too_much_scratch(needed_bytes<Problem>(p, bytes),
+                            column_workload<Problem>::workspace_bytes(typed(entry), p));
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
@@ -149,6 +149,15 @@ class column_track final : public track {
   static std::string unsupported_by(const stage<Problem>& its_stage, const parameters& p) {
     if (its_stage.unsupported == nullptr) return "";
     return call_stage("unsupported", [&] { return its_stage.unsupported(p); });
+  }
+
+  // Why a stage cannot have its scratch memory, where it could have all else; empty when it can.
+  static std::string too_much_scratch(std::size_t columns, std::size_t scratch) {
+    if (scratch == 0 || columns + scratch <= memory::always_there) return "";
+    const std::size_t available = memory::available();
+    if (columns > available || columns + scratch <= available) return "";
+    return "asks for " + std::to_string(scratch) + " bytes of scratch memory, and " +
+           std::to_string(available - columns) + " are free beside inputs and outputs";
   }
 
   // Throws memory_error before anything is allocated.

@@ -37,7 +37,12 @@ class column_workload final : public workload {
   using table = column_table<Problem>;
 
   column_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
-      : stage_(stage), parameters_(p), stream_(stream), reader_(stream), checked_(upstream(), stream) {}
+      : stage_(stage),
+        parameters_(p),
+        stream_(stream),
+        workspace_bytes_(workspace_bytes(stage, p)),
+        reader_(stream),
+        checked_(upstream(), stream) {}
   ~column_workload() override { give_back(); }
 
   // Scratch memory of a stage that does not allocate; absurd amounts are cut, to be refused as too many.
@@ -189,7 +194,7 @@ class column_workload final : public workload {
       const std::int64_t most = Problem::most_output_bytes(parameters_, bytes_of<Problem>(data_->inputs));
       resource_buffer<unsigned char> offsets(resource, offsets_bytes(), stream_);
       resource_buffer<char> chars(resource, static_cast<std::size_t>(most), stream_);
-      const resource_buffer<unsigned char> scratch(resource, workspace_bytes(stage_, parameters_), stream_);
+      const resource_buffer<unsigned char> scratch(resource, workspace_bytes_, stream_);
       watched_launch(stage_.traits, stream_, [&] {
         stage_.launch(bound_input(), {offsets.data(), chars.data(), most}, {scratch.data(), scratch.bytes()},
                       stream_);
@@ -322,6 +327,7 @@ class column_workload final : public workload {
   const stage<Problem>& stage_;
   parameters parameters_;
   cudaStream_t stream_;
+  std::size_t workspace_bytes_;
   plain_resource plain_;
   pool_resource pool_;
   arena_resource arena_;

@@ -103,6 +103,13 @@ TEST_CASE("a wrong stage of columns is rejected, in words that say what is wrong
   SECTION("a write beyond the output") {
     require_failure("writes_beyond", failure_kind::out_of_bounds, "behind the end of");
   }
+  SECTION("a write beyond its workspace") {
+    require_failure("writes_beyond_workspace", failure_kind::out_of_bounds,
+                    "a write 0 bytes behind the end of an allocation of 100 bytes");
+  }
+  SECTION("more scratch memory than there is") {
+    require_failure("absurd_workspace", failure_kind::unsupported, " trials");
+  }
   SECTION("rows that are not written") {
     require_failure("leaves_last_row", failure_kind::unwritten, " was never written");
   }

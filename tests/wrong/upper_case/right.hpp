@@ -14,7 +14,11 @@ struct pointers {
   std::int64_t bytes;
   Offset* offsets;
   char* chars;
+  char* scratch;
 };
+
+// What each asks for.
+inline constexpr std::size_t scratch_bytes = 100;
 
 __device__ inline char upper(char byte) {
   return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - 'a' + 'A') : byte;
@@ -35,21 +39,25 @@ __global__ void one_thread_kernel(pointers<Offset> at) {
 }
 
 template <class Body>
-void launch(const input& in, const column_output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch(const input& in, const column_output& out, workspace scratch, cudaStream_t stream) {
   with_offsets(in, [&]<class Offset>() {
     const pointers<Offset> at{static_cast<Offset*>(const_cast<void*>(in.texts.offsets)),
                               const_cast<char*>(in.texts.chars),
                               in.rows,
                               in.texts.bytes,
                               static_cast<Offset*>(out.offsets),
-                              out.chars};
+                              out.chars,
+                              static_cast<char*>(scratch.data)};
     lab::launch(one_thread_kernel<Body, Offset>, dim3(1), dim3(1), 0, stream, at);
   });
 }
 
 template <class Body>
 stage<problem> as_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<Body>, .tile = 16};
+  return {.idea = idea,
+          .launch = launch<Body>,
+          .workspace_bytes = [](const column_parameters&) { return scratch_bytes; },
+          .tile = 16};
 }
 
 }  // namespace lab::upper_case::wrong
