@@ -164,8 +164,7 @@ class array_track final : public track {
     if (const std::string why = unsupported(entry, values); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
-      std::size_t k = 0;
-      const std::tuple<std::vector<Inputs>...> arrays{read_npy<Inputs>(inputs.at(k++)).values...};
+      const auto arrays = read_all<Inputs...>(inputs, std::index_sequence_for<Inputs...>{});
       std::apply([&](const auto&... array) { (refuse_leaks(entry, array), ...); }, arrays);
       if (check_result result = right_at(entry, values, stream); result.failure) return result;
       const auto work = make_typed<Output, Inputs...>(entry, p, stream);
@@ -282,6 +281,12 @@ class array_track final : public track {
     if (tile >= 1 && tile <= largest) return tile;
     throw stage_error("its tile is " + std::to_string(tile) + " outputs, and must be from 1 to " +
                       std::to_string(largest));
+  }
+
+  template <class... Inputs, std::size_t... k>
+  static std::tuple<std::vector<Inputs>...> read_all([[maybe_unused]] const std::vector<std::string>& paths,
+                                                     std::index_sequence<k...> /*which*/) {
+    return {read_npy<Inputs>(paths.at(k)).values...};
   }
 
   // The parameters that the files' shapes and types settle: n, unless the problem has a function of this

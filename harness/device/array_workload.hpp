@@ -57,9 +57,12 @@ class array_workload final : public workload {
   // Of inputs and outputs.
   static std::size_t array_bytes(const parameters& p) {
     const array_layout layout = Problem::layout(p);
-    std::size_t k = 0;
-    return guarded_buffer<output_element>::needed_bytes(layout.output.size()) +
-           (std::size_t{0} + ... + guarded_buffer<Inputs>::needed_bytes(layout.inputs.at(k++).size()));
+    std::size_t bytes = guarded_buffer<output_element>::needed_bytes(layout.output.size());
+    each_input([&]<std::size_t k>() {
+      using element = std::tuple_element_t<k, std::tuple<Inputs...>>;
+      bytes += guarded_buffer<element>::needed_bytes(layout.inputs.at(k).size());
+    });
+    return bytes;
   }
   static std::size_t needed_bytes(const stage<Problem>& stage, const parameters& p) {
     return array_bytes(p) + guarded_buffer<unsigned char>::needed_bytes(scratch_bytes(stage, p));

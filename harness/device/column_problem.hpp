@@ -116,8 +116,8 @@ concept allocates_its_output = requires {
 
 // What column_parameter_list() needs to know.
 struct column_parameter_defaults {
-  std::vector<std::int64_t> bench;           // rows on a GPU
-  std::vector<std::int64_t> emulator_bench;  // and on the emulator
+  std::vector<parameter_value> bench;           // rows on a GPU
+  std::vector<parameter_value> emulator_bench;  // and on the emulator
   const char* content_meaning;
   std::vector<const char*> contents;  // the words for the contents 0, 1, ...
 };
@@ -145,15 +145,15 @@ std::vector<parameter<typename Problem::parameters>> column_parameter_list(
                     .member = &parameters::allocator,
                     .meaning = "where memory comes from: cudaMalloc, the pool of cudaMallocAsync, or memory "
                                "that is there",
-                    .bench = {1, 2, 0},
-                    .emulator_bench = {1, 2, 0},
+                    .bench = {"pool", "none", "plain"},
+                    .emulator_bench = {"pool", "none", "plain"},
                     .choices = {{0, "plain"}, {1, "pool"}, {2, "none"}}});
   }
   list.push_back({.name = "offsets",
                   .member = &parameters::offsets,
                   .meaning = "type of the offsets",
-                  .bench = {32},
-                  .emulator_bench = {32},
+                  .bench = {"int32"},
+                  .emulator_bench = {"int32"},
                   .choices = {{32, "int32"}, {64, "int64"}}});
   return list;
 }

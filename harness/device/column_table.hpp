@@ -65,8 +65,7 @@ std::shared_ptr<const column_table<Problem>> generated_table(const typename Prob
   constexpr std::size_t always_kept = 2;
   constexpr std::int64_t most_bytes = std::int64_t{1} << 33;
   static std::list<made_input> kept;
-  parameter_values wanted;
-  for (const auto& spec : Problem::describe()) wanted[spec.name] = p.*spec.member;
+  parameter_values wanted = values_of(Problem::describe(), p);
   wanted.erase("allocator");
   wanted.erase("offsets");
   const auto found = std::find_if(kept.begin(), kept.end(), [&](const made_input& one) {

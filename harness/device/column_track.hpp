@@ -44,7 +44,7 @@ class column_track final : public track {
       throw stage_error("its tile is " + std::to_string(tile) + " rows, and must be from 1 to 2^24");
     std::vector<trial> list;
     for (const column_case<parameters>& one : Problem::cases(tile, thorough, seed))
-      list.push_back({.parameters = values_of(one.parameters), .brief = one.brief});
+      list.push_back({.parameters = values_of(Problem::describe(), one.parameters), .brief = one.brief});
     return list;
   }
 
@@ -105,8 +105,7 @@ class column_track final : public track {
 
     parameter_values values = given;
     values["rows"] = columns[0].rows();
-    if constexpr (allocates_its_output<Problem>)
-      values.try_emplace("allocator", static_cast<std::int64_t>(allocator::pool));
+    if constexpr (allocates_its_output<Problem>) values.try_emplace("allocator", "pool");
     const std::int64_t longest = longest_column<Problem>(typed(complete(values)), bytes);
     values.try_emplace("offsets", offset_bits_for(longest));
     const parameters p = typed(complete(values));
@@ -133,12 +132,6 @@ class column_track final : public track {
 
   static parameters typed(const parameter_values& values) {
     return typed_parameters(Problem::describe(), values);
-  }
-
-  static parameter_values values_of(const parameters& p) {
-    parameter_values values;
-    for (const auto& spec : Problem::describe()) values[spec.name] = p.*spec.member;
-    return values;
   }
 
   static bool is_read([[maybe_unused]] const parameters& p, [[maybe_unused]] std::size_t k) {
