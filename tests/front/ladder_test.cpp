@@ -45,7 +45,7 @@ lab::ceiling_record ceiling(double median) {
   return result;
 }
 
-lab::run_results run(bool emulator = false) {
+lab::run_results finished_run(bool emulator = false) {
   lab::run_results results;
   results.verb = "run";
   results.seed = 7;
@@ -79,7 +79,7 @@ lab::run_results run(bool emulator = false) {
 }  // namespace
 
 TEST_CASE("rows are compared with the timed row before, the first, light, and the fastest library") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.ceilings = {ceiling(2.2e6), ceiling(2e6)};
   lab::compare_rows(group);
@@ -96,7 +96,7 @@ TEST_CASE("rows are compared with the timed row before, the first, light, and th
 }
 
 TEST_CASE("nothing is faster than light, but for noise") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.ceilings = {ceiling(2.54e6), ceiling(4.2e6)};
   lab::compare_rows(group);
@@ -114,7 +114,7 @@ TEST_CASE("nothing is faster than light, but for noise") {
 }
 
 TEST_CASE("the exit code follows the rows") {
-  auto results = run();
+  auto results = finished_run();
   auto& rows = results.groups[0].rows;
   CHECK(lab::exit_code(results) == 1);
   rows.erase(rows.begin() + 1);
@@ -126,7 +126,7 @@ TEST_CASE("the exit code follows the rows") {
 }
 
 TEST_CASE("the header names what the times depend on") {
-  CHECK(lab::header_text(run()) ==
+  CHECK(lab::header_text(finished_run()) ==
         "device   cuda:0: NVIDIA H200, compute capability 9.0, 132 SMs, 150 GB\n"
         "driver   580.65.06 (CUDA 13.0)\n"
         "toolkit  13.0\n"
@@ -135,7 +135,7 @@ TEST_CASE("the header names what the times depend on") {
 }
 
 TEST_CASE("the ladder on a GPU") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.ceilings = {ceiling(2e6)};
   lab::compare_rows(group);
@@ -156,7 +156,7 @@ moving_average: Moving average of a series
 }
 
 TEST_CASE("the ladder on the emulator has no bandwidth and says whose times they are") {
-  auto results = run(true);
+  auto results = finished_run(true);
   auto& group = results.groups[0];
   group.rows = {group.rows[0], group.rows[2]};
   lab::compare_rows(group);
@@ -172,7 +172,7 @@ moving_average: Moving average of a series
 }
 
 TEST_CASE("a ladder of verifications has no times") {
-  auto results = run();
+  auto results = finished_run();
   results.verb = "verify";
   auto& group = results.groups[0];
   group.parameters.clear();
@@ -188,7 +188,7 @@ moving_average: Moving average of a series
 }
 
 TEST_CASE("a ratio that noise decides is left out") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.rows = {row("01_naive", 117e3), row("02_tiled", 116e3), row("03_ring", 60e3),
                 row("04_library", 60e3)};
@@ -224,7 +224,7 @@ TEST_CASE("a ratio that noise decides is left out") {
 }
 
 TEST_CASE("what a tick does not say is remarked below it") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.rows = {row("01_naive", 16e6), row("02_tiled", 8e6)};
   auto& record = *group.rows[1].verification;
@@ -253,7 +253,7 @@ moving_average: Moving average of a series
 }
 
 TEST_CASE("a specimen is nobody's previous or first, and counts by itself") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.rows = {row_without_time("01_broken", lab::row_status::specimen, "wrong at 0"),
                 row("02_first", 8'000'000), row_without_time("03_broken", lab::row_status::specimen, "race"),
@@ -273,7 +273,7 @@ TEST_CASE("a specimen is nobody's previous or first, and counts by itself") {
 }
 
 TEST_CASE("words and real numbers are shown and recorded as they are") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.parameters = {{"n", 1000}, {"scale", 0.1}, {"type", "float32"}};
   CHECK(lab::ladder_text(results, group, {}).find("\n  n = 1000, scale = 0.1, type = float32, L2 cold\n") !=
@@ -283,7 +283,7 @@ TEST_CASE("words and real numbers are shown and recorded as they are") {
 }
 
 TEST_CASE("colour marks verdicts alone") {
-  auto results = run();
+  auto results = finished_run();
   auto& group = results.groups[0];
   group.rows = {group.rows[1]};
   const std::string text = lab::ladder_text(results, group, {true});
