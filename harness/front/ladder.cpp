@@ -67,6 +67,8 @@ std::string remark_of(const result_row& row, bool timed) {
       facts.push_back(
           fmt::format("keeps {} of device memory", humanised_bytes(static_cast<double>(record.kept_bytes))));
   }
+  if (row.timing && row.timing->preparation > 0)
+    facts.push_back(fmt::format("prepared once, in {}", humanised_time(row.timing->preparation)));
   if (row.timing && row.timing->unstable && row.timing->upper_quartile > 0)
     facts.push_back(fmt::format("unstable: half of the samples lie between {} and {}",
                                 humanised_time(row.timing->lower_quartile),

@@ -232,11 +232,13 @@ TEST_CASE("what a tick does not say is remarked below it") {
   record.kept_bytes = 1'200'000;
   record.trials = 189;
   record.skipped = 137;
+  group.rows[0].timing->preparation = 12e6;
   const std::string timed = lab::ladder_text(results, group, {});
   INFO(timed);
   CHECK(timed.find(
             "\n      52 of 189 trials, the others skipped; bound 2e-04 of the scale, declared by the stage; "
             "keeps 1.20 MB of device memory\n") != std::string::npos);
+  CHECK(timed.find("\n      prepared once, in 12.00 ms\n") != std::string::npos);
   results.verb = "verify";
   record.declared_bound = 1.5e-4;
   record.kept_bytes = 0;
