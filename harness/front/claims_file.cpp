@@ -18,7 +18,6 @@ namespace lab {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 // More than any page promises; a file that grows without end is not read to its end.
 constexpr std::uintmax_t most_bytes = 1 << 20;
@@ -54,24 +53,26 @@ struct watched_position {
 
 // Finds out on which line each value of a document stands, by its JSON pointer, and refuses members that
 // stand twice.
-class line_finder : public json::json_sax_t {
+class line_finder : public nlohmann::json::json_sax_t {
  public:
   explicit line_finder(const std::string& text) : counted_(text.data()), read_(text.data()) {}
 
   static std::map<std::string, std::size_t> lines_of(const std::string& text) {
     line_finder finder(text);
-    json::sax_parse(watched_position{text.data(), &finder.read_},
-                    watched_position{text.data() + text.size(), &finder.read_}, &finder);
+    nlohmann::json::sax_parse(watched_position{text.data(), &finder.read_},
+                              watched_position{text.data() + text.size(), &finder.read_}, &finder);
     return std::move(finder.lines_);
   }
 
   bool null() override { return value(); }
   bool boolean(bool /*value*/) override { return value(); }
-  bool number_integer(json::number_integer_t /*value*/) override { return value(); }
-  bool number_unsigned(json::number_unsigned_t /*value*/) override { return value(); }
-  bool number_float(json::number_float_t /*value*/, const std::string& /*text*/) override { return value(); }
+  bool number_integer(nlohmann::json::number_integer_t /*value*/) override { return value(); }
+  bool number_unsigned(nlohmann::json::number_unsigned_t /*value*/) override { return value(); }
+  bool number_float(nlohmann::json::number_float_t /*value*/, const std::string& /*text*/) override {
+    return value();
+  }
   bool string(std::string& /*value*/) override { return value(); }
-  bool binary(json::binary_t& /*value*/) override { return value(); }
+  bool binary(nlohmann::json::binary_t& /*value*/) override { return value(); }
   bool start_object(std::size_t /*members*/) override { return begin(false); }
   bool end_object() override { return end(); }
   bool start_array(std::size_t /*members*/) override { return begin(true); }
@@ -81,7 +82,7 @@ class line_finder : public json::json_sax_t {
     return true;
   }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const json::exception& error) override {
+                   const nlohmann::json::exception& error) override {
     const std::string words = error.what();
     const std::size_t reason = words.find(": ");
     throw mistake{line(), "this is no JSON: " + words.substr(reason == std::string::npos ? 0 : reason + 2)};
@@ -136,7 +137,7 @@ class line_finder : public json::json_sax_t {
 // A value of the document, which knows where it stands.
 class node {
  public:
-  node(const json& value, std::string pointer, const std::map<std::string, std::size_t>& lines)
+  node(const nlohmann::json& value, std::string pointer, const std::map<std::string, std::size_t>& lines)
       : value_(value), pointer_(std::move(pointer)), lines_(lines) {}
 
   [[noreturn]] void refuse(const std::string& text) const { throw mistake{lines_.at(pointer_), text}; }
@@ -177,7 +178,7 @@ class node {
     return all;
   }
 
-  [[nodiscard]] const json& value() const { return value_; }
+  [[nodiscard]] const nlohmann::json& value() const { return value_; }
   [[nodiscard]] std::string text() const {
     if (!value_.is_string()) refuse_value("a text");
     return value_.get<std::string>();
@@ -192,7 +193,7 @@ class node {
   }
 
  private:
-  const json& value_;
+  const nlohmann::json& value_;
   std::string pointer_;
   const std::map<std::string, std::size_t>& lines_;
 };
@@ -238,7 +239,7 @@ parameter_value value_of(const node& given, const track_description& track) {
     given.refuse(
         fmt::format("{} has no parameter '{}'; it has {}", track.name, given.name(), fmt::join(names, ", ")));
   }
-  const json& value = given.value();
+  const nlohmann::json& value = given.value();
   if (!value.is_string() && !value.is_number()) given.refuse_value("a number or a word");
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   try {
@@ -324,7 +325,7 @@ void to_json(nlohmann::json& json, const claim& claim) {
 stage_claims parse_claims(const std::string& text, const std::string& file, const track_description& track) {
   try {
     const auto lines = line_finder::lines_of(text);
-    return claims_from({json::parse(text), "", lines}, track);
+    return claims_from({nlohmann::json::parse(text), "", lines}, track);
   } catch (const mistake& found) {
     return {.problem = fmt::format("{}:{}: {}", file, found.line, cleaned(found.text))};
   } catch (const std::exception& error) {
