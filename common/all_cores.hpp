@@ -27,4 +27,19 @@ void for_pieces_on_all_cores(std::int64_t count, std::int64_t piece, const Body&
   work(0);
 }
 
+// The smallest of all values offered, from any thread.
+class smallest {
+ public:
+  explicit smallest(std::int64_t none) : value_(none) {}
+  void offer(std::int64_t value) {
+    std::int64_t known = value_;
+    while (value < known && !value_.compare_exchange_weak(known, value)) {
+    }
+  }
+  [[nodiscard]] std::int64_t get() const { return value_; }
+
+ private:
+  std::atomic<std::int64_t> value_;
+};
+
 }  // namespace lab

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/all_cores.hpp"
 #include "common/random.hpp"
-#include "harness/device/on_all_cores.hpp"
 
 namespace lab {
 
@@ -70,13 +70,12 @@ template <class Append>
 column make_column(std::int64_t rows, const Append& append) {
   constexpr std::int64_t piece_rows = 1 << 15;
   const std::int64_t pieces = (rows + piece_rows - 1) / piece_rows;
-  const auto end_of = [&](std::int64_t piece) { return std::min(rows, (piece + 1) * piece_rows); };
   column made{.offsets = host_array<std::int64_t>(rows + 1)};
   // Each piece's text, and its rows' ends counted from the piece's beginning.
   std::vector<std::string> texts(static_cast<std::size_t>(pieces));
-  on_all_cores(pieces, [&](std::int64_t piece) {
-    std::string& text = texts[static_cast<std::size_t>(piece)];
-    for (std::int64_t row = piece * piece_rows; row < end_of(piece); ++row) {
+  for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned) {
+    std::string& text = texts[static_cast<std::size_t>(first / piece_rows)];
+    for (std::int64_t row = first; row < end; ++row) {
       append(text, row);
       made.offsets[row + 1] = static_cast<std::int64_t>(text.size());
     }
@@ -86,12 +85,11 @@ column make_column(std::int64_t rows, const Append& append) {
     begins.push_back(begins.back() + static_cast<std::int64_t>(text.size()));
   made.offsets[0] = 0;
   made.chars = host_array<char>(begins.back());
-  on_all_cores(pieces, [&](std::int64_t piece) {
-    std::string& text = texts[static_cast<std::size_t>(piece)];
-    const std::int64_t begin = begins[static_cast<std::size_t>(piece)];
-    std::memcpy(made.chars.data() + begin, text.data(), text.size());
-    std::string().swap(text);
-    for (std::int64_t row = piece * piece_rows; row < end_of(piece); ++row) made.offsets[row + 1] += begin;
+  for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned) {
+    const auto piece = static_cast<std::size_t>(first / piece_rows);
+    std::memcpy(made.chars.data() + begins[piece], texts[piece].data(), texts[piece].size());
+    std::string().swap(texts[piece]);
+    for (std::int64_t row = first; row < end; ++row) made.offsets[row + 1] += begins[piece];
   });
   return made;
 }

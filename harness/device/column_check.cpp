@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "harness/device/on_all_cores.hpp"
+#include "common/all_cores.hpp"
 
 namespace lab {
 namespace {
@@ -31,14 +31,6 @@ std::string text_for_message(std::string_view text) {
   return text.size() > most_bytes ? result + "... (" + std::to_string(text.size()) + " bytes)" : result;
 }
 
-// Calls visit(begin, end) for the parts of [0, count), on all cores.
-template <class Visit>
-void for_parts(std::int64_t count, const Visit& visit) {
-  on_all_cores((count + part_values - 1) / part_values, [&](std::int64_t part) {
-    visit(part * part_values, std::min(count, (part + 1) * part_values));
-  });
-}
-
 }  // namespace
 
 std::optional<failure_record> column_check::exists() const {
@@ -54,17 +46,17 @@ std::optional<failure_record> column_check::offsets() const {
   const std::int64_t rows = expected_.rows();
   const std::int64_t none = rows + 1;
   smallest first_wrong(none);
-  reader_.for_offsets(found_.offsets, offset_bits_, rows + 1,
-                      [&](std::int64_t first, std::int64_t count, const auto* offsets) {
-                        if (first_wrong.get() < none) return;
-                        for_parts(count, [&](std::int64_t begin, std::int64_t end) {
-                          for (std::int64_t k = begin; k < end; ++k) {
-                            if (offsets[k] == expected_.offsets[first + k]) continue;
-                            first_wrong.offer(first + k);
-                            return;
-                          }
-                        });
-                      });
+  const auto compare = [&](std::int64_t first, std::int64_t count, const auto* offsets) {
+    if (first_wrong.get() < none) return;
+    for_pieces_on_all_cores(count, part_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        if (offsets[k] == expected_.offsets[first + k]) continue;
+        first_wrong.offer(first + k);
+        return;
+      }
+    });
+  };
+  reader_.for_offsets(found_.offsets, offset_bits_, rows + 1, compare);
   const std::int64_t at = first_wrong.get();
   if (at == none) return std::nullopt;
   const std::int64_t found = read_offset(at);
@@ -88,16 +80,15 @@ std::optional<failure_record> column_check::chars() const {
                           .found = "a capacity of " + std::to_string(found_.chars_capacity)};
   }
   smallest first_wrong(total);
-  reader_.for_pieces(
-      static_cast<const char*>(found_.chars), total,
-      [&](std::int64_t first, std::int64_t count, const char* chars) {
-        if (first_wrong.get() < total) return;
-        for_parts(count, [&](std::int64_t begin, std::int64_t end) {
-          const char* const right = expected_.chars.data() + first;
-          if (std::memcmp(chars + begin, right + begin, static_cast<std::size_t>(end - begin)) == 0) return;
-          first_wrong.offer(first + (std::mismatch(right + begin, right + end, chars + begin).first - right));
-        });
-      });
+  const auto compare = [&](std::int64_t first, std::int64_t count, const char* chars) {
+    if (first_wrong.get() < total) return;
+    for_pieces_on_all_cores(count, part_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
+      const char* const right = expected_.chars.data() + first;
+      if (std::memcmp(chars + begin, right + begin, static_cast<std::size_t>(end - begin)) == 0) return;
+      first_wrong.offer(first + (std::mismatch(right + begin, right + end, chars + begin).first - right));
+    });
+  };
+  reader_.for_pieces(static_cast<const char*>(found_.chars), total, compare);
   const std::int64_t at = first_wrong.get();
   if (at == total) return std::nullopt;
   return wrong_row(expected_.row_of(at));

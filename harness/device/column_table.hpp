@@ -22,7 +22,7 @@ struct column_table {
 };
 
 template <class Problem>
-input_row<Problem> row_of(const input_columns<Problem>& inputs, std::int64_t row) {
+input_row<Problem> texts_of_row(const input_columns<Problem>& inputs, std::int64_t row) {
   input_row<Problem> texts;
   for (std::size_t k = 0; k < texts.size(); ++k) texts[k] = inputs[k][row];
   return texts;
@@ -39,7 +39,7 @@ input_bytes<Problem> bytes_of(const input_columns<Problem>& inputs) {
 template <class Problem>
 column expected_column(const typename Problem::parameters& p, const input_columns<Problem>& inputs) {
   return make_column(inputs[0].rows(), [&](std::string& text, std::int64_t row) {
-    Problem::append_output(text, p, row_of<Problem>(inputs, row));
+    Problem::append_output(text, p, texts_of_row<Problem>(inputs, row));
   });
 }
 

@@ -12,13 +12,13 @@
 #include <string_view>
 #include <utility>
 
+#include "common/all_cores.hpp"
 #include "common/memory_resource.hpp"
 #include "harness/device/checked_resource.hpp"
 #include "harness/device/column_check.hpp"
 #include "harness/device/column_table.hpp"
 #include "harness/device/device_columns.hpp"
 #include "harness/device/letters.hpp"
-#include "harness/device/on_all_cores.hpp"
 #include "harness/device/raw_column.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
@@ -309,10 +309,10 @@ class column_workload final : public workload {
         const std::int64_t rows = data_->rows();
         constexpr std::int64_t part_rows = 1 << 12;
         smallest found(rows);
-        on_all_cores((rows + part_rows - 1) / part_rows, [&](std::int64_t part) {
-          for (std::int64_t row = part * part_rows; row < std::min(rows, (part + 1) * part_rows); ++row) {
+        for_pieces_on_all_cores(rows, part_rows, [&](std::int64_t begin, std::int64_t end, unsigned) {
+          for (std::int64_t row = begin; row < end; ++row) {
             if (found.get() < row) return;
-            const std::string_view hidden = Problem::hidden_text(row_of<Problem>(data_->inputs, row));
+            const std::string_view hidden = Problem::hidden_text(texts_of_row<Problem>(data_->inputs, row));
             if (hidden.size() < least_bytes) continue;
             if (text.find(hidden) != std::string_view::npos || hidden.find(text) != std::string_view::npos)
               found.offer(row);

@@ -89,18 +89,18 @@ std::optional<failure_record> device_columns::check(std::span<const column> righ
 std::optional<std::int64_t> device_columns::first_changed_row(const one_column& now,
                                                               const column& right) const {
   std::optional<std::int64_t> row;
-  reader_.for_offsets(now.offsets.data(), offset_bits_, right.offsets.size(),
-                      [&](std::int64_t first, std::int64_t count, const auto* offsets) {
-                        for (std::int64_t k = 0; k < count && !row; ++k) {
-                          if (offsets[k] != right.offsets[first + k]) row = first + k;
-                        }
-                      });
-  reader_.for_pieces(reinterpret_cast<const char*>(now.chars.data()), right.bytes(),
-                     [&](std::int64_t first, std::int64_t count, const char* chars) {
-                       for (std::int64_t k = 0; k < count && !row; ++k) {
-                         if (chars[k] != right.chars[first + k]) row = right.row_of(first + k);
-                       }
-                     });
+  const auto compare_offsets = [&](std::int64_t first, std::int64_t count, const auto* offsets) {
+    for (std::int64_t k = 0; k < count && !row; ++k) {
+      if (offsets[k] != right.offsets[first + k]) row = first + k;
+    }
+  };
+  const auto compare_chars = [&](std::int64_t first, std::int64_t count, const char* chars) {
+    for (std::int64_t k = 0; k < count && !row; ++k) {
+      if (chars[k] != right.chars[first + k]) row = right.row_of(first + k);
+    }
+  };
+  reader_.for_offsets(now.offsets.data(), offset_bits_, right.offsets.size(), compare_offsets);
+  reader_.for_pieces(reinterpret_cast<const char*>(now.chars.data()), right.bytes(), compare_chars);
   return row;
 }
 
