@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/device/column_problem.hpp"
+#include "harness/device/parameters.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {

@@ -21,6 +21,8 @@
 #include "common/emulator/emulator.hpp"
 #endif
 
+// This file is compiled with others, whose helpers have the same names.
+namespace columns_test {
 namespace {
 
 using lab::failure_kind;
@@ -80,7 +82,7 @@ TEST_CASE("a problem of columns declares what it must") {
   for (const auto& parameter : track.parameters) names.push_back(parameter.name);
   // Where stages do not allocate, nothing asks where memory comes from.
   CHECK(names == std::vector<std::string>{"rows", "content", "offsets"});
-  CHECK(track.parameters[1].choice_names == std::vector<std::string>{"words", "hostile", "empty"});
+  CHECK(track.parameters[1].choices == std::vector<lab::parameter_value>{"words", "hostile", "empty"});
   CHECK(track.unit == "row");
 }
 
@@ -206,3 +208,5 @@ TEST_CASE("a stage of columns is applied to a CSV file, and a wrong one writes n
   CHECK_THROWS_WITH(apply("01_naive", {{"rows", 3}}), "rows is what the input file says, not an option here");
   CHECK_THROWS_AS(track.apply(right_stage(), {}, {input, input}, {output}, stream.get()), lab::usage_error);
 }
+
+}  // namespace columns_test

@@ -19,7 +19,7 @@ using lab::failure_kind;
 
 namespace {
 
-lab::verification_record verify(const std::string& path) {
+lab::verification_record verify_at(const std::string& path) {
   lab::skip_without_device();
   const lab::stream stream;
   const lab::stage_entry& stage = lab::find_stage(path);
@@ -27,9 +27,9 @@ lab::verification_record verify(const std::string& path) {
                      lab::default_parameters(lab::track_of(stage).describe()));
 }
 
-void require_failure(const std::string& path, failure_kind kind, const std::string& words) {
+void require_refusal(const std::string& path, failure_kind kind, const std::string& words) {
   INFO(path);
-  const lab::verification_record record = verify(path);
+  const lab::verification_record record = verify_at(path);
   REQUIRE(record.failure);
   const std::string message = lab::failure_message(*record.failure);
   INFO(message);
@@ -42,7 +42,7 @@ void require_failure(const std::string& path, failure_kind kind, const std::stri
 TEST_CASE("several inputs and a real parameter are tried as one input is") {
   for (const char* path : {"axpy/01_naive", "axpy/02_prepared", "matrix_product/01_naive"}) {
     INFO(path);
-    const lab::verification_record record = verify(path);
+    const lab::verification_record record = verify_at(path);
     if (record.failure) FAIL(lab::failure_message(*record.failure));
     CHECK(record.passed);
     CHECK(record.skipped == 0);
@@ -52,12 +52,12 @@ TEST_CASE("several inputs and a real parameter are tried as one input is") {
 }
 
 TEST_CASE("what is wrong with one of several inputs is said by its name") {
-  require_failure("axpy/changes_y", failure_kind::input_changed, "changed its input y at index 0");
-  require_failure("axpy/writes_behind_y", failure_kind::out_of_bounds, "a write to the input y");
-  require_failure("axpy/swaps_inputs", failure_kind::wrong, "wrong at index");
-  require_failure("axpy/rounds_factor", failure_kind::wrong, "a=-1.5");
-  require_failure("axpy/plans_nothing", failure_kind::crash, "prepare returned a plan without a launch");
-  require_failure("matrix_product/leaves_out_last_term", failure_kind::wrong, "wrong at index");
+  require_refusal("axpy/changes_y", failure_kind::input_changed, "changed its input y at index 0");
+  require_refusal("axpy/writes_behind_y", failure_kind::out_of_bounds, "a write to the input y");
+  require_refusal("axpy/swaps_inputs", failure_kind::wrong, "wrong at index");
+  require_refusal("axpy/rounds_factor", failure_kind::wrong, "a=-1.5");
+  require_refusal("axpy/plans_nothing", failure_kind::crash, "prepare returned a plan without a launch");
+  require_refusal("matrix_product/leaves_out_last_term", failure_kind::wrong, "wrong at index");
 }
 
 TEST_CASE("a stage prepares once for its parameters, and that has a time of its own") {

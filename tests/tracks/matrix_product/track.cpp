@@ -9,17 +9,12 @@ parameter_values problem::parameters_of_files(const std::vector<npy_header>& hea
   return {{"rows", rows}, {"depth", depth}, {"columns", extents<2>(headers[1], paths[1])[1]}};
 }
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t /*tile*/, bool thorough,
-                                                                   std::uint64_t /*seed*/) {
-  std::vector<verification_case<parameters>> list = {{{33, 17, 5}, pattern::signed_random}};
-  if (!thorough) return list;
-  for (const pattern kind : {pattern::small_integers, pattern::nonfinite, pattern::zeros})
-    list.push_back({{20, 40, 30}, kind});
-  for (const std::int64_t rows : {0, 1, 15, 16, 17}) {
-    for (const std::int64_t columns : {0, 1, 31, 32, 33}) {
-      for (const std::int64_t depth : {0, 1, 7, 16, 17})
-        list.push_back({{rows, columns, depth}, pattern::small_integers, true});
-    }
+std::vector<verification_case<sizes>> problem::cases(std::int64_t, bool thorough, std::uint64_t) {
+  std::vector<verification_case<sizes>> list = {{{33, 17, 5}, pattern::signed_random},
+                                                {{20, 40, 30}, pattern::nonfinite}};
+  for (const std::int64_t depth : {0, 1, 16, 17}) {
+    for (const std::int64_t columns : {0, 1, 31, 33})
+      if (thorough) list.push_back({{17, columns, depth}, pattern::small_integers, true});
   }
   return list;
 }

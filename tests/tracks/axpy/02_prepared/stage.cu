@@ -18,7 +18,7 @@ plan<problem> prepare(const problem::parameters& /*p*/, cudaStream_t /*stream*/)
   int multiprocessors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  const auto blocks = static_cast<unsigned>(4 * multiprocessors);
+  const auto blocks = static_cast<unsigned>(AXPY_BLOCKS_PER_MULTIPROCESSOR * multiprocessors);
   return {.launch =
               [blocks](const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
                 lab::launch(strided_axpy_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.x, in.y,

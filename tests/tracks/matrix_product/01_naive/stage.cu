@@ -3,11 +3,10 @@
 
 namespace lab::matrix_product {
 namespace {
-
 constexpr int block_threads = 128;
 
-__global__ void product_kernel(const float* a, const float* b, float* c, std::int64_t rows,
-                               std::int64_t columns, std::int64_t depth) {
+__global__ void product_kernel(const float* a, const float* b, float* c, sizes size) {
+  const auto [rows, columns, depth] = size;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
   if (i >= rows * columns) return;
   float sum = 0;
@@ -16,9 +15,9 @@ __global__ void product_kernel(const float* a, const float* b, float* c, std::in
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  lab::launch(product_kernel,
-              dim3(static_cast<unsigned>((in.rows * in.columns + block_threads - 1) / block_threads)),
-              dim3(block_threads), 0, stream, in.a, in.b, out.c, in.rows, in.columns, in.depth);
+  const std::int64_t elements = in.size.rows * in.size.columns;
+  lab::launch(product_kernel, dim3(static_cast<unsigned>((elements + block_threads - 1) / block_threads)),
+              dim3(block_threads), 0, stream, in.a, in.b, out.c, in.size);
 }
 
 const registration<problem> registered{
