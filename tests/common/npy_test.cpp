@@ -68,7 +68,7 @@ std::string file_of(const std::string& type, const std::string& shape, std::size
 
 // What reading `bytes` as an array of T is refused with, less the path that every message starts with.
 template <class T = double>
-std::string refusal(const std::string& bytes) {
+std::string npy_refusal(const std::string& bytes) {
   const temporary_directory directory;
   const fs::path path = directory / "array.npy";
   put(path, bytes);
@@ -142,20 +142,20 @@ TEST_CASE("the header alone can be read, of types that the lab does not read as 
 }
 
 TEST_CASE("another type is refused with both names and the way out") {
-  REQUIRE(refusal(six_floats) ==
+  REQUIRE(npy_refusal(six_floats) ==
           "holds float32 ('<f4'), and float64 ('<f8') is wanted; convert with array.astype('float64')");
-  REQUIRE(refusal<float>(three_doubles) ==
+  REQUIRE(npy_refusal<float>(three_doubles) ==
           "holds float64 ('<f8'), and float32 ('<f4') is wanted; convert with array.astype('float32')");
-  REQUIRE(refusal<std::int64_t>(file_of("<i4", "(1,)", 4)) ==
+  REQUIRE(npy_refusal<std::int64_t>(file_of("<i4", "(1,)", 4)) ==
           "holds int32 ('<i4'), and int64 ('<i8') is wanted; convert with array.astype('int64')");
-  REQUIRE(refusal(big_endian) ==
+  REQUIRE(npy_refusal(big_endian) ==
           "holds float64 ('>f8'), and float64 ('<f8') is wanted; its bytes are big-endian: convert with "
           "array.astype('float64')");
-  REQUIRE(refusal(file_of("|O", "(1,)", 20)) ==
+  REQUIRE(npy_refusal(file_of("|O", "(1,)", 20)) ==
           "holds Python objects ('|O'), and float64 ('<f8') is wanted; objects are pickled, and are not "
           "read: convert "
           "with array.astype('float64')");
-  REQUIRE(refusal(structured) ==
+  REQUIRE(npy_refusal(structured) ==
           "holds a structured type ('[('a', '<f8'), ('b]', '<i4')]'), and float64 ('<f8') is wanted; save "
           "one field "
           "of it");
@@ -170,24 +170,24 @@ TEST_CASE("another type is refused with both names and the way out") {
                                                         {"", "a structured type"},
                                                         {"<", "an unknown type"},
                                                         {"?!", "an unknown type"}}) {
-    REQUIRE(
-        refusal(file_of(code, "(1,)", 1)).starts_with("holds " + name + " ('" + code + "'), and float64"));
+    REQUIRE(npy_refusal(file_of(code, "(1,)", 1))
+                .starts_with("holds " + name + " ('" + code + "'), and float64"));
   }
 }
 
 TEST_CASE("Fortran order is refused with the way out") {
-  REQUIRE(refusal(fortran) ==
+  REQUIRE(npy_refusal(fortran) ==
           "is in Fortran order, and C order is wanted: convert with numpy.ascontiguousarray(array)");
 }
 
 TEST_CASE("the size of the file must be that of the array") {
-  REQUIRE(refusal(three_doubles.substr(0, three_doubles.size() - 1)) ==
+  REQUIRE(npy_refusal(three_doubles.substr(0, three_doubles.size() - 1)) ==
           "is truncated: shape (3,) of float64 takes 24 bytes after the header, and there are 23");
-  REQUIRE(refusal(three_doubles + "x") ==
+  REQUIRE(npy_refusal(three_doubles + "x") ==
           "has trailing data: shape (3,) of float64 takes 24 bytes after the header, and there are 25");
-  REQUIRE(refusal(no_doubles + "x") ==
+  REQUIRE(npy_refusal(no_doubles + "x") ==
           "has trailing data: shape (0,) of float64 takes 0 bytes after the header, and there are 1");
-  REQUIRE(refusal(file_of("<f8", "(1000000000000,)")) ==
+  REQUIRE(npy_refusal(file_of("<f8", "(1000000000000,)")) ==
           "is truncated: shape (1000000000000,) of float64 takes 8000000000000 bytes after the header, and "
           "there are 0");
 }
@@ -196,7 +196,7 @@ TEST_CASE("a file cut anywhere in its header is refused") {
   for (const std::string& whole : {three_doubles, version_2}) {
     for (std::size_t length = 1; length < 128; ++length) {
       INFO("cut to " << length << " bytes");
-      REQUIRE(refusal(whole.substr(0, length)) == "is truncated: it ends within the .npy header");
+      REQUIRE(npy_refusal(whole.substr(0, length)) == "is truncated: it ends within the .npy header");
     }
   }
 }
@@ -219,22 +219,22 @@ TEST_CASE("a header with any one byte changed is read or refused, and nothing el
 }
 
 TEST_CASE("what is no .npy file is refused by what it is") {
-  REQUIRE(refusal("") == "is empty, and a .npy file is wanted");
-  REQUIRE(refusal("1.0,2.0\n3.0,4.0\n") == "is not a .npy file");
-  REQUIRE(refusal("1\n") == "is not a .npy file");
-  REQUIRE(refusal("PK\x03\x04 and so on") ==
+  REQUIRE(npy_refusal("") == "is empty, and a .npy file is wanted");
+  REQUIRE(npy_refusal("1.0,2.0\n3.0,4.0\n") == "is not a .npy file");
+  REQUIRE(npy_refusal("1\n") == "is not a .npy file");
+  REQUIRE(npy_refusal("PK\x03\x04 and so on") ==
           "is an archive (.npz?), and a single array is wanted: write it with numpy.save");
-  REQUIRE(refusal("\x93NUMPY\x04\x00\x01\x00"s) ==
+  REQUIRE(npy_refusal("\x93NUMPY\x04\x00\x01\x00"s) ==
           "is of .npy version 4.0, and 1.0, 2.0 and 3.0 are understood");
-  REQUIRE(refusal("\x93NUMPY\x01\x01\x01\x00"s) ==
+  REQUIRE(npy_refusal("\x93NUMPY\x01\x01\x01\x00"s) ==
           "is of .npy version 1.1, and 1.0, 2.0 and 3.0 are understood");
-  REQUIRE(refusal("\x93NUMPY\x02\x00\xff\xff\xff\xff{"s) ==
+  REQUIRE(npy_refusal("\x93NUMPY\x02\x00\xff\xff\xff\xff{"s) ==
           "its .npy header is damaged: it would be 4294967295 bytes long");
 }
 
 TEST_CASE("a damaged header is refused with the place") {
   const auto damage = [](const std::string& header) {
-    const std::string message = refusal(file_with(header, 8));
+    const std::string message = npy_refusal(file_with(header, 8));
     const std::string prefix = "its .npy header is damaged: ";
     REQUIRE(message.starts_with(prefix));
     return message.substr(prefix.size());
@@ -263,11 +263,11 @@ TEST_CASE("a damaged header is refused with the place") {
 }
 
 TEST_CASE("a shape whose product overflows is refused") {
-  REQUIRE(refusal(file_of("<f8", "(4294967296, 4294967296)")) ==
+  REQUIRE(npy_refusal(file_of("<f8", "(4294967296, 4294967296)")) ==
           "its shape (4294967296, 4294967296) is too large to count");
-  REQUIRE(refusal(file_of("<f8", "(0, 4294967296, 4294967296)")) ==
+  REQUIRE(npy_refusal(file_of("<f8", "(0, 4294967296, 4294967296)")) ==
           "its shape (0, 4294967296, 4294967296) is too large to count");
-  REQUIRE(refusal(file_of("<f8", "(2305843009213693952,)")) ==  // countable elements, not countable bytes
+  REQUIRE(npy_refusal(file_of("<f8", "(2305843009213693952,)")) ==  // countable elements, not countable bytes
           "its shape (2305843009213693952,) is too large to count");
 }
 
