@@ -42,7 +42,7 @@ class parameter_value {
   }
 
   friend bool operator==(const parameter_value&, const parameter_value&) = default;
-  friend auto operator<=>(const parameter_value&, const parameter_value&) = default;
+  friend bool operator<(const parameter_value& a, const parameter_value& b) { return a.value_ < b.value_; }
 
  private:
   std::variant<std::int64_t, double, std::string> value_;

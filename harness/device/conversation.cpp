@@ -79,7 +79,7 @@ std::string_view request() {
   return {state.text.data(), state.request_bytes};
 }
 
-void say(nlohmann::json line) {
+void say(const nlohmann::json& line) {
   if (!state.begun || system_call(SYS_getpid) != state.process) return;
   // Bytes that are not UTF-8 may stand in a stage's strings.
   std::string text = sealed(state.key, state.lines_sent++, text_of(line)) + "\n";

@@ -13,7 +13,7 @@ namespace lab::conversation {
 
 // Sends one line of the answer. Does nothing in a process without a request, nor in one that was forked from
 // the worker: only the worker itself answers.
-void say(nlohmann::json line);
+void say(const nlohmann::json& line);
 
 // Between these two the worker launches the stage `launches` times and does nothing else, so that the front
 // can hold its own clock beside the worker's: `nanoseconds` is what passed by the latter.

@@ -349,7 +349,7 @@ void worker::serve() {
   const nlohmann::json request = nlohmann::json::parse(conversation::request(), nullptr, false);
   nlohmann::json reply = answer(request);
   if (request.is_object()) reply["id"] = request.value("id", "");
-  conversation::say(std::move(reply));
+  conversation::say(reply);
 }
 
 }  // namespace lab

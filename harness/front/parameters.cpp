@@ -94,7 +94,7 @@ void check_values(const track_description& track, const parameter_description& p
       throw usage_error(fmt::format("--{} must be at least {} for {}, not {}", parameter.name,
                                     parameter.minimum.text(), track.name, value.text()));
     }
-    if (value > parameter.maximum) {
+    if (parameter.maximum < value) {
       throw usage_error(fmt::format("--{} must be at most {} for {}, not {}", parameter.name,
                                     parameter.maximum.text(), track.name, value.text()));
     }

@@ -322,7 +322,7 @@ bool exchange::take_line(std::string& line) {
 
 }  // namespace
 
-answer_record worker::request(nlohmann::json message, milliseconds timeout,
+answer_record worker::request(const nlohmann::json& message, milliseconds timeout,
                               const line_sink& on_progress) const {
   // A host with other work makes a right clock disagree now and then; a wrong one does so every time.
   constexpr int most_attempts = 3;

@@ -26,7 +26,7 @@ class worker {
   // dies, does not answer within `timeout`, leaves other processes behind, or where something else than the
   // worker wrote to its answers. Strings in the answer are cleaned (format.hpp). Throws environment_error
   // when the process cannot be started and `interrupted` on Ctrl-C.
-  answer_record request(nlohmann::json message, std::chrono::milliseconds timeout,
+  answer_record request(const nlohmann::json& message, std::chrono::milliseconds timeout,
                         const line_sink& on_progress = {}) const;
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
