@@ -438,7 +438,7 @@ class timed_launches {
   }
 
  private:
-  static constexpr std::size_t least_repeated = emulated ? 6 : 8;
+  static constexpr std::size_t least_repeated = emulated ? 6 : 4;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
 

@@ -23,11 +23,16 @@ store& the_store() {
 
 std::string kept(const std::string& key, const std::function<std::string()>& work_out) {
   store& all = the_store();
-  const std::lock_guard lock(all.access);
-  for (const texts* known : {&all.received, &all.own}) {
-    if (const auto found = known->find(key); found != known->end()) return found->second;
+  {
+    const std::lock_guard lock(all.access);
+    for (const texts* known : {&all.received, &all.own}) {
+      if (const auto found = known->find(key); found != known->end()) return found->second;
+    }
   }
-  return all.own.emplace(key, work_out()).first->second;
+  // Unlocked: what is worked out may ask for other references, on other threads.
+  std::string text = work_out();
+  const std::lock_guard lock(all.access);
+  return all.own.emplace(key, std::move(text)).first->second;
 }
 
 void receive(texts worked_out) {

@@ -12,7 +12,7 @@
 
 namespace lab::references {
 
-// The text that belongs to `key`: kept here, or made by `work_out`. Threads that ask meanwhile wait.
+// The text that belongs to `key`: kept here, or made by `work_out`, which may ask for others.
 std::string kept(const std::string& key, const std::function<std::string()>& work_out);
 
 // What other processes worked out: used by kept() from now on.

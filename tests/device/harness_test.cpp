@@ -2,6 +2,7 @@
 // inputs, owners own, and the sampler's arithmetic is right.
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/memory.hpp"
@@ -506,6 +507,12 @@ TEST_CASE("references are worked out once, and none from elsewhere makes a right
   CHECK(lab::references::distrust_received());
   CHECK(lab::references::kept("a key", [] { return "worked out"; }) == "worked out");
   CHECK_FALSE(lab::references::distrust_received());
+  // A digest of sums is worked out of sums, on another thread.
+  CHECK(lab::references::kept("outer", [] {
+          std::string inner;
+          std::thread([&] { inner = lab::references::kept("inner", [] { return "worked out"; }); }).join();
+          return inner;
+        }) == "worked out");
   CHECK(
       lab::worker(0).answer({{"op", "verify"}, {"stage", "elementwise/01_naive"}, {"references", 3}}).error ==
       lab::error_kind::usage);
