@@ -264,11 +264,7 @@ class array_track final : public track {
                             "stage without the trait leaks_nonfinite (lab list)");
   }
 
-  static const stage<Problem>& typed(const stage_entry& entry) {
-    if (entry.problem != typeid(Problem))
-      throw std::logic_error(entry.path + " is registered for another problem");
-    return *static_cast<const stage<Problem>*>(entry.typed);
-  }
+  static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 
   static parameters typed(const parameter_values& values) {
     return typed_parameters(Problem::describe(), values);

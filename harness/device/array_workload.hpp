@@ -23,12 +23,12 @@
 #include "harness/device/array_problem.hpp"
 #include "harness/device/comparison.hpp"
 #include "harness/device/guarded_buffer.hpp"
-#include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/parameters.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
+#include "harness/device/typed_stage.hpp"
 #include "harness/device/watched_launch.hpp"
 
 namespace lab {
@@ -48,10 +48,10 @@ class array_workload final : public workload {
         parameters_(p),
         stream_(stream),
         layout_(Problem::layout(p)),
-        plan_(prepare_plan(stage, p, stream)),
+        prepared_(stage, p, stream),
         inputs_(make_inputs(layout_, stream, every_input)),
         output_(layout_.output.size(), stream),
-        scratch_(plan_.workspace_bytes ? capped(*plan_.workspace_bytes) : scratch_bytes(stage, p), stream),
+        scratch_(static_cast<std::int64_t>(prepared_.workspace_bytes()), stream),
         found_(memory_words, stream) {}
 
   // Of inputs and outputs.
@@ -70,8 +70,7 @@ class array_workload final : public workload {
 
   // Scratch memory that the stage asks for; absurd amounts are cut, to be refused as too many.
   static std::int64_t scratch_bytes(const stage<Problem>& stage, const parameters& p) {
-    if (stage.workspace_bytes == nullptr) return 0;
-    return capped(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }));
+    return static_cast<std::int64_t>(asked_workspace(stage, p));
   }
 
   // What the stage declares instead of the problem's bound; the problem's, where it declares nothing.
@@ -124,15 +123,11 @@ class array_workload final : public workload {
           [&](const auto&... arrays) { return Problem::bind_input(parameters_, arrays.data()...); }, inputs_);
       const auto output = Problem::bind_output(parameters_, output_.data());
       const workspace scratch{scratch_.data(), static_cast<std::size_t>(scratch_.size())};
-      if (plan_.launch) {
-        plan_.launch(input, output, scratch, stream_);
-      } else {
-        stage_.launch(input, output, scratch, stream_);
-      }
+      prepared_.launch(input, output, scratch, stream_);
     });
   }
 
-  [[nodiscard]] double preparation_nanoseconds() const override { return preparation_nanoseconds_; }
+  [[nodiscard]] double preparation_nanoseconds() const override { return prepared_.nanoseconds(); }
 
   check_result check() override {
     const auto found = look_at_memory();
@@ -213,24 +208,9 @@ class array_workload final : public workload {
     return {guarded_buffer<Inputs>(layout.inputs.at(k).size(), stream)...};
   }
 
-  static std::int64_t capped(std::size_t bytes) {
-    constexpr std::size_t most = std::size_t{1} << 52;
-    return static_cast<std::int64_t>(std::min(bytes, most));
-  }
-
   static double drift_error() {
     if constexpr (requires { Problem::drift_error; }) return Problem::drift_error;
     return 0;
-  }
-
-  plan<Problem> prepare_plan(const stage<Problem>& stage, const parameters& p, cudaStream_t stream) {
-    if (stage.prepare == nullptr) return {};
-    const std::int64_t start = host_nanoseconds();
-    plan<Problem> prepared = call_stage("prepare", [&] { return stage.prepare(p, stream); });
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    preparation_nanoseconds_ = static_cast<double>(host_nanoseconds() - start);
-    if (!prepared.launch) throw stage_error("prepare returned a plan without a launch");
-    return prepared;
   }
 
   template <class T>
@@ -516,8 +496,7 @@ class array_workload final : public workload {
   parameters parameters_;
   cudaStream_t stream_;
   array_layout layout_;
-  double preparation_nanoseconds_ = 0;
-  plan<Problem> plan_;
+  prepared_stage<Problem> prepared_;
   std::tuple<guarded_buffer<Inputs>...> inputs_;
   guarded_buffer<output_element> output_;
   guarded_buffer<unsigned char> scratch_;

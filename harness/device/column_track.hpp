@@ -75,8 +75,7 @@ class column_track final : public track {
              " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
     }
     if (std::string why = unsupported_by(typed(entry), p); !why.empty()) return why;
-    return too_much_scratch(needed_bytes<Problem>(p, bytes),
-                            column_workload<Problem>::workspace_bytes(typed(entry), p));
+    return too_much_scratch(needed_bytes<Problem>(p, bytes), asked_workspace(typed(entry), p));
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
@@ -124,11 +123,7 @@ class column_track final : public track {
   }
 
  private:
-  static const stage<Problem>& typed(const stage_entry& entry) {
-    if (entry.problem != typeid(Problem))
-      throw std::logic_error(entry.path + " is registered for another problem");
-    return *static_cast<const stage<Problem>*>(entry.typed);
-  }
+  static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 
   static parameters typed(const parameter_values& values) {
     return typed_parameters(Problem::describe(), values);
@@ -159,7 +154,7 @@ class column_track final : public track {
                                                               const input_bytes<Problem>& bytes,
                                                               cudaStream_t stream) {
     using made = column_workload<Problem>;
-    const std::size_t needed = needed_bytes<Problem>(p, bytes) + made::workspace_bytes(its_stage, p);
+    const std::size_t needed = needed_bytes<Problem>(p, bytes) + asked_workspace(its_stage, p);
     if (needed > memory::always_there || memory::is_limited()) {
       if (const std::size_t available = memory::available(); needed > available)
         throw memory_error(needed, available);

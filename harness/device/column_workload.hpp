@@ -22,6 +22,7 @@
 #include "harness/device/raw_column.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
+#include "harness/device/typed_stage.hpp"
 #include "harness/device/watched_launch.hpp"
 
 namespace lab {
@@ -40,17 +41,10 @@ class column_workload final : public workload {
       : stage_(stage),
         parameters_(p),
         stream_(stream),
-        workspace_bytes_(workspace_bytes(stage, p)),
+        prepared_(stage, p, stream),
         reader_(stream),
         checked_(upstream(), stream) {}
   ~column_workload() override { give_back(); }
-
-  // Scratch memory of a stage that does not allocate; absurd amounts are cut, to be refused as too many.
-  static std::size_t workspace_bytes(const stage<Problem>& stage, const parameters& p) {
-    if (stage.workspace_bytes == nullptr) return 0;
-    constexpr std::size_t most = std::size_t{1} << 52;
-    return std::min(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }), most);
-  }
 
   // The column of the last launch is compared with what the data says it must become.
   void prepare_from(std::shared_ptr<const table> data) {
@@ -111,6 +105,8 @@ class column_workload final : public workload {
     has_arena_ = has_arena_ || !held_is_checked_;
     held_ = launch_with(held_is_checked_ ? static_cast<memory_resource&>(checked_) : upstream());
   }
+
+  [[nodiscard]] double preparation_nanoseconds() const override { return prepared_.nanoseconds(); }
 
   [[nodiscard]] bool capturable() const override {
     return static_cast<allocator>(parameters_.allocator) == allocator::none;
@@ -189,15 +185,15 @@ class column_workload final : public workload {
     if constexpr (allocates_its_output<Problem>) {
       unwatched_resource unwatched(resource);
       return watched_launch(stage_.traits, stream_,
-                            [&] { return stage_.launch(bound_input(), unwatched, stream_); });
+                            [&] { return prepared_.launch(bound_input(), unwatched, stream_); });
     } else {
       const std::int64_t most = Problem::most_output_bytes(parameters_, bytes_of<Problem>(data_->inputs));
       resource_buffer<unsigned char> offsets(resource, offsets_bytes(), stream_);
       resource_buffer<char> chars(resource, static_cast<std::size_t>(most), stream_);
-      const resource_buffer<unsigned char> scratch(resource, workspace_bytes_, stream_);
+      const resource_buffer<unsigned char> scratch(resource, prepared_.workspace_bytes(), stream_);
       watched_launch(stage_.traits, stream_, [&] {
-        stage_.launch(bound_input(), {offsets.data(), chars.data(), most}, {scratch.data(), scratch.bytes()},
-                      stream_);
+        prepared_.launch(bound_input(), column_output{offsets.data(), chars.data(), most},
+                         workspace{scratch.data(), scratch.bytes()}, stream_);
       });
       return {offsets.release(), chars.release(), most};
     }
@@ -327,7 +323,7 @@ class column_workload final : public workload {
   const stage<Problem>& stage_;
   parameters parameters_;
   cudaStream_t stream_;
-  std::size_t workspace_bytes_;
+  prepared_stage<Problem> prepared_;
   plain_resource plain_;
   pool_resource pool_;
   arena_resource arena_;

@@ -89,11 +89,15 @@ TEST_CASE("a problem of columns declares what it must") {
 TEST_CASE("a right stage of columns passes thoroughly") {
   lab::skip_without_device();
   const lab::stream stream;
-  const auto record = lab::verify(right_stage(), {1, 2}, true, stream.get(), {with(5000, 0)});
-  INFO(message(record));
-  CHECK(record.passed);
-  CHECK(record.trials > 100);
-  CHECK(record.skipped == 0);
+  for (const char* path : {"upper_case/01_naive", "upper_case/02_prepared"}) {
+    const auto record = lab::verify(lab::find_stage(path), {1, 2}, true, stream.get(), {with(5000, 0)});
+    INFO(path << ": " << message(record));
+    CHECK(record.passed);
+    CHECK(record.trials > 100);
+    CHECK(record.skipped == 0);
+  }
+  CHECK(make(lab::find_stage("upper_case/01_naive"), with(5, 0), stream)->preparation_nanoseconds() == 0);
+  CHECK(make(lab::find_stage("upper_case/02_prepared"), with(5, 0), stream)->preparation_nanoseconds() > 0);
 }
 
 TEST_CASE("a wrong stage of columns is rejected, in words that say what is wrong") {

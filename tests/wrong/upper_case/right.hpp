@@ -33,6 +33,15 @@ __device__ void raise_letters(const pointers<Offset>& at) {
   for (std::int64_t i = 0; i < at.bytes; ++i) at.chars[i] = upper(at.in_chars[i]);
 }
 
+// Right, where a stage departs in something else.
+struct right_body {
+  template <class Offset>
+  static __device__ void run(const pointers<Offset>& at) {
+    copy_offsets(at);
+    raise_letters(at);
+  }
+};
+
 template <class Body, class Offset>
 __global__ void one_thread_kernel(pointers<Offset> at) {
   Body::run(at);

@@ -4,16 +4,8 @@
 namespace lab::upper_case::wrong {
 namespace {
 
-struct body {
-  template <class Offset>
-  static __device__ void run(const pointers<Offset>& at) {
-    copy_offsets(at);
-    raise_letters(at);
-  }
-};
-
 stage<problem> absurd() {
-  stage<problem> made = as_stage<body>("asks for an absurd workspace");
+  stage<problem> made = as_stage<right_body>("asks for an absurd workspace");
   made.workspace_bytes = [](const column_parameters&) { return ~std::size_t{0}; };
   return made;
 }

@@ -1,0 +1,70 @@
+// What the tracks of arrays and of string columns ask of a stage in the same way.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+#include "common/cuda.hpp"
+#include "harness/device/host_clock.hpp"
+#include "harness/device/stage.hpp"
+#include "harness/device/stage_call.hpp"
+
+namespace lab {
+
+// The stage behind an entry of the registry. Throws std::logic_error when it solves another problem.
+template <class Problem>
+const stage<Problem>& typed_stage(const stage_entry& entry) {
+  if (entry.problem != typeid(Problem))
+    throw std::logic_error(entry.path + " is registered for another problem");
+  return *static_cast<const stage<Problem>*>(entry.typed);
+}
+
+// Absurd amounts are cut, to be refused as too many.
+inline std::size_t capped_workspace(std::size_t bytes) {
+  return std::min(bytes, std::size_t{1} << 52);
+}
+
+// Bytes of scratch memory that the stage asks for.
+template <class Problem>
+std::size_t asked_workspace(const stage<Problem>& stage, const typename Problem::parameters& p) {
+  if (stage.workspace_bytes == nullptr) return 0;
+  return capped_workspace(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }));
+}
+
+// A stage with what it has prepared for its parameters, if it prepares anything.
+template <class Problem>
+class prepared_stage {
+ public:
+  // Throws stage_error when the stage throws, or its plan launches nothing.
+  prepared_stage(const stage<Problem>& stage, const typename Problem::parameters& p, cudaStream_t stream)
+      : stage_(stage), workspace_bytes_(asked_workspace(stage, p)) {
+    if (stage.prepare == nullptr) return;
+    const std::int64_t start = host_nanoseconds();
+    plan_ = call_stage("prepare", [&] { return stage.prepare(p, stream); });
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    nanoseconds_ = static_cast<double>(host_nanoseconds() - start);
+    if (!plan_.launch) throw stage_error("prepare returned a plan without a launch");
+    if (plan_.workspace_bytes) workspace_bytes_ = capped_workspace(*plan_.workspace_bytes);
+  }
+
+  // Enqueues the work.
+  template <class... Arguments>
+  auto launch(Arguments&&... arguments) const {
+    return plan_.launch ? plan_.launch(std::forward<Arguments>(arguments)...)
+                        : stage_.launch(std::forward<Arguments>(arguments)...);
+  }
+
+  [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
+  // What the preparation took, by the host's clock; 0 where there was none.
+  [[nodiscard]] double nanoseconds() const { return nanoseconds_; }
+
+ private:
+  const stage<Problem>& stage_;
+  plan<Problem> plan_;
+  std::size_t workspace_bytes_;
+  double nanoseconds_ = 0;
+};
+
+}  // namespace lab
