@@ -18,7 +18,7 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 
 // A barrier in shared memory. It counts phases from 0; a phase ends when `arrivals` threads have arrived and
 // every byte expected in it has landed.
-struct copy_barrier {
+struct mbarrier {
   std::uint64_t state;
 
   __device__ __forceinline__ void initialise(int arrivals) {
@@ -40,20 +40,20 @@ struct copy_barrier {
   }
 };
 
-// After `initialise`, before the first copy: the copy engine sees the barriers.
-__device__ __forceinline__ void publish_barriers() {
+// After `initialise`, before the first copy: the TMA sees the barriers.
+__device__ __forceinline__ void fence_mbarrier_init() {
   LAB_SM90("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // What this thread has read and written in shared memory is ordered before bulk copies that others issue
 // after it.
-__device__ __forceinline__ void release_to_copies() {
+__device__ __forceinline__ void fence_proxy_async() {
   LAB_SM90("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // Global to shared memory; arrives at `barrier` once itself, and completes its phase with the bytes.
 template <class T>
-__device__ __forceinline__ void copy_in(T* shared, const T* global, int count, copy_barrier& barrier) {
+__device__ __forceinline__ void copy_in(T* shared, const T* global, int count, mbarrier& barrier) {
   const int bytes = count * static_cast<int>(sizeof(T));
   LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier.state)),
            "r"(bytes)
@@ -66,8 +66,7 @@ __device__ __forceinline__ void copy_in(T* shared, const T* global, int count, c
 
 // The same, and asks the L2 cache to keep the values, because another block will read them soon.
 template <class T>
-__device__ __forceinline__ void copy_in_and_keep(T* shared, const T* global, int count,
-                                                 copy_barrier& barrier) {
+__device__ __forceinline__ void copy_in_and_keep(T* shared, const T* global, int count, mbarrier& barrier) {
   const int bytes = count * static_cast<int>(sizeof(T));
   std::uint64_t policy = 0;
   LAB_SM90("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
@@ -97,14 +96,14 @@ __device__ __forceinline__ void copy_out(T* global, const T* shared, int count) 
            : "memory");
 }
 
-__device__ __forceinline__ void close_group() {
+__device__ __forceinline__ void commit_group() {
   LAB_SM90("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 // Blocks until all but the last `pending` groups of this thread have left shared memory, which may then be
 // reused.
 template <int pending>
-__device__ __forceinline__ void wait_groups_left() {
+__device__ __forceinline__ void wait_group_read() {
   LAB_SM90("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 

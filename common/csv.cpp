@@ -116,13 +116,13 @@ class table_reader {
 
   // The header for a message, which must be UTF-8 and not endless.
   [[nodiscard]] std::string listed() const {
-    constexpr std::size_t most_listed = 20;
+    constexpr std::size_t max_listed = 20;
     std::string text;
-    for (std::size_t k = 0; k < std::min(header_.size(), most_listed); ++k) {
+    for (std::size_t k = 0; k < std::min(header_.size(), max_listed); ++k) {
       text += k == 0 ? "" : ", ";
       text += header_[k].empty() ? "(no name)" : escaped(header_[k]);
     }
-    return header_.size() > most_listed ? text + ", ..." : text;
+    return header_.size() > max_listed ? text + ", ..." : text;
   }
 
   [[nodiscard]] std::string where() const {

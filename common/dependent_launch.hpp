@@ -14,14 +14,14 @@
 namespace lab {
 
 // In the kernel before: the next one may begin as soon as every block has called this, or has ended.
-__device__ __forceinline__ void let_next_kernel_begin() {
+__device__ __forceinline__ void trigger_dependents() {
   LAB_SM90("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
 // In the kernel that began early: blocks the calling thread until the one before has ended, whose writes are
 // there then. What was on the stream before that kernel had ended before it began, unless it was launched
 // early as well.
-__device__ __forceinline__ void wait_for_previous_kernel() {
+__device__ __forceinline__ void grid_dependency_sync() {
   LAB_SM90("griddepcontrol.wait;" ::: "memory");
 }
 

@@ -21,11 +21,11 @@ std::string reason(int error) {
 
 // Where `path` leads when symbolic links are followed; the end need not exist.
 std::filesystem::path followed(const std::filesystem::path& path) {
-  constexpr int most_links = 40;  // Linux gives up at the same depth
+  constexpr int max_links = 40;  // Linux gives up at the same depth
   std::filesystem::path target = path;
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
-    if (links == most_links) throw file_error(path, "cannot be written: " + reason(ELOOP));
+    if (links == max_links) throw file_error(path, "cannot be written: " + reason(ELOOP));
     const std::filesystem::path next = std::filesystem::read_symlink(target, error);
     if (error) throw file_error(path, "cannot be written: " + error.message());
     target = target.parent_path() / next;  // an absolute `next` replaces the parent

@@ -26,9 +26,10 @@ inline std::size_t look_back_bytes(std::int64_t blocks) {
 
 namespace look_back_detail {
 
-inline constexpr look_back_word of_block = look_back_word{1} << 62;   // the block's own sum
-inline constexpr look_back_word of_prefix = look_back_word{1} << 63;  // that of all blocks up to this one
-inline constexpr look_back_word value_bits = of_block - 1;
+inline constexpr look_back_word aggregate = look_back_word{1} << 62;  // the block's own sum
+inline constexpr look_back_word inclusive_prefix = look_back_word{1}
+                                                   << 63;  // that of all blocks up to this one
+inline constexpr look_back_word value_bits = aggregate - 1;
 
 // Through the L2 cache, where all blocks meet, and past the L1 cache.
 __device__ __forceinline__ look_back_word read(look_back_word* word) {
@@ -52,9 +53,10 @@ __device__ __forceinline__ void write(look_back_word* word, look_back_word value
 }  // namespace look_back_detail
 
 // Tells the blocks behind what this block adds. One thread of each block calls, as soon as it knows.
-__device__ __forceinline__ void publish_sum(look_back_word* words, std::int64_t block, std::int64_t sum) {
+__device__ __forceinline__ void publish_aggregate(look_back_word* words, std::int64_t block,
+                                                  std::int64_t sum) {
   using namespace look_back_detail;
-  write(words + block, (block == 0 ? of_prefix : of_block) | static_cast<look_back_word>(sum));
+  write(words + block, (block == 0 ? inclusive_prefix : aggregate) | static_cast<look_back_word>(sum));
 }
 
 // The sum of what all blocks before `block` have published (each 0 or more, the total below 2^62); `sum` is
@@ -70,11 +72,11 @@ __device__ __forceinline__ std::int64_t look_back(look_back_word* words, std::in
   for (std::int64_t nearest = block - 1;; nearest -= 32) {
     const std::int64_t mine = nearest - lane;
     // Before the first block there is nothing to add.
-    look_back_word seen = mine >= 0 ? read(words + mine) : of_prefix;
+    look_back_word seen = mine >= 0 ? read(words + mine) : inclusive_prefix;
     unsigned whole = 0;  // lanes whose block knows its prefix
     for (;;) {
       const unsigned published = __ballot_sync(0xffffffffu, seen > value_bits);
-      whole = __ballot_sync(0xffffffffu, (seen & of_prefix) != 0);
+      whole = __ballot_sync(0xffffffffu, (seen & inclusive_prefix) != 0);
       const unsigned needed = whole == 0 ? 0xffffffffu : whole ^ (whole - 1);
       if ((published & needed) == needed) break;
       if (mine >= 0) seen = read(words + mine);
@@ -82,7 +84,7 @@ __device__ __forceinline__ std::int64_t look_back(look_back_word* words, std::in
     const bool counts = whole == 0 || lane < __ffs(static_cast<int>(whole));
     prefix += warp_reduce(counts ? seen & value_bits : 0, lab::sum<look_back_word>{});
     if (whole != 0) {
-      if (lane == 0) write(words + block, of_prefix | (prefix + own));
+      if (lane == 0) write(words + block, inclusive_prefix | (prefix + own));
       return static_cast<std::int64_t>(prefix);
     }
   }

@@ -25,8 +25,8 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t alignment = 64;              // of the first element, as NumPy does it
 constexpr std::uint32_t longest_header = 1 << 20;  // NumPy writes about 100 bytes; more than this is garbage
-constexpr std::size_t most_dimensions = 64;        // NumPy's own limit
-constexpr std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t max_dimensions = 64;         // NumPy's own limit
+constexpr std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();
 
 // The product of `shape`, or nothing when the shape cannot be one: negative, or too many bytes to count.
 std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape, std::int64_t element_bytes) {
@@ -40,7 +40,7 @@ std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape, 
       return std::nullopt;  // NumPy, too, refuses it with a zero elsewhere
     }
   }
-  if (elements > most_bytes / element_bytes) return std::nullopt;
+  if (elements > max_bytes / element_bytes) return std::nullopt;
   return empty ? 0 : elements;
 }
 
@@ -310,7 +310,7 @@ std::string header_text(std::string_view type, std::span<const std::int64_t> sha
 
 std::int64_t checked_count(std::span<const std::int64_t> shape, std::int64_t element_bytes) {
   const std::optional<std::int64_t> elements = count_elements(shape, element_bytes);
-  if (!elements || shape.size() > most_dimensions) {
+  if (!elements || shape.size() > max_dimensions) {
     throw std::invalid_argument("no array has the shape " + python_tuple(shape));
   }
   return *elements;

@@ -96,7 +96,7 @@ void to_json(nlohmann::json& json, const verification_record& verification) {
           {"relative_bound", number_or_name(verification.relative_bound)},
           {"reproducible", verification.reproducible},
           {"seeds", verification.seeds},
-          {"as_announced", verification.as_announced},
+          {"failed_as_expected", verification.failed_as_expected},
           {"declared_bound", finite(verification.declared_bound, "declared_bound")},
           {"trials", verification.trials},
           {"skipped", verification.skipped},
@@ -113,7 +113,7 @@ void from_json(const nlohmann::json& json, verification_record& verification) {
   if (json.contains("relative_error")) verification.relative_error = number_from(json.at("relative_error"));
   if (json.contains("relative_bound")) verification.relative_bound = number_from(json.at("relative_bound"));
   verification.seeds = json.at("seeds").get<std::vector<std::uint64_t>>();
-  verification.as_announced = member_or(json, "as_announced", false);
+  verification.failed_as_expected = member_or(json, "failed_as_expected", false);
   verification.declared_bound = member_or(json, "declared_bound", 0.0);
   verification.trials = member_or(json, "trials", std::int64_t{0});
   verification.skipped = member_or(json, "skipped", std::int64_t{0});
@@ -333,11 +333,16 @@ std::map<std::string, trait_value> traits_from(const nlohmann::json& json) {
 }  // namespace
 
 void to_json(nlohmann::json& json, const stage_description& stage) {
-  json = {{"name", stage.name},         {"path", stage.path},
-          {"idea", stage.idea},         {"traits", json_of(stage.traits)},
-          {"needs", stage.needs},       {"library", stage.library},
-          {"runnable", stage.runnable}, {"why_not", stage.why_not},
-          {"specimen", stage.specimen}, {"broken", text_or_null(stage.broken)}};
+  json = {{"name", stage.name},
+          {"path", stage.path},
+          {"idea", stage.idea},
+          {"traits", json_of(stage.traits)},
+          {"needs", stage.needs},
+          {"library", stage.library},
+          {"runnable", stage.runnable},
+          {"why_not", stage.why_not},
+          {"expected_failure", stage.expected_failure},
+          {"broken", text_or_null(stage.broken)}};
 }
 
 void from_json(const nlohmann::json& json, stage_description& stage) {
@@ -347,7 +352,7 @@ void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.traits = traits_from(json.value("traits", nlohmann::json::object()));
   stage.needs = member_or<std::string>(json, "needs", "");
   stage.library = member_or(json, "library", false);
-  stage.specimen = member_or<std::string>(json, "specimen", "");
+  stage.expected_failure = member_or<std::string>(json, "expected_failure", "");
   stage.runnable = member_or(json, "runnable", true);
   stage.why_not = member_or<std::string>(json, "why_not", "");
   stage.broken = member_or<std::string>(json, "broken", "");

@@ -41,7 +41,7 @@ struct verification_record {
   double relative_bound = 0;  // what of that scale is allowed at the measured size; 0 asks for equality
   bool reproducible = true;   // the same bits in every run; false: declared, and checked, not to be
   std::vector<std::uint64_t> seeds;  // of the inputs
-  bool as_announced = false;         // of a specimen: it failed, and in a way that it announces
+  bool failed_as_expected = false;   // of an expected failure: it failed, and in a way that it says
   double declared_bound = 0;  // a larger error than the default that the stage declares; 0: the default holds
   std::int64_t trials = 0;    // that the track has for the stage
   std::int64_t skipped = 0;   // of them: the stage called them unsupported, or wanted too much memory
@@ -186,10 +186,10 @@ struct stage_description {
   std::string path;  // "reduction/02_tree"
   std::string idea;
   std::map<std::string, trait_value> traits;
-  std::string needs;     // "GPU, compute capability 9.0"; empty when nothing special
-  bool library = false;  // somebody else's kernel, there to be compared with
-  std::string specimen;  // wrong on purpose: how it must fail; empty for a stage that must be right
-  bool runnable = true;  // on the worker's device
+  std::string needs;             // "GPU, compute capability 9.0"; empty when nothing special
+  bool library = false;          // somebody else's kernel, there to be compared with
+  std::string expected_failure;  // wrong on purpose: how it must fail; empty for a stage that must be right
+  bool runnable = true;          // on the worker's device
   std::string why_not;
   std::string broken;  // what its worker did instead of describing it; the front alone knows
 };

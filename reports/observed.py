@@ -35,17 +35,17 @@ def observe(worker, stage):
     return None if answer["end"] == "ok" else answer.get("message", "failed")
 
 
-def is_specimen(worker, stage):
+def is_expected_failure(worker, stage):
     done = subprocess.run([worker, "--once", '{"op": "describe"}'], capture_output=True, text=True, check=True)
     stages = [one for track in json.loads(done.stdout)["tracks"] for one in track["stages"] if one["path"] == stage]
-    return not stages or bool(stages[0]["specimen"]) or not stages[0]["runnable"]
+    return not stages or bool(stages[0]["expected_failure"]) or not stages[0]["runnable"]
 
 
 def write(build):
     known, faults = {}, []
     for stage, digest in source_digest.Tree().digests()["stages"].items():
         worker = build / "workers" / "observed" / stage
-        fault = None if is_specimen(worker, stage) else observe(worker, stage)
+        fault = None if is_expected_failure(worker, stage) else observe(worker, stage)
         if fault is None:
             known[stage] = digest
         else:

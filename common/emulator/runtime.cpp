@@ -40,8 +40,8 @@ constexpr int default_threads_limit =
     16;  // each keeps stacks for 1024 threads: address space and memory maps add up
 constexpr int l2_bytes = 4 << 20;
 // What the environment may ask for.
-constexpr std::uint64_t most_threads = 256;
-constexpr std::uint64_t most_multiprocessors = 1024;
+constexpr std::uint64_t max_threads = 256;
+constexpr std::uint64_t max_multiprocessors = 1024;
 
 // ---- options
 
@@ -321,12 +321,11 @@ std::pair<options, std::string> read_environment() {
   constexpr auto any_bytes = std::numeric_limits<std::size_t>::max();
   std::string complaints;
   options wanted;
-  wanted.threads =
-      static_cast<int>(number_from_environment("LAB_EMULATOR_THREADS", most_threads, complaints));
+  wanted.threads = static_cast<int>(number_from_environment("LAB_EMULATOR_THREADS", max_threads, complaints));
   wanted.reverse = number_from_environment("LAB_EMULATOR_REVERSE", 1, complaints) != 0;
   wanted.memory_bytes = number_from_environment("LAB_EMULATOR_MEMORY", any_bytes, complaints);
   wanted.multiprocessors = static_cast<int>(
-      number_from_environment("LAB_EMULATOR_MULTIPROCESSORS", most_multiprocessors, complaints));
+      number_from_environment("LAB_EMULATOR_MULTIPROCESSORS", max_multiprocessors, complaints));
   return {wanted, complaints};
 }
 

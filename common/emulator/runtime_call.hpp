@@ -5,7 +5,7 @@
 
 namespace lab::emulator {
 
-// Each notes a violation if a launch is watched that may not do this. `function` is the name that the learner
+// Each notes a violation if a launch is watched that may not do this. `function` is the name that the user
 // has called.
 void note_stream(const char* function, cudaStream_t stream);
 void note_allocation(const char* function);

@@ -216,8 +216,8 @@ class array_workload final : public workload {
   template <class T>
   void send(const std::vector<T>& values, const guarded_buffer<T>& to) {
     to.poison_all();
-    // The one NaN that is the poison, bit for bit, becomes the usual one: some processors hand a NaN's bits
-    // on, and an output that holds them would seem unwritten.
+    // The one NaN that is the poison, bit for bit, becomes the usual one: some multiprocessors hand a NaN's
+    // bits on, and an output that holds them would seem unwritten.
     std::vector<T> sent = values;
     for (T& value : sent) {
       if (is_poison(value)) value = std::numeric_limits<T>::quiet_NaN();

@@ -12,7 +12,7 @@ namespace lab {
 namespace {
 
 // What may wait to be looked at for late writes; beyond it, memory is short, and looked at at once.
-constexpr std::size_t most_quarantined_bytes = std::size_t{1} << 28;
+constexpr std::size_t max_quarantined_bytes = std::size_t{1} << 28;
 
 std::string bytes_text(std::size_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
@@ -64,7 +64,7 @@ void checked_resource::deallocate(void* pointer, std::size_t bytes, cudaStream_t
     CUDA_CHECK(cudaStreamSynchronize(stream));
     check_guards(returned);
     CUDA_CHECK(cudaMemsetAsync(returned.whole, poison, whole_bytes(returned), stream));
-    if (quarantined_bytes_ > most_quarantined_bytes) empty_quarantine();
+    if (quarantined_bytes_ > max_quarantined_bytes) empty_quarantine();
   } catch (const std::exception&) {
     // A device that is lost says so again at the next call that may throw.
   }

@@ -14,9 +14,9 @@ constexpr std::int64_t part_values = std::int64_t{1} << 18;  // by one core
 
 // Bytes for a message: quoted, escaped, and cut where they are many.
 std::string text_for_message(std::string_view text) {
-  constexpr std::size_t most_bytes = 40;
+  constexpr std::size_t max_bytes = 40;
   std::string result = "\"";
-  for (const char character : text.substr(0, most_bytes)) {
+  for (const char character : text.substr(0, max_bytes)) {
     const auto byte = static_cast<unsigned char>(character);
     if (byte >= 0x20 && byte < 0x7f) {
       if (character == '"' || character == '\\') result += '\\';
@@ -28,7 +28,7 @@ std::string text_for_message(std::string_view text) {
     }
   }
   result += '"';
-  return text.size() > most_bytes ? result + "... (" + std::to_string(text.size()) + " bytes)" : result;
+  return text.size() > max_bytes ? result + "... (" + std::to_string(text.size()) + " bytes)" : result;
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ std::optional<failure_record> column_check::unused_chars(std::int64_t capacity, 
   const std::int64_t unused = capacity - total;
   const auto byte = reader_.first_other_byte(found_.chars + total, unused, untouched);
   if (!byte) return std::nullopt;
-  constexpr std::int64_t most_bytes = 4096;
-  std::string text(static_cast<std::size_t>(std::min(unused - *byte, most_bytes)), '\0');
+  constexpr std::int64_t max_bytes = 4096;
+  std::string text(static_cast<std::size_t>(std::min(unused - *byte, max_bytes)), '\0');
   reader_.copy_back(text.data(), found_.chars + total + *byte, std::ssize(text));
   const std::size_t end = text.find(static_cast<char>(untouched));
   if (end != std::string::npos) text.resize(end);

@@ -15,14 +15,14 @@
 //   append_output(text, p, row)
 //                      appends to the std::string what becomes of one row, std::array<std::string_view, N>:
 //                      the reference, in the plainest code
-//   most_output_bytes(p, bytes)
+//   max_output_bytes(p, bytes)
 //                      -> std::int64_t: no output of inputs with so many bytes of characters,
 //                      std::array<std::int64_t, N>, has more bytes of characters
 //   cases(tile, thorough, seed)
 //                      -> std::vector<column_case<parameters>>: what every stage, with `tile` rows for a
 //                      block, is tried on; sizes drawn at random follow the seed
 //
-// Stages are handed `input`, a column_output with room for most_output_bytes() and a workspace, and neither
+// Stages are handed `input`, a column_output with room for max_output_bytes() and a workspace, and neither
 // allocate nor wait. A problem whose lesson is allocation says so with
 //
 //   launch_function    column_output (*)(const input&, memory_resource&, cudaStream_t): allocates from the
@@ -93,7 +93,7 @@ template <class Problem>
 concept defines_its_output = requires(const typename Problem::parameters& p, std::string& text,
                                       const input_row<Problem>& row, const input_bytes<Problem>& bytes) {
   Problem::append_output(text, p, row);
-  { Problem::most_output_bytes(p, bytes) } -> std::same_as<std::int64_t>;
+  { Problem::max_output_bytes(p, bytes) } -> std::same_as<std::int64_t>;
 };
 
 template <class Problem>

@@ -64,7 +64,7 @@ std::shared_ptr<const column_table<Problem>> generated_table(const typename Prob
     std::shared_ptr<const column_table<Problem>> table;
   };
   constexpr std::size_t always_kept = 2;
-  constexpr std::int64_t most_bytes = std::int64_t{1} << 33;
+  constexpr std::int64_t max_bytes = std::int64_t{1} << 33;
   static std::list<made_input> kept;
   parameter_values wanted = values_of(Problem::describe(), p);
   wanted.erase("allocator");
@@ -83,7 +83,7 @@ std::shared_ptr<const column_table<Problem>> generated_table(const typename Prob
       bytes += bytes_of_column(one.table->expected);
       for (const column& of_input : one.table->inputs) bytes += bytes_of_column(of_input);
     }
-    if (bytes <= most_bytes) break;
+    if (bytes <= max_bytes) break;
     kept.pop_back();
   }
   kept.push_front({wanted, seed, make_table<Problem>(p, Problem::generate(p, seed))});
@@ -93,9 +93,9 @@ std::shared_ptr<const column_table<Problem>> generated_table(const typename Prob
 // Bytes of characters in p.rows rows, as the first 4096 have them.
 template <class Problem>
 input_bytes<Problem> sampled_bytes(const typename Problem::parameters& p) {
-  constexpr std::int64_t most_rows = 4096;
+  constexpr std::int64_t max_rows = 4096;
   typename Problem::parameters few = p;
-  few.rows = std::min(p.rows, most_rows);
+  few.rows = std::min(p.rows, max_rows);
   const double scale = static_cast<double>(p.rows) / static_cast<double>(std::max<std::int64_t>(1, few.rows));
   input_bytes<Problem> bytes = bytes_of<Problem>(Problem::generate(few, 1));
   for (std::int64_t& one : bytes) one = static_cast<std::int64_t>(static_cast<double>(one) * scale);
@@ -119,14 +119,14 @@ inline std::int64_t offset_bytes(const column_parameters& p) {
 // The most bytes of characters that one of the columns may have, in or out.
 template <class Problem>
 std::int64_t longest_column(const typename Problem::parameters& p, const input_bytes<Problem>& bytes) {
-  return std::max(Problem::most_output_bytes(p, bytes), *std::max_element(bytes.begin(), bytes.end()));
+  return std::max(Problem::max_output_bytes(p, bytes), *std::max_element(bytes.begin(), bytes.end()));
 }
 
 // Device memory for the inputs, and twice for an output as long as it may get: a stage's temporaries are its
 // own affair.
 template <class Problem>
 std::size_t needed_bytes(const typename Problem::parameters& p, const input_bytes<Problem>& bytes) {
-  std::int64_t needed = 2 * (offset_bytes(p) + Problem::most_output_bytes(p, bytes));
+  std::int64_t needed = 2 * (offset_bytes(p) + Problem::max_output_bytes(p, bytes));
   for (const std::int64_t of_input : bytes) needed += offset_bytes(p) + of_input;
   return static_cast<std::size_t>(needed);
 }

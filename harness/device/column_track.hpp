@@ -175,7 +175,7 @@ struct column_track_registration {
   static_assert(generates_its_input<Problem>, "the problem's generate() makes its input columns from a seed");
   static_assert(defines_its_output<Problem>,
                 "the problem says what becomes of a row (append_output) and how long all may get "
-                "(most_output_bytes)");
+                "(max_output_bytes)");
   static_assert(lists_its_cases<Problem>, "the problem's cases() lists what its stages are tried on");
 
   explicit column_track_registration(const char* path) {

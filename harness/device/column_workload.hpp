@@ -187,7 +187,7 @@ class column_workload final : public workload {
       return watched_launch(stage_.traits, stream_,
                             [&] { return prepared_.launch(bound_input(), unwatched, stream_); });
     } else {
-      const std::int64_t most = Problem::most_output_bytes(parameters_, bytes_of<Problem>(data_->inputs));
+      const std::int64_t most = Problem::max_output_bytes(parameters_, bytes_of<Problem>(data_->inputs));
       resource_buffer<unsigned char> offsets(resource, offsets_bytes(), stream_);
       resource_buffer<char> chars(resource, static_cast<std::size_t>(most), stream_);
       const resource_buffer<unsigned char> scratch(resource, prepared_.workspace_bytes(), stream_);
@@ -300,8 +300,8 @@ class column_workload final : public workload {
   [[nodiscard]] column_check::row_finder hidden_row() const {
     return [this]([[maybe_unused]] std::string_view text) -> std::optional<std::int64_t> {
       if constexpr (requires(const input_row<Problem>& row) { Problem::hidden_text(row); }) {
-        constexpr std::size_t least_bytes = 3;  // fewer are found by chance
-        if (text.size() < least_bytes) return std::nullopt;
+        constexpr std::size_t min_bytes = 3;  // fewer are found by chance
+        if (text.size() < min_bytes) return std::nullopt;
         const std::int64_t rows = data_->rows();
         constexpr std::int64_t part_rows = 1 << 12;
         smallest found(rows);
@@ -309,7 +309,7 @@ class column_workload final : public workload {
           for (std::int64_t row = begin; row < end; ++row) {
             if (found.get() < row) return;
             const std::string_view hidden = Problem::hidden_text(texts_of_row<Problem>(data_->inputs, row));
-            if (hidden.size() < least_bytes) continue;
+            if (hidden.size() < min_bytes) continue;
             if (text.find(hidden) != std::string_view::npos || hidden.find(text) != std::string_view::npos)
               found.offer(row);
           }

@@ -41,9 +41,9 @@ class comparison {
   using output_element = Output;
 
   // `terms` inputs make an output. Errors are bounded by relative_error times the scale of the output or
-  // `least_scale`, whichever is larger.
-  comparison(const parameters& p, std::int64_t terms, double relative_error, double least_scale)
-      : parameters_(p), terms_(terms), relative_error_(relative_error), least_scale_(least_scale) {}
+  // `min_scale`, whichever is larger.
+  comparison(const parameters& p, std::int64_t terms, double relative_error, double min_scale)
+      : parameters_(p), terms_(terms), relative_error_(relative_error), min_scale_(min_scale) {}
 
   // Compares found[k] with the reference of output indices[k], for all k. `sources` is a tuple with a
   // function for each input array: of an index, its element.
@@ -88,7 +88,7 @@ class comparison {
       // The last term is for results among the denormals, whose spacing no relative bound reaches.
       const long double bound =
           static_cast<long double>(relative_error_) *
-              std::max(expected.scale, static_cast<long double>(least_scale_)) +
+              std::max(expected.scale, static_cast<long double>(min_scale_)) +
           2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
       right = !std::isnan(error) && error <= bound;
       if (right) {
@@ -114,7 +114,7 @@ class comparison {
   parameters parameters_;
   std::int64_t terms_;
   double relative_error_;
-  double least_scale_;
+  double min_scale_;
 };
 
 // What the problem says of exact results (array_problem.hpp), with the defaults of one that says nothing.

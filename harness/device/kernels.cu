@@ -11,11 +11,11 @@ namespace lab {
 namespace {
 
 constexpr int block_threads = 256;
-constexpr std::int64_t most_blocks = 132 * 16;
+constexpr std::int64_t max_blocks = 132 * 16;
 
 dim3 grid_for(std::int64_t n) {
   const std::int64_t blocks = (n + block_threads - 1) / block_threads;
-  return dim3(static_cast<unsigned>(std::min(blocks, most_blocks)));
+  return dim3(static_cast<unsigned>(std::min(blocks, max_blocks)));
 }
 
 __device__ inline std::int64_t first_index() {

@@ -263,10 +263,10 @@ timing_record measure(const std::function<void(std::int64_t)>& enqueue, const me
 namespace {
 
 // Below this many times the L2 cache's size, part of what a launch reads or writes never goes to memory.
-constexpr std::int64_t least_cache_multiple = 4;
+constexpr std::int64_t min_cache_multiple = 4;
 
 bool is_cached(const ceiling_need& need) {
-  return need.bytes < least_cache_multiple * attribute(cudaDevAttrL2CacheSize);
+  return need.bytes < min_cache_multiple * attribute(cudaDevAttrL2CacheSize);
 }
 
 // One of the plain operations that a ceiling is the fastest of.
@@ -423,7 +423,7 @@ class timed_launches {
     // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the
     // first.
     for (std::size_t k = 0; k < left_.size(); ++k) {
-      if (k >= least_repeated && host_seconds_since(start) > repetition_seconds) break;
+      if (k >= min_repeated && host_seconds_since(start) > repetition_seconds) break;
       std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
       const auto& [seed, digest] = left_[k];
       work.vary(seed);
@@ -438,7 +438,7 @@ class timed_launches {
   }
 
  private:
-  static constexpr std::size_t least_repeated = emulated ? 6 : 4;
+  static constexpr std::size_t min_repeated = emulated ? 6 : 4;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
 
@@ -514,7 +514,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
                             const std::optional<verification_record>& proved, const measure_plan& plan,
                             cudaStream_t stream) {
   gate its_gate = tried(stage, seeds, proved, stream);
-  // A specimen never passes, so it never gets a time.
+  // An expected failure never passes, so it never gets a time.
   if (!its_gate.record().passed || !its_gate.at(parameters)) return {its_gate.record(), std::nullopt};
   timing_record timing;
   const launch_setup timed{pattern::random, seeds.drawn};

@@ -24,9 +24,9 @@ struct workspace {
   std::size_t bytes = 0;
 };
 
-// A way in which a specimen fails: the kind of failure, and words that its message must hold (none: any will
-// do).
-struct announced_failure {
+// A way in which an expected failure fails: the kind of failure, and words that its message must hold (none:
+// any will do).
+struct failure_pattern {
   failure_kind kind = failure_kind::wrong;
   const char* words = "";
 };
@@ -34,8 +34,9 @@ struct announced_failure {
 // A kernel that is wrong on purpose, kept to be looked at. It must fail, and in one of the ways that it
 // announces; it is never timed. Where a device does not let the fault show, the stage is not run there, since
 // a result that happens to be right proves nothing: `hidden_on_gpu` and `hidden_on_emulator` say why.
-struct specimen {
-  std::span<const announced_failure> failures = {};  // of static storage; none: the stage is no specimen
+struct expected_failure {
+  std::span<const failure_pattern> failures =
+      {};  // of static storage; none: the stage is no expected failure
   const char* hidden_on_gpu = "";
   const char* hidden_on_emulator = "";
 
@@ -52,7 +53,7 @@ struct traits {
   bool leaks_nonfinite = false;        // a NaN or Inf reaches outputs whose inputs hold none
   bool nondeterministic = false;       // the bits of the result may change from run to run
   bool synchronises = false;           // waits for the device in the middle: no graph can hold it
-  lab::specimen specimen = {};         // wrong on purpose: how it fails
+  lab::expected_failure expected_failure = {};  // wrong on purpose: how it fails
 };
 
 // Which thread computes an output; empty texts where the stage cannot tell from the index.

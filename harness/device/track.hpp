@@ -120,7 +120,8 @@ class track {
                                                        const parameter_values& parameters,
                                                        cudaStream_t stream) const = 0;
   // Runs the stage on the user's files and checks a sample of the result before anything is written; what a
-  // specimen makes is written as it is. Throws usage_error for files that are not what they should be.
+  // expected failure makes is written as it is. Throws usage_error for files that are not what they should
+  // be.
   [[nodiscard]] virtual check_result apply(const stage_entry& stage, const parameter_values& given,
                                            const std::vector<std::string>& inputs,
                                            const std::vector<std::string>& outputs,

@@ -178,28 +178,28 @@ std::string failure_message(const failure_record& failure) {
   return text;
 }
 
-std::string announcement(const stage_entry& stage) {
+std::string expected_failure_text(const stage_entry& stage) {
   std::string text;
-  for (const announced_failure& one : stage.traits.specimen.failures) {
+  for (const failure_pattern& one : stage.traits.expected_failure.failures) {
     text += (text.empty() ? "" : ", or ") + to_string(one.kind);
     if (*one.words != '\0') text += std::string(": \"") + one.words + "\"";
   }
   return text;
 }
 
-bool is_announced(const stage_entry& stage, const failure_record& failure) {
+bool is_expected(const stage_entry& stage, const failure_record& failure) {
   const std::string message = failure_message(failure);
-  const auto& announced = stage.traits.specimen.failures;
-  return std::any_of(announced.begin(), announced.end(), [&](const announced_failure& one) {
+  const auto& expected = stage.traits.expected_failure.failures;
+  return std::any_of(expected.begin(), expected.end(), [&](const failure_pattern& one) {
     return one.kind == failure.kind && message.find(one.words) != std::string::npos;
   });
 }
 
 std::string why_not_runnable(const stage_entry& stage, int compute_capability) {
-  const specimen& fault = stage.traits.specimen;
+  const expected_failure& fault = stage.traits.expected_failure;
   if (fault) {
     const std::string hidden = emulated ? fault.hidden_on_emulator : fault.hidden_on_gpu;
-    if (!hidden.empty()) return "is a specimen whose fault does not show here: " + hidden;
+    if (!hidden.empty()) return "is an expected failure whose fault does not show here: " + hidden;
   }
   if (emulated) {
     return stage.traits.gpu_only ? "needs a GPU: it uses what the emulator does not model" : "";
@@ -262,10 +262,10 @@ bool gate::fail(failure_record failure, const parameter_values& parameters, cons
                 const char* remark) {
   failure.test_case = trial_name(parameters, setup) + remark;
   record_.passed = false;
-  record_.as_announced = is_announced(stage_, failure);
-  if (stage_.traits.specimen && !record_.as_announced) {
+  record_.failed_as_expected = is_expected(stage_, failure);
+  if (stage_.traits.expected_failure && !record_.failed_as_expected) {
     failure = {.kind = failure_kind::wrong,
-               .expected = "a specimen that fails as it announces (" + announcement(stage_) + ")",
+               .expected = "a stage that fails as it says (" + expected_failure_text(stage_) + ")",
                .found = "another failure: " + failure_message(failure)};
   }
   record_.failure = std::move(failure);
@@ -376,11 +376,11 @@ void gate::judge_traits(bool thorough) {
   if (thorough && leaks_.tried && !leaks_.shown) hollow("leaks_nonfinite", right_on(pattern::nonfinite));
   if (other_bits_.tried && !other_bits_.shown)
     hollow("nondeterministic", "gives the same bits on every input and in every run");
-  if (!stage_.traits.specimen || record_.cases == 0) return;
+  if (!stage_.traits.expected_failure || record_.cases == 0) return;
   record_.passed = false;
   record_.failure =
       failure_record{.kind = failure_kind::wrong,
-                     .expected = "a specimen that fails as it announces (" + announcement(stage_) + ")",
+                     .expected = "a stage that fails as it says (" + expected_failure_text(stage_) + ")",
                      .found = "a stage that is right on every input"};
 }
 

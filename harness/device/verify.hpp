@@ -46,10 +46,10 @@ struct trial_seeds {
 // in nothing else, one launch each. Traits are held to their word: without `drifts` or `leaks_nonfinite` the
 // stage must pass the inputs that show them; with them (thorough) it must fail at least one. Likewise results
 // must be the same bits twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must
-// differ at least once. A specimen must fail a trial in a way that it announces: then the record has not
-// passed and is `as_announced`. One that is right, or fails otherwise, has failed. On a GPU a launch must be
-// captured in a graph and be right when replayed; one that `synchronises` must be refused. A stage that
-// refuses more than half of the trials has failed.
+// differ at least once. An expected failure must fail a trial in a way that it says: then the record has not
+// passed and is `failed_as_expected`. One that is right, or fails otherwise, has failed. On a GPU a launch
+// must be captured in a graph and be right when replayed; one that `synchronises` must be refused. A stage
+// that refuses more than half of the trials has failed.
 //
 // at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
 // inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
@@ -105,14 +105,15 @@ std::vector<parameter_values> default_parameters(const track_description& track)
 // Throws unsupported_error when the device cannot run the stage at all.
 void require_runnable(const stage_entry& stage);
 
-// The ways in which a specimen fails, for a person: "wrong, or crash: \"wait at this barrier\"". Empty for a
-// stage that is none.
-std::string announcement(const stage_entry& stage);
+// The ways in which an expected failure fails, for a person: "wrong, or crash: \"wait at this barrier\"".
+// Empty for a stage that is none.
+std::string expected_failure_text(const stage_entry& stage);
 
-// True when the stage is a specimen and this is one of the failures that it announces.
-bool is_announced(const stage_entry& stage, const failure_record& failure);
+// True when the stage is an expected failure and this is one of the failures that it says.
+bool is_expected(const stage_entry& stage, const failure_record& failure);
 
-// Why the device cannot run the stage, or would hide what is wrong with a specimen; empty when it can.
+// Why the device cannot run the stage, or would hide what is wrong with an expected failure; empty when it
+// can.
 std::string why_not_runnable(const stage_entry& stage);
 // The same for a device of this compute capability (90 for 9.0), which need not be at hand.
 std::string why_not_runnable(const stage_entry& stage, int compute_capability);

@@ -106,7 +106,7 @@ stage_description describe_stage(const stage_entry& stage, const std::string& wh
                      {"synchronises", t.synchronises}},
           .needs = needs_text(t),
           .library = t.library,
-          .specimen = announcement(stage),
+          .expected_failure = expected_failure_text(stage),
           .runnable = why_not.empty(),
           .why_not = why_not};
 }
@@ -126,7 +126,7 @@ answer_record failed(const failure_record& failure, nlohmann::json content) {
 answer_record conclude(const verification_record& verification,
                        nlohmann::json content = nlohmann::json::object()) {
   content["verification"] = verification;
-  if (verification.passed || verification.as_announced) return {.content = std::move(content)};
+  if (verification.passed || verification.failed_as_expected) return {.content = std::move(content)};
   return failed(*verification.failure, std::move(content));
 }
 
@@ -136,15 +136,15 @@ verification_record from_check(const stage_entry& stage, const check_result& res
           .compared = result.compared,
           .largest_error = result.largest_error,
           .seeds = {seed},
-          .as_announced = result.failure && is_announced(stage, *result.failure),
+          .failed_as_expected = result.failure && is_expected(stage, *result.failure),
           .failure = result.failure};
 }
 
-// Of one run for a profiler. A specimen that these parameters do not show to be wrong has to prove it on its
-// track's trials, as everywhere else.
+// Of one run for a profiler. An expected failure that these parameters do not show to be wrong has to prove
+// it on its track's trials, as everywhere else.
 verification_record from_run(const stage_entry& stage, const check_result& result, std::uint64_t seed,
                              cudaStream_t stream) {
-  if (stage.traits.specimen && !result.failure) return verify(stage, {seed, seed + 1}, false, stream);
+  if (stage.traits.expected_failure && !result.failure) return verify(stage, {seed, seed + 1}, false, stream);
   return from_check(stage, result, seed);
 }
 
@@ -309,7 +309,7 @@ answer_record worker::answer(const nlohmann::json& request) {
     answer_record reply = dispatch(request);
     if (auto worked_out = references::worked_out_here(); !worked_out.empty())
       reply.content["references"] = std::move(worked_out);
-    // A specimen may have lost the device, and yet be as it should be.
+    // An expected failure may have lost the device, and yet be as it should be.
     if (device_selected_ && device_lost()) reply.sticky = true;
     return reply;
   } catch (const memory_error& failure) {

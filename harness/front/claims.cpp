@@ -44,9 +44,9 @@ const result_row* row_of(const result_group& group, const std::string& stage) {
   return found == group.rows.end() ? nullptr : &*found;
 }
 
-// Whether others are compared with it: a library stands beside the ladder, and a specimen is wrong.
+// Whether others are compared with it: a library stands beside the ladder, and an expected failure is wrong.
 bool is_rung(const stage_description& stage) {
-  return !stage.library && stage.specimen.empty();
+  return !stage.library && stage.expected_failure.empty();
 }
 
 const stage_description* first_stage(const track_description& track) {
@@ -240,14 +240,13 @@ void check_counter_claims(const track_selection& selection, const claims_by_stag
     if (found != known.end()) return found->second;
     return known.emplace(std::pair(stage.path, values), count(stage, values)).first->second;
   };
-  // What a specimen claims is that it fails.
-  const auto check_specimen = [&](const stage_description& stage) -> claim_verdict {
-    const claim announced{
-        .metric = "failures as announced", .holds = relation::at_least, .value = 1, .at = {}};
+  // What an expected failure claims is that it fails.
+  const auto check_expected_failure = [&](const stage_description& stage) -> claim_verdict {
+    const claim expected{.metric = "failures as expected", .holds = relation::at_least, .value = 1, .at = {}};
     const stage_profile& own = profile_of_stage(stage, parameters);
-    if (!own.skipped.empty()) return not_tested(stage, announced, own.skipped);
-    if (own.announced.empty()) return failed(stage, announced, own.failure);
-    return judged(stage, announced, 1, false);
+    if (!own.skipped.empty()) return not_tested(stage, expected, own.skipped);
+    if (own.expected_failure.empty()) return failed(stage, expected, own.failure);
+    return judged(stage, expected, 1, false);
   };
   const auto check = [&](const stage_description& stage, const claim& claim) -> claim_verdict {
     const std::string why_not = elsewhere(claim, device);
@@ -279,7 +278,7 @@ void check_counter_claims(const track_selection& selection, const claims_by_stag
     return judged(stage, claim, *figure, own.profile.modelled);
   };
   for (const stage_description* stage : selection.stages) {
-    if (!stage->specimen.empty()) tell(check_specimen(*stage));
+    if (!stage->expected_failure.empty()) tell(check_expected_failure(*stage));
     const stage_claims& own = claims.at(stage->path);
     if (!own.problem.empty()) tell(unreadable(*stage, own));
     for (const claim& claim : own.claims) {

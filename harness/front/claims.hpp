@@ -48,8 +48,8 @@ using counting =
 using telling = std::function<void(const claim_verdict& verdict)>;
 
 // Tests the selected stages' claims about counters: counts what they ask for, and tells of each claim as soon
-// as it is known. Parameters that a claim does not name are `parameters`. A specimen claims that it fails in
-// a way that it announces. Claims that cannot be read are one broken claim.
+// as it is known. Parameters that a claim does not name are `parameters`. An expected failure claims that it
+// fails in a way that it says. Claims that cannot be read are one broken claim.
 void check_counter_claims(const track_selection& selection, const claims_by_stage& claims,
                           const device_record& device, const parameter_values& parameters,
                           const counting& count, const telling& tell);

@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // More than any page promises; a file that grows without end is not read to its end.
-constexpr std::uintmax_t most_bytes = 1 << 20;
+constexpr std::uintmax_t max_bytes = 1 << 20;
 
 // Claims have parameters, and nothing in them.
-constexpr std::size_t most_depth = 8;
+constexpr std::size_t max_depth = 8;
 
 // What is wrong, and on which line of the file.
 struct mistake {
@@ -117,7 +117,7 @@ class line_finder : public nlohmann::json::json_sax_t {
     return true;
   }
   bool begin(bool is_array) {
-    if (open_.size() == most_depth) throw mistake{line(), "this is no JSON of claims: too deep"};
+    if (open_.size() == max_depth) throw mistake{line(), "this is no JSON of claims: too deep"};
     open_.push_back({enter(), is_array});
     return true;
   }
@@ -337,8 +337,8 @@ stage_claims read_claims(const track_description& track, const stage_description
   const auto [path, name] = file_of(stage);
   std::error_code error;
   if (!fs::exists(path, error)) return {};
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > most_bytes)
-    return {.problem = fmt::format("{}: no file of at most {} bytes", name, most_bytes)};
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > max_bytes)
+    return {.problem = fmt::format("{}: no file of at most {} bytes", name, max_bytes)};
   try {
     return parse_claims(read_text(path), name, track);
   } catch (const std::exception& unreadable) {

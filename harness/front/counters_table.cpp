@@ -125,7 +125,7 @@ void to_json(nlohmann::json& json, const stage_profile& stage) {
   json = {{"stage", stage.stage},
           {"skipped", text_or_null(stage.skipped)},
           {"failure", text_or_null(stage.failure)},
-          {"announced", text_or_null(stage.announced)},
+          {"expected_failure", text_or_null(stage.expected_failure)},
           {"profile", stage.profile},
           {"report", text_or_null(stage.report)},
           {"counters", stage.counters}};
@@ -203,8 +203,9 @@ std::string counters_table(const std::vector<stage_profile>& stages,
     }
     if (!stage.skipped.empty()) text += fmt::format("{}: skipped: {}\n", stage.stage, stage.skipped);
     if (!stage.failure.empty()) text += fmt::format("{}: FAIL: {}\n", stage.stage, stage.failure);
-    if (!stage.announced.empty()) {
-      text += fmt::format("{}: specimen, fails as announced: {}\n", stage.stage, stage.announced);
+    if (!stage.expected_failure.empty()) {
+      text +=
+          fmt::format("{}: expected failure, fails as expected: {}\n", stage.stage, stage.expected_failure);
     }
     for (const auto& diagnostic : stage.profile.diagnostics)
       text += fmt::format("{}: {}\n", stage.stage, diagnostic);

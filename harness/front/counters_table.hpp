@@ -13,10 +13,10 @@ namespace lab {
 
 // What was found out about one stage.
 struct stage_profile {
-  std::string stage;      // its path
-  std::string skipped;    // why it was not run; else empty
-  std::string failure;    // what was wrong with it; else empty
-  std::string announced;  // of a specimen: how it failed, as it announces; else empty
+  std::string stage;             // its path
+  std::string skipped;           // why it was not run; else empty
+  std::string failure;           // what was wrong with it; else empty
+  std::string expected_failure;  // of an expected failure: how it failed, as it says; else empty
   profile_record profile;
   std::string report;             // Nsight Compute's file, where there is one
   std::vector<counter> counters;  // its table, a line for each metric of each launch

@@ -136,8 +136,8 @@ std::vector<table_line> row_lines(const result_row& row, const ladder_columns& w
   if (row.status == row_status::failed) {
     return {{{stage_name(row), "FAIL"}, row.message, colour::red}};
   }
-  if (row.status == row_status::specimen) {
-    return {{{stage_name(row), "specimen"}, "fails as announced: " + row.message, colour::yellow}};
+  if (row.status == row_status::expected_failure) {
+    return {{{stage_name(row), "expected failure"}, "fails as expected: " + row.message, colour::yellow}};
   }
   table_line line{{stage_name(row), "✓"}, remark_of(row, with.timed), colour::green};
   if (!with.timed) {
@@ -245,10 +245,11 @@ std::string ladder_text(const run_results& results, const result_group& group, l
 std::string summary_text(const run_results& results) {
   const row_counts counts = count_rows(results);
   std::string text = fmt::format("{} ok, {} failed, {} skipped", counts.ok, counts.failed, counts.skipped);
-  if (counts.specimens > 0) {
-    text += fmt::format(", {} specimen{} as announced", counts.specimens, counts.specimens == 1 ? "" : "s");
+  if (counts.expected_failures > 0) {
+    text += fmt::format(", {} expected failure{}", counts.expected_failures,
+                        counts.expected_failures == 1 ? "" : "s");
   }
-  if (counts.ok == 0 && counts.failed == 0 && counts.specimens == 0) text += ": nothing ran";
+  if (counts.ok == 0 && counts.failed == 0 && counts.expected_failures == 0) text += ": nothing ran";
   return text + "\n";
 }
 

@@ -124,9 +124,9 @@ run_options parse_run_options(const raw_options& raw) {
   options.l2 = parse_l2(raw.l2);
   if (!raw.minimum_samples.empty()) {
     options.plan.minimum_samples = parse_integer(raw.minimum_samples, "--min-samples");
-    constexpr std::int64_t most_samples = 1'000'000;
-    if (options.plan.minimum_samples < 1 || options.plan.minimum_samples > most_samples) {
-      throw usage_error(fmt::format("--min-samples must be from 1 to {}", most_samples));
+    constexpr std::int64_t max_samples = 1'000'000;
+    if (options.plan.minimum_samples < 1 || options.plan.minimum_samples > max_samples) {
+      throw usage_error(fmt::format("--min-samples must be from 1 to {}", max_samples));
     }
   }
   if (!raw.time_limit.empty())
@@ -263,7 +263,7 @@ std::map<std::string, verb> add_verbs(CLI::App& app, raw_options& raw) {
       ->type_name("NAME[,NAME]");
   profile->add_flag("--source", raw.source, "show the source, with the counters of each line (emulator)");
   profile->add_flag("--check", raw.check,
-                    "test what the stages' pages claim of their counters, and that specimens fail");
+                    "test what the stages' pages claim of their counters, and that expected failures fail");
   profile->add_flag("--predict", raw.predict,
                     "of one stage: ask for the counters first, then compare and explain");
   profile

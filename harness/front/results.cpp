@@ -14,9 +14,9 @@ namespace lab {
 namespace {
 
 // Two medians of the same bytes differ by this much from run to run even when each one's spread is small.
-constexpr double least_noise = 0.02;
+constexpr double min_noise = 0.02;
 // However unsteady a row is, this much beyond the speed of light is not noise.
-constexpr double most_noise = 0.05;
+constexpr double max_noise = 0.05;
 
 struct interval {
   double lower = 0;
@@ -45,7 +45,7 @@ std::optional<double> ratio_over(const result_row& base, const char* name, resul
 }
 
 bool is_faster_than_light(const result_row& row, const ceiling_record& ceiling) {
-  const double noise = std::clamp(row.timing->spread + ceiling.timing.spread, least_noise, most_noise);
+  const double noise = std::clamp(row.timing->spread + ceiling.timing.spread, min_noise, max_noise);
   return row.speed_of_light.value_or(0) > 1 + noise;
 }
 
@@ -101,7 +101,7 @@ row_counts count_rows(const run_results& results) {
       if (row.status == row_status::ok) ++counts.ok;
       if (row.status == row_status::failed) ++counts.failed;
       if (row.status == row_status::skipped) ++counts.skipped;
-      if (row.status == row_status::specimen) ++counts.specimens;
+      if (row.status == row_status::expected_failure) ++counts.expected_failures;
     }
   }
   return counts;
@@ -110,7 +110,7 @@ row_counts count_rows(const run_results& results) {
 int exit_code(const run_results& results) {
   const row_counts counts = count_rows(results);
   if (counts.failed > 0) return exit_stage_failed;
-  return counts.ok + counts.specimens > 0 ? exit_ok : exit_usage;
+  return counts.ok + counts.expected_failures > 0 ? exit_ok : exit_usage;
 }
 
 std::string failure_text(const failure_record& failure) {

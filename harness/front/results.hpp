@@ -13,9 +13,9 @@
 
 namespace lab {
 
-// A specimen is wrong on purpose: it failed, and as it announces.
-enum class row_status { ok, failed, skipped, specimen };
-inline constexpr const char* row_status_names[] = {"ok", "failed", "skipped", "specimen"};
+// An expected failure is wrong on purpose: it failed, and as it says.
+enum class row_status { ok, failed, skipped, expected_failure };
+inline constexpr const char* row_status_names[] = {"ok", "failed", "skipped", "expected_failure"};
 
 // One stage with one set of parameters. A row that is not ok has no timing: a wrong result has no speed.
 struct result_row {
@@ -23,9 +23,10 @@ struct result_row {
   bool library = false;
   std::string idea;
   row_status status = row_status::ok;
-  std::string message;  // why it failed or was skipped, or how the specimen fails
+  std::string message;  // why it failed or was skipped, or how the expected failure fails
   std::optional<verification_record> verification;
-  std::optional<failure_record> failure;  // of a failed row or a specimen, from the worker or the front
+  std::optional<failure_record>
+      failure;  // of a failed row or an expected failure, from the worker or the front
   std::optional<timing_record> timing;
   // Ratios of medians, each absent where one of the two is, or where their noise decides it.
   std::optional<double> speed_of_light;  // ceiling / this
@@ -89,7 +90,7 @@ struct row_counts {
   int ok = 0;
   int failed = 0;
   int skipped = 0;
-  int specimens = 0;  // that failed as they announce
+  int expected_failures = 0;  // that failed as they say
 };
 [[nodiscard]] row_counts count_rows(const run_results& results);
 

@@ -42,8 +42,8 @@ void fail(result_row& row, failure_kind kind, const std::string& message) {
 
 void take_records(const answer_record& answer, bool timed, result_row& row) {
   row.verification = answer.content.at("verification").get<verification_record>();
-  if (row.verification->as_announced && row.verification->failure) {
-    row.status = row_status::specimen;
+  if (row.verification->failed_as_expected && row.verification->failure) {
+    row.status = row_status::expected_failure;
     row.failure = row.verification->failure;
     row.message = failure_text(*row.failure);
     return;
@@ -237,18 +237,18 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
 
 std::string session::place_of(const stage_description& stage) const {
   const row_counts done = count_rows(results);
-  return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + done.specimens + 1, all_rows_,
-                     stage.path);
+  return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + done.expected_failures + 1,
+                     all_rows_, stage.path);
 }
 
 std::optional<result_row> session::observe(const stage_description& stage) {
   const auto known = observations_.find(stage.path);
   if (known != observations_.end()) return known->second;
   std::optional<result_row>& row = observations_[stage.path];
-  // What one program holds for a test is no stage of the repository; a specimen is wrong, and shows it
-  // unobserved.
-  if (!on_emulator() || connection_.workers.is_single() || !observed_.exists() || !stage.specimen.empty() ||
-      !is_to_be_observed(digests_, stage.path)) {
+  // What one program holds for a test is no stage of the repository; an expected failure is wrong, and shows
+  // it unobserved.
+  if (!on_emulator() || connection_.workers.is_single() || !observed_.exists() ||
+      !stage.expected_failure.empty() || !is_to_be_observed(digests_, stage.path)) {
     return row;
   }
   status_.show(fmt::format("{}: observed", place_of(stage)));

@@ -88,8 +88,9 @@ int apply_stage(const apply_options& options) {
     for (const auto& path : options.outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
     return exit_ok;
   }
-  if (row.status == row_status::specimen) {
-    std::printf("%s is a specimen, and what it made is wrong (%s)\n", row.stage.c_str(), row.message.c_str());
+  if (row.status == row_status::expected_failure) {
+    std::printf("%s is an expected failure, and what it made is wrong (%s)\n", row.stage.c_str(),
+                row.message.c_str());
     for (const auto& path : options.outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
     return exit_ok;
   }

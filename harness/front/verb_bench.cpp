@@ -127,8 +127,8 @@ class bench_run {
     seconds_ = 0;
     if (row.status != row_status::ok) {
       const std::string message = row.status == row_status::skipped ? "skipped: " + row.message
-                                  : row.status == row_status::specimen
-                                      ? "specimen, never timed: " + row.message
+                                  : row.status == row_status::expected_failure
+                                      ? "expected failure, never timed: " + row.message
                                       : row.message;
       state.SkipWithError(message.c_str());
       return;

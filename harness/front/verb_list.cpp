@@ -37,8 +37,9 @@ std::string track_text(const track_selection& selection) {
     const std::string indent = "  " + std::string(width, ' ') + "    ";
     text += fmt::format("  {}  {}{}\n", padded_right(stage->path, width), stage->idea,
                         stage->library ? " (library)" : "");
-    if (!stage->specimen.empty())
-      text += fmt::format("{}specimen, wrong on purpose: fails with {}\n", indent, stage->specimen);
+    if (!stage->expected_failure.empty())
+      text += fmt::format("{}expected failure, wrong on purpose: fails with {}\n", indent,
+                          stage->expected_failure);
     if (!stage->needs.empty()) text += fmt::format("{}needs {}\n", indent, stage->needs);
     if (!stage->broken.empty()) text += fmt::format("{}BROKEN: {}\n", indent, stage->broken);
     if (!stage->runnable) text += fmt::format("{}not here: {}\n", indent, stage->why_not);

@@ -118,10 +118,10 @@ void check_metrics(const std::vector<std::string>& metrics, const device_record&
   }
 }
 
-// How a specimen failed; empty where the answer is of a stage that is right.
-std::string announced_in(const answer_record& answer) {
+// How an expected failure failed; empty where the answer is of a stage that is right.
+std::string expected_failure_in(const answer_record& answer) {
   const auto verification = optional_member<verification_record>(answer.content, "verification");
-  if (!verification || !verification->as_announced || !verification->failure) return "";
+  if (!verification || !verification->failed_as_expected || !verification->failure) return "";
   return failure_text(*verification->failure);
 }
 
@@ -171,7 +171,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
       result.failure = answer_text(*answer);
       return result;
     }
-    result.announced = announced_in(*answer);
+    result.expected_failure = expected_failure_in(*answer);
   }
   if (!options.metrics.empty() && profiled.output.find("Failed to find metric") != std::string::npos) {
     throw usage_error(fmt::format("--metrics: Nsight Compute does not know one of {}:\n{}",
@@ -215,7 +215,7 @@ stage_profile model_counters(const profile_options& options, const worker_set& o
     return result;
   }
   if (answer.end == answer_end::failed) result.failure = answer_text(answer);
-  result.announced = announced_in(answer);
+  result.expected_failure = expected_failure_in(answer);
   if (const auto profile = optional_member<profile_record>(answer.content, "profile"))
     result.profile = *profile;
   return result;

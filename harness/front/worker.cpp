@@ -62,20 +62,20 @@ struct watched_sampling {
 
 // Delays between the worker's writing and our reading; a clock that lies less is not told from them.
 constexpr double reading_delay = 30e6;  // ns
-constexpr double most_disagreement = 0.15;
+constexpr double max_disagreement = 0.15;
 // Launches one after the other may cost less or more than those that are timed one by one.
-constexpr double most_difference = 4;
+constexpr double max_difference = 4;
 
 // What is wrong with the clock by which the emulator's samples were taken; empty when nothing is.
 std::string clock_fault(const timing_record& timing, const std::optional<watched_sampling>& watched) {
   if (!watched) return "its samples were taken, and their begin and end were not announced";
   const double claimed = watched->claimed;
-  if (std::abs(claimed - watched->seen) > most_disagreement * watched->seen + reading_delay) {
+  if (std::abs(claimed - watched->seen) > max_disagreement * watched->seen + reading_delay) {
     return fmt::format("its clock disagrees: {} launches took {} by its own, and {} by the program's",
                        watched->launches, humanised_time(claimed), humanised_time(watched->seen));
   }
   const double one = timing.median * static_cast<double>(watched->launches);
-  if (one > most_difference * claimed + reading_delay || claimed > most_difference * one + reading_delay) {
+  if (one > max_difference * claimed + reading_delay || claimed > max_difference * one + reading_delay) {
     return fmt::format("its clock disagrees: {} launches took {}, and by its samples they take {}",
                        watched->launches, humanised_time(claimed), humanised_time(one));
   }
@@ -325,12 +325,12 @@ bool exchange::take_line(std::string& line) {
 answer_record worker::request(const nlohmann::json& message, milliseconds timeout,
                               const line_sink& on_progress) const {
   // A host with other work makes a right clock disagree now and then; a wrong one does so every time.
-  constexpr int most_attempts = 3;
+  constexpr int max_attempts = 3;
   for (int attempt = 1;; ++attempt) {
     throw_if_interrupted();
     exchange one(arguments_, output_sink_, on_progress);
     answer_record answer = one.run(message, timeout);
-    if (!one.clock_disagreed() || attempt == most_attempts) return answer;
+    if (!one.clock_disagreed() || attempt == max_attempts) return answer;
   }
 }
 

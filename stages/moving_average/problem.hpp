@@ -127,13 +127,13 @@ struct problem {
 // `bytes_each`, cannot run these parameters on the current device; empty when it can.
 inline std::string halo_too_long(const problem::parameters& p, std::int64_t tile, std::size_t bytes_each) {
   int device = 0;
-  int most_bytes = 0;
+  int max_bytes = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const std::int64_t most_values = most_bytes / static_cast<std::int64_t>(bytes_each);
-  if (p.window - 1 <= most_values - tile) return "";
+  CUDA_CHECK(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const std::int64_t max_values = max_bytes / static_cast<std::int64_t>(bytes_each);
+  if (p.window - 1 <= max_values - tile) return "";
   return "window " + std::to_string(p.window) + " does not fit: a block has shared memory for at most " +
-         std::to_string(most_values - tile + 1);
+         std::to_string(max_values - tile + 1);
 }
 
 }  // namespace lab::moving_average

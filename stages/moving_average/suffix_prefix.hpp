@@ -184,12 +184,12 @@ struct suffix_prefix {
 template <class Sums>
 std::string tiles_too_long(const problem::parameters& p, int more) {
   int device = 0;
-  int most_bytes = 0;
+  int max_bytes = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   constexpr std::int64_t tile_bytes = Sums::tile * std::int64_t{sizeof(double)};
-  const std::int64_t most_tiles = (most_bytes - std::int64_t{sizeof(typename Sums::exchange)}) / tile_bytes;
-  return window_too_long(p, (most_tiles - more) * Sums::tile + 1);
+  const std::int64_t max_tiles = (max_bytes - std::int64_t{sizeof(typename Sums::exchange)}) / tile_bytes;
+  return window_too_long(p, (max_tiles - more) * Sums::tile + 1);
 }
 
 }  // namespace lab::moving_average

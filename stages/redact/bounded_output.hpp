@@ -16,7 +16,7 @@ struct bounded_output {
 
   bounded_output(const input& in, memory_resource& resource, cudaStream_t stream)
       : offsets(resource, static_cast<std::size_t>(in.rows + 1), stream),
-        chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream) {}
+        chars(resource, static_cast<std::size_t>(max_output_bytes(in)), stream) {}
 
   // Belongs to the caller from now on.
   output release() {

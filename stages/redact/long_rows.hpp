@@ -43,8 +43,8 @@ struct long_row_table {
   int* row_of_piece;
 
   // Every long row has more than long_row_bytes, every piece but a row's last has piece_bytes.
-  static std::int64_t most_rows(const input& in) { return in.names.bytes / long_row_bytes + 1; }
-  static std::int64_t most_pieces(const input& in) { return in.names.bytes / piece_bytes + most_rows(in); }
+  static std::int64_t max_rows(const input& in) { return in.names.bytes / long_row_bytes + 1; }
+  static std::int64_t max_pieces(const input& in) { return in.names.bytes / piece_bytes + max_rows(in); }
 };
 
 // A tile's own long rows, for redact_wide_tile: measured already, and copied later.

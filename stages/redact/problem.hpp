@@ -24,11 +24,11 @@ struct input {
 using output = column_output;
 
 // An output row has at most this many bytes more than its name: "X X" for an empty one.
-inline constexpr std::int64_t most_growth = 3;
+inline constexpr std::int64_t max_growth = 3;
 
 // No output is longer, in bytes.
-inline std::int64_t most_output_bytes(const input& in) {
-  return in.names.bytes + most_growth * in.rows;
+inline std::int64_t max_output_bytes(const input& in) {
+  return in.names.bytes + max_growth * in.rows;
 }
 
 // A name and a visibility, or something of each of their columns.
@@ -52,8 +52,8 @@ struct problem {
   }
   static both<column> generate(const parameters& p, std::uint64_t seed);
   static void append_output(std::string& text, const parameters& p, const both<std::string_view>& row);
-  static std::int64_t most_output_bytes(const parameters& p, const both<std::int64_t>& bytes) {
-    return bytes[0] + most_growth * p.rows;
+  static std::int64_t max_output_bytes(const parameters& p, const both<std::int64_t>& bytes) {
+    return bytes[0] + max_growth * p.rows;
   }
   static std::vector<column_case<parameters>> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 

@@ -47,7 +47,7 @@ __device__ __forceinline__ void redact_tile(const columns<Offset>& in, int tile_
                      words, offsets, chars, long_rows);
     return;
   }
-  if (thread == 0) publish_sum(words, blockIdx.x, scan.total);
+  if (thread == 0) publish_aggregate(words, blockIdx.x, scan.total);
   write_rows(memory.chars, scan.before, redacted, memory.names);
   if (thread < 32) {
     const std::int64_t begin = look_back(words, blockIdx.x, scan.total);

@@ -14,7 +14,7 @@ namespace lab::redact {
 
 inline constexpr int tile_threads = 96;
 inline constexpr int rows_per_thread = 8;
-inline constexpr int most_tile_rows = tile_threads * rows_per_thread;
+inline constexpr int max_tile_rows = tile_threads * rows_per_thread;
 // Bytes of characters that a tile may have.
 inline constexpr int names_capacity = 13 * 1024;
 inline constexpr int visibilities_capacity = 6 * 1024 + 512;
@@ -50,7 +50,7 @@ inline constexpr int offsets_behind = 16 / static_cast<int>(sizeof(Offset));
 struct tile_room {
   int names, visibilities, chars, rows;
 };
-inline constexpr tile_room staged_room{names_capacity, visibilities_capacity, chars_capacity, most_tile_rows};
+inline constexpr tile_room staged_room{names_capacity, visibilities_capacity, chars_capacity, max_tile_rows};
 
 // So many rows that, on average, they fill at most `share` of the room, and their output finds room even if
 // all are public and no name has a space. A tile with more is redacted all the same, row by row from global
@@ -69,8 +69,8 @@ inline int tile_rows_of(const input& in, const tile_room& room = staged_room, do
 // and whole chunks of zeros before and behind: a word may begin up to three characters too early or too late.
 template <int capacity>
 struct staged_characters {
-  static constexpr int most_chunks = capacity / 16 + 1;
-  uint4 chunks[most_chunks + 3];
+  static constexpr int max_chunks = capacity / 16 + 1;
+  uint4 chunks[max_chunks + 3];
 
   __device__ __forceinline__ const unsigned* words() const {
     return reinterpret_cast<const unsigned*>(chunks + 1);

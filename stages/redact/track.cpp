@@ -1,6 +1,6 @@
 // The track: its parameters, its inputs, and what its stages are tried on.
 #include "harness/device/column_track.hpp"
-#include "stages/redact/people.hpp"
+#include "stages/redact/generator.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/reference.hpp"
 

@@ -159,7 +159,7 @@ __device__ __attribute__((noinline)) void redact_wide_tile(columns<Offset> in, s
     if (row < rows) of_thread += measured[row].bytes;
   }
   const auto scan = block_scan<std::int64_t, Team>(of_thread);
-  if (thread == 0) publish_sum(words, tile, scan.total);
+  if (thread == 0) publish_aggregate(words, tile, scan.total);
   if (warp == 0) {
     const std::int64_t begin = look_back(words, tile, scan.total);
     if (lane == 0) tile_begin = begin;

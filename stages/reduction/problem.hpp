@@ -1,5 +1,5 @@
 // n values reduced to one by an associative operation: their sum, minimum or maximum, or what
-// learners_operation.hpp says. Of no values at all, the operation's neutral element.
+// user_operation.hpp says. Of no values at all, the operation's neutral element.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
 #include "harness/device/stage.hpp"
-#include "stages/reduction/learners_operation.hpp"
+#include "stages/reduction/user_operation.hpp"
 
 namespace lab::reduction {
 
 // The values of the parameters `operation` and `type` (in bits).
-enum class operation : std::int64_t { sum, minimum, maximum, learners };
+enum class operation : std::int64_t { sum, minimum, maximum, user };
 enum class element : std::int64_t { float32 = 32, float64 = 64 };
 
 // n values of type `type` in device memory, aligned to 256 bytes.
@@ -67,7 +67,7 @@ struct problem {
              .meaning = "what combines two values",
              .bench = {"sum"},
              .emulator_bench = {"sum"},
-             .choices = {{0, "sum"}, {1, "minimum"}, {2, "maximum"}, {3, "learners"}}}};
+             .choices = {{0, "sum"}, {1, "min"}, {2, "max"}, {3, "user"}}}};
   }
 
   template <class Visit>
@@ -98,10 +98,10 @@ struct problem {
         return fold<minimum>(value, p.n);
       case operation::maximum:
         return fold<maximum>(value, p.n);
-      case operation::learners:
+      case operation::user:
         break;
     }
-    return fold<learners>(value, p.n);
+    return fold<user>(value, p.n);
   }
 
   // A sum in any order errs by at most (n - 1) u of the sum of magnitudes, which for many values refuses
@@ -155,8 +155,8 @@ void with_types(const input& in, const output& out, const Visit& visit) {
         return visit.template operator()<T, minimum<T>>(values, result);
       case operation::maximum:
         return visit.template operator()<T, maximum<T>>(values, result);
-      case operation::learners:
-        return visit.template operator()<T, learners<T>>(values, result);
+      case operation::user:
+        return visit.template operator()<T, user<T>>(values, result);
     }
   };
   if (in.type == element::float32) {

@@ -14,13 +14,13 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
         {{.n = n, .type = static_cast<std::int64_t>(type), .operation = static_cast<std::int64_t>(combine)},
          kind});
   };
-  constexpr operation all[] = {operation::sum, operation::minimum, operation::maximum, operation::learners};
+  constexpr operation all[] = {operation::sum, operation::minimum, operation::maximum, operation::user};
   // A few quick ones that every run repeats: several blocks and a ragged end, no values, cancellation, NaN.
   add(3 * tile + 17, pattern::random);
   add(0, pattern::random);
   add(20'011, pattern::signed_random, operation::sum, element::float64);
   add(20'011, pattern::nonfinite, operation::maximum);
-  add(20'011, pattern::signed_random, operation::learners);
+  add(20'011, pattern::signed_random, operation::user);
   if (!thorough) return list;
 
   for (const operation combine : all) {
@@ -57,7 +57,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     }
   }
   // The result at one place after another.
-  for (const operation combine : {operation::minimum, operation::maximum, operation::learners}) {
+  for (const operation combine : {operation::minimum, operation::maximum, operation::user}) {
     const pattern kind = combine == operation::minimum ? pattern::lone_minimum : pattern::lone_maximum;
     const std::int64_t n = 3 * tile + 17;
     for (const std::int64_t index : telling_indices(n, tile, seed)) {
@@ -82,7 +82,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   if constexpr (!emulated) {
     add(10'000'019, pattern::random);
     list.back().brief = true;
-    add(10'000'019, pattern::signed_random, operation::learners);
+    add(10'000'019, pattern::signed_random, operation::user);
     list.back().brief = true;
     // Indices beyond 31 and beyond 32 bits.
     add((std::int64_t{1} << 31) + 12'345, pattern::small_integers);

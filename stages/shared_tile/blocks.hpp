@@ -7,8 +7,8 @@
 
 namespace lab::shared_tile {
 
-constexpr int block_threads = tile * tile;       // a thread for each pixel
-constexpr std::int64_t most_tile_rows = 65'535;  // the largest grid in y
+constexpr int block_threads = tile * tile;      // a thread for each pixel
+constexpr std::int64_t max_tile_rows = 65'535;  // the largest grid in y
 
 inline dim3 grid_of(const input& in) {
   const auto tiles = [](std::int64_t pixels) { return static_cast<unsigned>((pixels + tile - 1) / tile); };
@@ -17,8 +17,8 @@ inline dim3 grid_of(const input& in) {
 
 inline std::string unsupported(const problem::parameters& p) {
   constexpr std::int64_t widest = std::int64_t{2'147'483'647} * tile;
-  if (p.height > most_tile_rows * tile)
-    return "height " + std::to_string(p.height) + " is above " + std::to_string(most_tile_rows * tile) +
+  if (p.height > max_tile_rows * tile)
+    return "height " + std::to_string(p.height) + " is above " + std::to_string(max_tile_rows * tile) +
            ": a grid has 65535 blocks in y";
   if (p.width > widest)
     return "width " + std::to_string(p.width) + " is above " + std::to_string(widest) +

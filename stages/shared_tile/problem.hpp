@@ -56,8 +56,8 @@ struct problem {
   }
 
   static std::string why_invalid(const parameters& p) {
-    constexpr std::int64_t most_pixels = std::int64_t{1} << 48;
-    if (p.height == 0 || p.width <= most_pixels / p.height) return "";
+    constexpr std::int64_t max_pixels = std::int64_t{1} << 48;
+    if (p.height == 0 || p.width <= max_pixels / p.height) return "";
     return "an image of more than 2^48 pixels is beyond any device";
   }
 

@@ -63,7 +63,7 @@ struct makes_no_input : problem {
   static void generate();
 };
 struct has_no_bound : problem {
-  static void most_output_bytes();
+  static void max_output_bytes();
 };
 struct has_no_rows : problem {
   struct parameters {};

@@ -26,12 +26,12 @@ void verify_all(bool thorough, std::size_t part = 0, std::size_t parts = 1) {
       const lab::verification_record record =
           lab::verify(*stage, {20'261'120, 20'261'122}, thorough, stream.get());
       INFO((record.failure ? lab::failure_message(*record.failure) : std::string("no failure")));
-      CHECK(record.passed == !stage->traits.specimen);
-      CHECK(record.as_announced == static_cast<bool>(stage->traits.specimen));
-      CHECK((record.compared > 0 || record.as_announced));
+      CHECK(record.passed == !stage->traits.expected_failure);
+      CHECK(record.failed_as_expected == static_cast<bool>(stage->traits.expected_failure));
+      CHECK((record.compared > 0 || record.failed_as_expected));
 #if LAB_EMULATED
-      // A specimen may have lost the device, which the stages after it need.
-      if (stage->traits.specimen) lab::emulator::reset();
+      // An expected failure may have lost the device, which the stages after it need.
+      if (stage->traits.expected_failure) lab::emulator::reset();
 #endif
       ++verified;
     }

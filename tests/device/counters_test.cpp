@@ -1,4 +1,5 @@
-// Observed, every stage is right and does nothing that it is told off for; a specimen fails as it announces.
+// Observed, every stage is right and does nothing that it is told off for; an expected failure fails as it
+// says.
 #include <algorithm>
 #include <string>
 
@@ -30,8 +31,8 @@ void count_all(bool reverse) {
         INFO((found.check.failure ? lab::failure_message(*found.check.failure) : std::string("no failure")));
         lab::emulator::reset();
         told_off = told_off || found.check.failure || !found.profile.diagnostics.empty();
-        if (stage->traits.specimen) {
-          CHECK((!found.check.failure || lab::is_announced(*stage, *found.check.failure)));
+        if (stage->traits.expected_failure) {
+          CHECK((!found.check.failure || lab::is_expected(*stage, *found.check.failure)));
         } else {
           CHECK(!found.check.failure);
           CHECK(found.profile.diagnostics.empty());
@@ -41,7 +42,7 @@ void count_all(bool reverse) {
         CHECK((!found.profile.sources.empty() || found.check.compared == 0));
         ++counted;
       }
-      CHECK(told_off == static_cast<bool>(stage->traits.specimen));
+      CHECK(told_off == static_cast<bool>(stage->traits.expected_failure));
     }
   }
   CHECK(counted > 0);
@@ -79,10 +80,10 @@ TEST_CASE("a missing barrier is a race between the two lines that it should part
   }
 }
 
-TEST_CASE("every portable stage is observed in silence, specimens aside") {
+TEST_CASE("every portable stage is observed in silence, expected failures aside") {
   count_all(false);
 }
-TEST_CASE("every portable stage is observed in silence, specimens aside, last thread first") {
+TEST_CASE("every portable stage is observed in silence, expected failures aside, last thread first") {
   count_all(true);
 }
 

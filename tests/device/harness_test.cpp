@@ -324,32 +324,31 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
   CHECK(ceiling.bytes == need.bytes);
 }
 
-TEST_CASE("a specimen must fail, and as it announces") {
+TEST_CASE("an expected failure must fail, and as it says") {
   const auto record_of = [](const std::string& name) { return verify("moving_average/" + name); };
   SECTION("one that is right is rejected") {
-    const lab::verification_record record = record_of("right_specimen");
+    const lab::verification_record record = record_of("passes_after_all");
     REQUIRE_FALSE(record.passed);
-    CHECK_FALSE(record.as_announced);
-    CHECK(
-        lab::failure_message(*record.failure) ==
-        "expected a specimen that fails as it announces (wrong), found a stage that is right on every input");
+    CHECK_FALSE(record.failed_as_expected);
+    CHECK(lab::failure_message(*record.failure) ==
+          "expected a stage that fails as it says (wrong), found a stage that is right on every input");
   }
   SECTION("one that fails otherwise is rejected") {
-    const lab::verification_record record = record_of("other_specimen");
+    const lab::verification_record record = record_of("fails_otherwise");
     REQUIRE_FALSE(record.passed);
-    CHECK_FALSE(record.as_announced);
+    CHECK_FALSE(record.failed_as_expected);
     const std::string message = lab::failure_message(*record.failure);
     INFO(message);
     CHECK(message.find("(unwritten, or wrong: \"found inf\")") != std::string::npos);
     CHECK(message.find("another failure: wrong at index 35") != std::string::npos);
   }
-  SECTION("one that fails as announced has not passed, and has no time") {
+  SECTION("one that fails as expected has not passed, and has no time") {
     lab::skip_without_device();
     const lab::stream stream;
     const auto found = lab::verify_and_measure(lab::find_stage("shared_tile/02_missing_barrier"),
                                                {{"width", 64}, {"height", 64}}, {1, 2}, {}, {}, stream.get());
     CHECK_FALSE(found.verification.passed);
-    CHECK(found.verification.as_announced);
+    CHECK(found.verification.failed_as_expected);
     REQUIRE(found.verification.failure);
     CHECK(found.verification.failure->kind == failure_kind::wrong);
     CHECK_FALSE(found.timing);
@@ -357,7 +356,7 @@ TEST_CASE("a specimen must fail, and as it announces") {
 #if LAB_EMULATED
   SECTION("a barrier in a branch is named") {
     const lab::verification_record record = verify("shared_tile/03_divergent_barrier");
-    CHECK(record.as_announced);
+    CHECK(record.failed_as_expected);
     CHECK(lab::failure_message(*record.failure).find("03_divergent_barrier/stage.cu:") != std::string::npos);
   }
 #else
@@ -528,19 +527,20 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
   CHECK(ask(R"({"op": "once", "stage": "elementwise/01_naive", "parameters": {"n": 100}})").end ==
         lab::answer_end::ok);
   CHECK(ask(R"({"op": "verify", "stage": "moving_average/off_by_one"})").end == lab::answer_end::failed);
-  CHECK(ask(R"({"op": "verify", "stage": "moving_average/right_specimen"})").end == lab::answer_end::failed);
-  const lab::answer_record specimen = ask(R"({"op": "verify", "stage": "shared_tile/02_missing_barrier"})");
-  CHECK(specimen.end == lab::answer_end::ok);
-  CHECK(specimen.content.at("verification").at("passed") == false);
-  CHECK(specimen.content.at("verification").at("as_announced") == true);
-  CHECK(ask(R"({"op": "once", "stage": "moving_average/right_specimen", "parameters": {"n": 100}})").end ==
+  CHECK(ask(R"({"op": "verify", "stage": "moving_average/passes_after_all"})").end ==
+        lab::answer_end::failed);
+  const lab::answer_record expected = ask(R"({"op": "verify", "stage": "shared_tile/02_missing_barrier"})");
+  CHECK(expected.end == lab::answer_end::ok);
+  CHECK(expected.content.at("verification").at("passed") == false);
+  CHECK(expected.content.at("verification").at("failed_as_expected") == true);
+  CHECK(ask(R"({"op": "once", "stage": "moving_average/passes_after_all", "parameters": {"n": 100}})").end ==
         lab::answer_end::failed);
 #if LAB_EMULATED
   // Whole tiles do not show the fault; the trials do.
   const lab::answer_record whole = ask(
       R"({"op": "once", "stage": "shared_tile/03_divergent_barrier", "parameters": {"width": 16, "height": 16}})");
   CHECK(whole.end == lab::answer_end::ok);
-  CHECK(whole.content.at("verification").at("as_announced") == true);
+  CHECK(whole.content.at("verification").at("failed_as_expected") == true);
   CHECK(whole.sticky);
   lab::emulator::reset();
 #endif

@@ -31,20 +31,21 @@ TEST_CASE("stages are columns, metrics are rows, and what is modelled says so") 
         "track/03_third: skipped: needs a GPU\n");
 }
 
-TEST_CASE("a specimen's failure is told apart from a stage's") {
-  const std::string text = lab::counters_table({{.stage = "track/01_broken", .failure = "wrong at 3"},
-                                                {.stage = "track/02_specimen", .announced = "race: here"}},
-                                               {});
+TEST_CASE("an expected failure's failure is told apart from a stage's") {
+  const std::string text =
+      lab::counters_table({{.stage = "track/01_broken", .failure = "wrong at 3"},
+                           {.stage = "track/02_wrong", .expected_failure = "race: here"}},
+                          {});
   CHECK(text ==
-        "  01_broken  02_specimen\n"
+        "  01_broken  02_wrong\n"
         "track/01_broken: FAIL: wrong at 3\n"
-        "track/02_specimen: specimen, fails as announced: race: here\n");
+        "track/02_wrong: expected failure, fails as expected: race: here\n");
 }
 
-TEST_CASE("a specimen keeps its claim by failing as announced") {
+TEST_CASE("an expected failure keeps its claim by failing as expected") {
   lab::stage_description stage;
-  stage.path = "track/01_specimen";
-  stage.specimen = "race";
+  stage.path = "track/01_wrong";
+  stage.expected_failure = "race";
   const lab::track_selection selection{nullptr, {&stage}};
   const auto verdict_on = [&](const lab::stage_profile& found) {
     std::vector<lab::claim_verdict> verdicts;
@@ -54,7 +55,7 @@ TEST_CASE("a specimen keeps its claim by failing as announced") {
     REQUIRE(verdicts.size() == 1);
     return verdicts[0].status;
   };
-  CHECK(verdict_on({.announced = "race: here"}) == lab::claim_status::holds);
+  CHECK(verdict_on({.expected_failure = "race: here"}) == lab::claim_status::holds);
   CHECK(verdict_on({.skipped = "hidden here"}) == lab::claim_status::not_tested);
   CHECK(verdict_on({.failure = "right on every input"}) == lab::claim_status::broken);
   CHECK(verdict_on({}) == lab::claim_status::broken);

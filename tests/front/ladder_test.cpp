@@ -254,11 +254,12 @@ moving_average: Moving average of a series
 )");
 }
 
-TEST_CASE("a specimen is nobody's previous or first, and counts by itself") {
+TEST_CASE("an expected failure is nobody's previous or first, and counts by itself") {
   auto results = finished_run();
   auto& group = results.groups[0];
-  group.rows = {row_without_time("01_broken", lab::row_status::specimen, "wrong at 0"),
-                row("02_first", 8'000'000), row_without_time("03_broken", lab::row_status::specimen, "race"),
+  group.rows = {row_without_time("01_broken", lab::row_status::expected_failure, "wrong at 0"),
+                row("02_first", 8'000'000),
+                row_without_time("03_broken", lab::row_status::expected_failure, "race"),
                 row("04_second", 4'000'000)};
   lab::compare_rows(group);
   CHECK_FALSE(group.rows[0].over_first);
@@ -266,11 +267,11 @@ TEST_CASE("a specimen is nobody's previous or first, and counts by itself") {
   CHECK(group.rows[3].over_previous == 2);
   CHECK(group.rows[3].over_first == 2);
   const std::string text = lab::ladder_text(results, group, {});
-  CHECK(text.find("01_broken  specimen\n      fails as announced: wrong at 0\n") != std::string::npos);
-  CHECK(lab::summary_text(results) == "2 ok, 0 failed, 0 skipped, 2 specimens as announced\n");
+  CHECK(text.find("01_broken  expected failure\n      fails as expected: wrong at 0\n") != std::string::npos);
+  CHECK(lab::summary_text(results) == "2 ok, 0 failed, 0 skipped, 2 expected failures\n");
   CHECK(lab::exit_code(results) == 0);
   group.rows = {group.rows[0]};
-  CHECK(lab::summary_text(results) == "0 ok, 0 failed, 0 skipped, 1 specimen as announced\n");
+  CHECK(lab::summary_text(results) == "0 ok, 0 failed, 0 skipped, 1 expected failure\n");
   CHECK(lab::exit_code(results) == 0);
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("a stage runs on the user's own data") {
   CHECK(largest_error < 1e-13);
 }
 
-TEST_CASE("specimens fail as announced, are never timed, and do not fail the run") {
+TEST_CASE("expected failures fail as expected, are never timed, and do not fail the run") {
   lab::skip_without_device();
   const temporary_directory directory;
   const auto file = directory / "results.json";
@@ -163,12 +163,12 @@ TEST_CASE("specimens fail as announced, are never timed, and do not fail the run
                                      "0.05", "--json", file.string(), "--images", images.string()});
   INFO(found.text);
   CHECK(found.code == 0);
-  CHECK(contains(found.text, "fails as announced: "));
+  CHECK(contains(found.text, "fails as expected: "));
   const json results = json::parse(lab::test::get(file));
   const json& rows = results.at("groups").at(0).at("rows");
   CHECK(rows.at(0).at("status") == "ok");
-  CHECK(rows.at(1).at("status") == "specimen");
-  CHECK(rows.at(2).at("status") == (LAB_EMULATED ? "specimen" : "skipped"));
+  CHECK(rows.at(1).at("status") == "expected_failure");
+  CHECK(rows.at(2).at("status") == (LAB_EMULATED ? "expected_failure" : "skipped"));
   for (const std::size_t i : {1, 2}) {
     CHECK(rows.at(i).at("timing").is_null());
     CHECK(rows.at(i).at("over_first").is_null());
@@ -207,7 +207,7 @@ TEST_CASE("a track without input is applied without one, and writes images or nu
   const outcome wrong = apply("02_missing_barrier", image, {"--width", "1024", "--height", "1024"});
   INFO(wrong.text);
   CHECK(wrong.code == 0);
-  CHECK(contains(wrong.text, "is a specimen, and what it made is wrong"));
+  CHECK(contains(wrong.text, "is an expected failure, and what it made is wrong"));
 
   CHECK(contains(apply("01_synchronized", image, {"--input", numbers}).text, "takes no input"));
   CHECK(contains(apply("01_synchronized", (directory / "image.jpg").string(), {}).text, ".npy or .png"));

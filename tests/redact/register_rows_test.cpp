@@ -11,10 +11,10 @@ using namespace lab::redact;
 
 namespace {
 
-constexpr int most_bytes = 16 * 1024;
+constexpr int max_bytes = 16 * 1024;
 
 struct staged {
-  alignas(16) char characters[most_bytes + 32];
+  alignas(16) char characters[max_bytes + 32];
 };
 
 __device__ void stage(staged& to, const char* chars, int base, int end) {
@@ -28,7 +28,7 @@ __global__ void redact_in_registers(const int* name_offsets, const char* names, 
                                     const int* out_offsets, char* chars) {
   __shared__ staged staged_names;
   __shared__ staged staged_visibilities;
-  __shared__ char out[most_bytes];
+  __shared__ char out[max_bytes];
   const int first = static_cast<int>(blockIdx.x) * 32;
   const int end = first + 32 < rows ? first + 32 : rows;
   const int lane = static_cast<int>(threadIdx.x);
@@ -79,7 +79,7 @@ TEST_CASE("rows in registers are what the reference says, wherever in the column
   const int rows = 32 * 40 + 7;
   const people data = make_people(kind, rows, 5);
   const lab::column expected = redacted(data);
-  REQUIRE(data.names.chars.size() / 40 < most_bytes / 2);
+  REQUIRE(data.names.chars.size() / 40 < max_bytes / 2);
   const device_array<int> name_offsets(values_of<int>(data.names.offsets));
   const device_array<char> names(values_of<char>(data.names.chars));
   const device_array<int> visibility_offsets(values_of<int>(data.visibilities.offsets));

@@ -1,7 +1,7 @@
 // What must become of generated people.
 #pragma once
 
-#include "stages/redact/people.hpp"
+#include "stages/redact/generator.hpp"
 #include "stages/redact/reference.hpp"
 
 namespace lab::redact {

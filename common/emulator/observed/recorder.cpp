@@ -229,8 +229,8 @@ std::string observation::recorder::prefix(std::uint32_t place, unsigned thread) 
 }
 
 void observation::recorder::report(fault kind, const std::string& text) {
-  constexpr std::size_t most_faults = 20;
-  if (faults_.size() < most_faults) faults_.push_back({kind, text});
+  constexpr std::size_t max_faults = 20;
+  if (faults_.size() < max_faults) faults_.push_back({kind, text});
   if (!block_failure_) block_failure_ = text;
 }
 

@@ -77,16 +77,16 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   int device = 0;
-  int processors = 0;
+  int multiprocessors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   // As many stripes as blocks are resident at once: a block may use nearly all of a processor's shared
   // memory, 1 KiB of which the system takes for each, and 80 registers a thread leave room for three blocks.
   int shared_limit = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const int resident = std::clamp(shared_limit / static_cast<int>(shared_bytes(in.window) + 1024), 1, 3);
   const std::int64_t tiles = (in.n + tile - 1) / tile;
-  const std::int64_t stripe_tiles = (tiles + processors * resident - 1) / (processors * resident);
+  const std::int64_t stripe_tiles = (tiles + multiprocessors * resident - 1) / (multiprocessors * resident);
   if (tiles == 0) return;
   const auto blocks = static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles);
   lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), shared_bytes(in.window), stream,

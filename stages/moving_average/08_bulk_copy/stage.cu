@@ -15,10 +15,10 @@ constexpr int per_thread = 7;
 using window_sums = suffix_prefix<compute_threads, per_thread>;
 constexpr int tile = window_sums::tile;              // 1792 values = 14 KiB
 constexpr int block_threads = compute_threads + 64;  // two more warps issue the copies
-constexpr int slots = 15;       // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
-constexpr int least_ahead = 4;  // tiles that arrive or wait, at the longest window
-constexpr int most_ahead = 5;   // more in flight only scatters the accesses
-constexpr int longest_halo = slots - 1 - least_ahead;
+constexpr int slots = 15;     // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
+constexpr int min_ahead = 4;  // tiles that arrive or wait, at the longest window
+constexpr int max_ahead = 5;  // more in flight only scatters the accesses
+constexpr int longest_halo = slots - 1 - min_ahead;
 constexpr std::int64_t longest_window = std::int64_t{longest_halo} * tile + 1;  // 17 921
 static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
 
@@ -31,7 +31,7 @@ struct shared_state {
   window_sums::exchange others;
   std::int64_t start[slots];  // input index of the tile's first value
   tile_kind kind[slots];
-  copy_barrier arrived[slots], computed[slots], drained;
+  mbarrier arrived[slots], computed[slots], drained;
 };
 
 // The loading thread: copies the tiles of the block's stripe in, `ahead` of the computation.
@@ -59,30 +59,30 @@ __device__ void load_tiles(shared_state& shared, const double* values, std::int6
     ++step;
   };
   for (int i = 0; i <= ahead; ++i) load_next();
-  unsigned round = 0;
+  unsigned phase = 0;
   for (int slot = 0; shared.kind[slot] != tile_kind::stop;) {
-    shared.computed[slot].wait(round);
+    shared.computed[slot].wait(phase);
     load_next();  // over the tile that has left every window with this one
-    if (++slot == slots) slot = 0, ++round;
+    if (++slot == slots) slot = 0, ++phase;
   }
 }
 
 // The storing thread: copies results out. Their one buffer is free again before the next tile fills it.
 __device__ void store_tiles(shared_state& shared, double* averages, std::int64_t n) {
   int slot = 0;
-  unsigned round = 0;
+  unsigned phase = 0;
   for (;;) {
-    shared.arrived[slot].wait(round);
+    shared.arrived[slot].wait(phase);
     if (shared.kind[slot] == tile_kind::stop) break;
     const bool results = shared.kind[slot] == tile_kind::results;
     const std::int64_t start = shared.start[slot];
-    shared.computed[slot].wait(round);
+    shared.computed[slot].wait(phase);
     const int count = static_cast<int>(min(std::int64_t{tile}, n - start)) / 2 * 2;
     if (results && count > 0) copy_out(averages + start, shared.results, count);
-    close_group();
-    wait_groups_left<0>();
+    commit_group();
+    wait_group_read<0>();
     shared.drained.arrive();
-    if (++slot == slots) slot = 0, ++round;
+    if (++slot == slots) slot = 0, ++phase;
   }
 }
 
@@ -95,10 +95,10 @@ __global__ void __launch_bounds__(block_threads, 1)
     reinterpret_cast<double*>(&shared.others)[i] = 0;
   }
   if (threadIdx.x == 0) {
-    for (copy_barrier& barrier : shared.arrived) barrier.initialise(1);
-    for (copy_barrier& barrier : shared.computed) barrier.initialise(compute_threads);
+    for (mbarrier& barrier : shared.arrived) barrier.initialise(1);
+    for (mbarrier& barrier : shared.computed) barrier.initialise(compute_threads);
     shared.drained.initialise(1);
-    publish_barriers();
+    fence_mbarrier_init();
   }
   __syncthreads();
   const int thread = static_cast<int>(threadIdx.x);
@@ -112,9 +112,9 @@ __global__ void __launch_bounds__(block_threads, 1)
   const auto compute_barrier = [] { named_barrier(1, compute_threads); };
   const double scale = 1.0 / window;
   int slot = 0;
-  unsigned round = 0;
+  unsigned phase = 0;
   for (unsigned t = 0;; ++t) {
-    shared.arrived[slot].wait(round);
+    shared.arrived[slot].wait(phase);
     const tile_kind kind = shared.kind[slot];
     if (kind == tile_kind::stop) break;
     const std::int64_t start = shared.start[slot];
@@ -144,21 +144,21 @@ __global__ void __launch_bounds__(block_threads, 1)
         }
       }
     }
-    release_to_copies();
+    fence_proxy_async();
     shared.computed[slot].arrive();
-    if (++slot == slots) slot = 0, ++round;
+    if (++slot == slots) slot = 0, ++phase;
   }
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   int device = 0;
-  int processors = 0;
+  int multiprocessors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const int halo_tiles = window_sums::halo_tiles(in.window);
-  const int ahead = std::min(most_ahead, slots - 1 - halo_tiles);
+  const int ahead = std::min(max_ahead, slots - 1 - halo_tiles);
   const std::int64_t tiles = (in.n + tile - 1) / tile;
-  const std::int64_t stripe_tiles = (tiles + processors - 1) / processors;
+  const std::int64_t stripe_tiles = (tiles + multiprocessors - 1) / multiprocessors;
   if (tiles == 0) return;
   const auto blocks = static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles);
   lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream,

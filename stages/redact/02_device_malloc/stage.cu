@@ -20,7 +20,7 @@ constexpr int block_threads = 256;
 constexpr std::size_t heap_bytes = std::size_t{1} << 30;
 // For a row of a few bytes malloc takes more: alignment, and its own record. 128 bytes a row are generous; if
 // they do not suffice after all, that is noticed.
-constexpr std::int64_t most_rows = static_cast<std::int64_t>(heap_bytes) / 128;
+constexpr std::int64_t max_rows = static_cast<std::int64_t>(heap_bytes) / 128;
 
 // Rows that are not public lie here, all of them.
 __device__ const char hidden[private_bytes] = {'X', ' ', 'X'};
@@ -122,8 +122,8 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
 }
 
 std::string unsupported(const problem::parameters& p) {
-  if (p.rows <= most_rows) return "";
-  return "more than " + std::to_string(most_rows) + " rows may not fit into the device's heap of " +
+  if (p.rows <= max_rows) return "";
+  return "more than " + std::to_string(max_rows) + " rows may not fit into the device's heap of " +
          std::to_string(heap_bytes) + " bytes";
 }
 

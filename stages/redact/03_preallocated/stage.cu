@@ -11,17 +11,17 @@ namespace {
 
 constexpr int block_threads = 256;
 
-// The bound that makes it safe: a row grows by most_growth bytes at the most. A public one is made of its
+// The bound that makes it safe: a row grows by max_growth bytes at the most. A public one is made of its
 // name's own bytes and one space; "X X" may stand for an empty name.
-static_assert(private_bytes <= most_growth && 1 <= most_growth, "rows would overlap in the work buffer");
+static_assert(private_bytes <= max_growth && 1 <= max_growth, "rows would overlap in the work buffer");
 
-// Row i may have name_offsets[i + 1] - name_offsets[i] + most_growth bytes, and these are its own.
+// Row i may have name_offsets[i + 1] - name_offsets[i] + max_growth bytes, and these are its own.
 template <class Offset>
 struct work_buffer {
   char* chars;
   const Offset* name_offsets;
   __device__ __forceinline__ char* operator()(std::int64_t row) const {
-    return chars + name_offsets[row] + most_growth * row;
+    return chars + name_offsets[row] + max_growth * row;
   }
 };
 
@@ -52,7 +52,7 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   return with_offsets(in, [&]<class Offset>() -> output {
     const auto* name_offsets = static_cast<const Offset*>(in.names.offsets);
     const auto* visibility_offsets = static_cast<const Offset*>(in.visibilities.offsets);
-    const resource_buffer<char> chars(resource, static_cast<std::size_t>(most_output_bytes(in)), stream);
+    const resource_buffer<char> chars(resource, static_cast<std::size_t>(max_output_bytes(in)), stream);
     resource_buffer<Offset> sizes(resource, static_cast<std::size_t>(in.rows + 1), stream);
     const work_buffer<Offset> work{chars.data(), name_offsets};
     {

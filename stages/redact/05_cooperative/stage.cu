@@ -97,7 +97,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "a block reads and writes the characters of its rows together, 16 bytes at a time",
      .launch = launch,
-     .tile = most_tile_rows,
+     .tile = max_tile_rows,
      .traits = {.synchronises = true}}};
 
 }  // namespace

@@ -35,7 +35,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "one pass: a block learns from those before it where its rows begin",
      .launch = launch,
-     .tile = most_tile_rows}};
+     .tile = max_tile_rows}};
 
 }  // namespace
 }  // namespace lab::redact::single_pass

@@ -36,10 +36,10 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
     const std::size_t zeros_bytes =
         words_bytes + counts_bytes + aligned(static_cast<std::size_t>(tiles) * sizeof(tile_long_rows));
     const resource_buffer<unsigned char> zeros(resource, zeros_bytes, stream);
-    const resource_buffer<long_row> long_rows(
-        resource, static_cast<std::size_t>(long_row_table::most_rows(in)), stream);
-    const resource_buffer<int> row_of_piece(
-        resource, static_cast<std::size_t>(long_row_table::most_pieces(in)), stream);
+    const resource_buffer<long_row> long_rows(resource,
+                                              static_cast<std::size_t>(long_row_table::max_rows(in)), stream);
+    const resource_buffer<int> row_of_piece(resource,
+                                            static_cast<std::size_t>(long_row_table::max_pieces(in)), stream);
     auto* words = reinterpret_cast<look_back_word*>(zeros.data());
     const long_row_table table{reinterpret_cast<long_row_counts*>(zeros.data() + words_bytes),
                                reinterpret_cast<tile_long_rows*>(zeros.data() + words_bytes + counts_bytes),
@@ -71,7 +71,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "names of any length: the long ones are cut into pieces that all blocks share",
      .launch = launch,
-     .tile = most_tile_rows}};
+     .tile = max_tile_rows}};
 
 }  // namespace
 }  // namespace lab::redact::by_bytes

@@ -1,4 +1,4 @@
-// The copy engine brings the rows into shared memory, so that no register waits for them and no instruction
+// The TMA brings the rows into shared memory, so that no register waits for them and no instruction
 // computes an address; and each block has the rows of a block that comes much later brought into the L2
 // cache, so that hardly any waits for memory. Visibilities and offsets, once parsed, make room for the
 // output.
@@ -23,8 +23,8 @@ constexpr int blocks_ahead = 3;
 template <class Offset>
 struct parsed_memory {
   staged_characters<visibilities_capacity> visibilities;
-  Offset name_offsets[most_tile_rows + offsets_behind<Offset>];
-  Offset visibility_offsets[most_tile_rows + offsets_behind<Offset>];
+  Offset name_offsets[max_tile_rows + offsets_behind<Offset>];
+  Offset visibility_offsets[max_tile_rows + offsets_behind<Offset>];
 };
 
 template <class Offset>
@@ -64,7 +64,7 @@ struct tile_source {
 
 template <class Offset>
 __device__ __forceinline__ bool order_copies(const columns<Offset>& in, std::int64_t first_row, int tile_rows,
-                                             bulk_memory<Offset>& memory, copy_barrier& full) {
+                                             bulk_memory<Offset>& memory, mbarrier& full) {
   const tile_source<Offset> source(in, first_row, tile_rows);
   if (!source.can_be_copied) return false;
   const int offsets = tile_rows + offsets_behind<Offset>;
@@ -94,14 +94,14 @@ __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
     redact_kernel(columns<Offset> in, int tile_rows, int tiles_ahead, look_back_word* words, Offset* offsets,
                   char* chars) {
   __shared__ alignas(128) bulk_memory<Offset> memory;
-  __shared__ copy_barrier full;
+  __shared__ mbarrier full;
   __shared__ bool is_copied;
   __shared__ std::int64_t tile_begin;
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t first_row = std::int64_t{blockIdx.x} * tile_rows;
   if (thread == 0) {
     full.initialise(4);
-    publish_barriers();
+    fence_mbarrier_init();
     is_copied = order_copies(in, first_row, tile_rows, memory, full);
   }
   __syncthreads();
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
                      offsets, chars);
     return;
   }
-  if (thread == 0) publish_sum(words, blockIdx.x, scan.total);
+  if (thread == 0) publish_aggregate(words, blockIdx.x, scan.total);
   clear(memory.chars);
   __syncthreads();
   write_rows(memory.chars, scan.before, redacted, memory.names);
@@ -186,7 +186,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "bulk copies instead of loads, from a cache that other blocks have filled",
      .launch = LAB_GPU_ONLY(launch),
-     .tile = most_tile_rows,
+     .tile = max_tile_rows,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr int writers = 2;  // warps
 // With offsets of 32 bits. Shared memory holds two with those of 64.
 constexpr int blocks_per_multiprocessor = 3;
 constexpr int warps = threads / 32;
-constexpr int most_rows = threads * rows_of_thread;
+constexpr int max_rows = threads * rows_of_thread;
 constexpr int block_threads = threads + 32 * writers + 32;
 constexpr int loads_ahead = 2;
 // Tiles whose output waits in the ring, at most.
@@ -29,10 +29,10 @@ constexpr int slots = 16;
 constexpr int clear_threads = 256;
 constexpr int ring_bytes = 28 * 1024;
 constexpr int ring_chunks = ring_bytes / 16;
-constexpr int most_name_bytes = 17 * most_rows;
-constexpr int most_visibility_bytes = 8 * most_rows;
-constexpr int most_output_of_tile = most_name_bytes + static_cast<int>(most_growth) * most_rows;
-constexpr tile_room room{most_name_bytes, most_visibility_bytes, most_output_of_tile, most_rows};
+constexpr int max_name_bytes = 17 * max_rows;
+constexpr int max_visibility_bytes = 8 * max_rows;
+constexpr int max_output_of_tile = max_name_bytes + static_cast<int>(max_growth) * max_rows;
+constexpr tile_room room{max_name_bytes, max_visibility_bytes, max_output_of_tile, max_rows};
 
 #if !LAB_EMULATED
 
@@ -41,14 +41,14 @@ enum class tile_state { copied, to_be_completed, wide, none };
 
 template <class Offset>
 struct input_memory {
-  staged_characters<most_name_bytes> names;
-  staged_characters<most_visibility_bytes> visibilities;
-  alignas(16) Offset name_offsets[most_rows + offsets_behind<Offset>];
-  alignas(16) Offset visibility_offsets[most_rows + offsets_behind<Offset>];
+  staged_characters<max_name_bytes> names;
+  staged_characters<max_visibility_bytes> visibilities;
+  alignas(16) Offset name_offsets[max_rows + offsets_behind<Offset>];
+  alignas(16) Offset visibility_offsets[max_rows + offsets_behind<Offset>];
   std::int64_t tile;
   tile_state state;
-  copy_barrier full;
-  copy_barrier empty;
+  mbarrier full;
+  mbarrier empty;
 };
 
 // A tile's output in the ring: where each row begins, 16 bits each, and behind that the characters.
@@ -57,14 +57,14 @@ struct waiting_output {
   int bytes;          // -1 when there is nothing to do
   int chunk;          // where in the ring
   int head;           // of the ring, before
-  copy_barrier full;
-  copy_barrier empty;
+  mbarrier full;
+  mbarrier empty;
 };
 
 // What a tile needs of the ring at most.
-constexpr int most_needed = (2 * most_rows + 15) / 16 + most_output_of_tile / 16 + 1;
-static_assert(most_needed <= ring_chunks);
-static_assert(sizeof(wide_row<std::int64_t>) * most_rows <= sizeof(staged_characters<most_name_bytes>));
+constexpr int max_needed = (2 * max_rows + 15) / 16 + max_output_of_tile / 16 + 1;
+static_assert(max_needed <= ring_chunks);
+static_assert(sizeof(wide_row<std::int64_t>) * max_rows <= sizeof(staged_characters<max_name_bytes>));
 
 template <class Offset>
 struct block_memory {
@@ -95,7 +95,7 @@ struct work {
 // bytes.
 template <class T>
 __device__ __forceinline__ void copy_chunks(T* to, const T* from, std::int64_t first, int count,
-                                            std::int64_t total, copy_barrier& full) {
+                                            std::int64_t total, mbarrier& full) {
   constexpr int in_chunk = 16 / static_cast<int>(sizeof(T));
   const int whole = first + count <= total ? count : static_cast<int>(total - first) / in_chunk * in_chunk;
   if (whole > 0) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ void order_prefetches(const work<Offset>& all, std::i
   const auto prefetch_chunks = [](const char* chars, Offset begin, Offset end) {
     const Offset from = begin & ~Offset{15};
     const Offset bytes = (end - from) & ~Offset{15};
-    if (bytes > 0 && bytes <= most_name_bytes) prefetch(chars + from, static_cast<int>(bytes));
+    if (bytes > 0 && bytes <= max_name_bytes) prefetch(chars + from, static_cast<int>(bytes));
   };
   prefetch(in.name_offsets + first_row, all.tile_rows);
   prefetch(in.visibility_offsets + first_row, all.tile_rows);
@@ -146,7 +146,7 @@ __device__ __forceinline__ void order_copies(const work<Offset>& all, block_memo
   if (!is_one_each) {
     // Some block will take this one soon, and the counter may not be cleared yet.
     order_prefetches(all, blockIdx.x);
-    wait_for_previous_kernel();
+    grid_dependency_sync();
   }
   std::int64_t tile = is_one_each ? blockIdx.x : take();
   for (int i = 0;; ++i) {
@@ -163,8 +163,8 @@ __device__ __forceinline__ void order_copies(const work<Offset>& all, block_memo
     }
     if (i >= loads_ahead) to.empty.wait(i / loads_ahead - 1);
     to.tile = tile;
-    if (!is_there || names_end - names > most_name_bytes ||
-        visibilities_end - visibilities > most_visibility_bytes) {
+    if (!is_there || names_end - names > max_name_bytes ||
+        visibilities_end - visibilities > max_visibility_bytes) {
       to.state = is_there ? tile_state::wide : tile_state::none;
       for (int k = 0; k < 4; ++k) to.full.arrive();
     } else {
@@ -177,7 +177,7 @@ __device__ __forceinline__ void order_copies(const work<Offset>& all, block_memo
                             names_begin + name_bytes <= in.names_bytes &&
                             visibilities_begin + visibility_bytes <= in.visibilities_bytes;
       to.state = is_whole ? tile_state::copied : tile_state::to_be_completed;
-      release_to_copies();
+      fence_proxy_async();
       copy_chunks(to.name_offsets, in.name_offsets, first_row, offsets, in.rows + 1, to.full);
       copy_chunks(to.visibility_offsets, in.visibility_offsets, first_row, offsets, in.rows + 1, to.full);
       copy_chunks(reinterpret_cast<char*>(to.names.chunks + 1), in.names, names_begin, name_bytes,
@@ -194,7 +194,7 @@ __device__ __forceinline__ void order_copies(const work<Offset>& all, block_memo
 template <class Offset>
 __device__ __forceinline__ void write_out(const work<Offset>& all, block_memory<Offset>& memory, int writer) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  wait_for_previous_kernel();
+  grid_dependency_sync();
   for (int i = writer;; i += writers) {
     waiting_output& from = memory.waiting[i % slots];
     from.full.wait(i / slots);
@@ -249,7 +249,7 @@ __device__ __forceinline__ void complete_tile(const work<Offset>& all, std::int6
     complete(reinterpret_cast<char*>(to.visibilities.chunks + 1), in.visibilities, visibilities,
              static_cast<int>(in.visibility_offsets[first_row + rows] - visibilities + 15),
              in.visibilities_bytes);
-    release_to_copies();
+    fence_proxy_async();
   }
   team::sync();
 }
@@ -262,7 +262,7 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
   const int rows_of_warp = (all.tile_rows / 32 + warps - 1) / warps * 32;
   const int first = warp * rows_of_warp + lane;
   const int chunks_of_rows = all.chunks_of_rows();
-  wait_for_previous_kernel();
+  grid_dependency_sync();
   // What of the ring is in use is [tail, head); it goes on from the end at the beginning.
   int head = 0;
   int tail = 0;
@@ -293,7 +293,7 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
       while (oldest <= i - slots) wait_for_oldest(i);
       redact_wide_tile<team>(all.in, tile, first_row, rows, reinterpret_cast<wide_row<Offset>*>(&from),
                              all.words, all.offsets, all.chars);
-      release_to_copies();
+      fence_proxy_async();
       team::sync();
       if (thread == 0) {
         to.tile = tile;
@@ -354,7 +354,7 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
       bytes += of_one;
     }
     if (thread == 0) {
-      publish_sum(all.words, tile, bytes);
+      publish_aggregate(all.words, tile, bytes);
       if (!any_odd) from.empty.arrive();
     }
     const int needed = chunks_of_rows + bytes / 16 + 1;
@@ -395,7 +395,7 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
 }
 
 __global__ void __launch_bounds__(clear_threads) clear_kernel(look_back_word* words, std::int64_t count) {
-  let_next_kernel_begin();
+  trigger_dependents();
   const std::int64_t word = std::int64_t{blockIdx.x} * clear_threads + threadIdx.x;
   if (word < count) words[word] = 0;
 }
@@ -413,7 +413,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) reda
       one.full.initialise(threads);
       one.empty.initialise(32);
     }
-    publish_barriers();
+    fence_mbarrier_init();
   }
   __syncthreads();
   if (thread < threads) {
@@ -455,7 +455,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "warps with roles: copying, parsing and writing are at different tiles",
      .launch = LAB_GPU_ONLY(launch),
-     .tile = most_rows,
+     .tile = max_rows,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace lab::reduction::naive {
 namespace {
 
 constexpr int block_threads = 1024;
-constexpr int most_blocks = 32 * 80;  // a multiple of the multiprocessors of many devices, 80 among them
+constexpr int max_blocks = 32 * 80;  // a multiple of the multiprocessors of many devices, 80 among them
 
 template <class T, class Operation>
 __global__ void __launch_bounds__(block_threads)
@@ -36,7 +36,7 @@ __global__ void finish_kernel(const T* __restrict__ partials, int count, T* __re
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  const int blocks = blocks_for(in.n, block_threads, most_blocks);
+  const int blocks = blocks_for(in.n, block_threads, max_blocks);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
     lab::launch(partial_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
@@ -47,7 +47,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 
 // A value's longest way: the additions of its thread, of thread 0, and of the last kernel.
 double relative_error(const problem::parameters& p) {
-  const int blocks = blocks_for(p.n, block_threads, most_blocks);
+  const int blocks = blocks_for(p.n, block_threads, max_blocks);
   return rounding_error(p, share(p.n, std::int64_t{blocks} * block_threads) + block_threads + blocks);
 }
 
@@ -55,7 +55,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "grid-stride partial sums; one thread adds up the block's",
      .launch = launch,
-     .workspace_bytes = [](const problem::parameters&) { return most_blocks * sizeof(double); },
+     .workspace_bytes = [](const problem::parameters&) { return max_blocks * sizeof(double); },
      .tile = block_threads,
      .relative_error = relative_error}};
 

@@ -9,7 +9,7 @@ namespace lab::reduction::tree {
 namespace {
 
 constexpr int block_threads = 1024;
-constexpr int most_blocks = 32 * 80;
+constexpr int max_blocks = 32 * 80;
 static_assert((block_threads & (block_threads - 1)) == 0, "the tree halves down to one");
 
 template <class T, class Operation>
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  const int blocks = blocks_for(in.n, block_threads, most_blocks);
+  const int blocks = blocks_for(in.n, block_threads, max_blocks);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
     lab::launch(partial_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
@@ -46,7 +46,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 
 // A value's longest way: the additions of its thread and of the tree (10), and both again in the last kernel.
 double relative_error(const problem::parameters& p) {
-  const int blocks = blocks_for(p.n, block_threads, most_blocks);
+  const int blocks = blocks_for(p.n, block_threads, max_blocks);
   return rounding_error(
       p, share(p.n, std::int64_t{blocks} * block_threads) + 10 + share(blocks, block_threads) + 10);
 }
@@ -55,7 +55,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "a halving tree in shared memory",
      .launch = launch,
-     .workspace_bytes = [](const problem::parameters&) { return most_blocks * sizeof(double); },
+     .workspace_bytes = [](const problem::parameters&) { return max_blocks * sizeof(double); },
      .tile = block_threads,
      .relative_error = relative_error}};
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int block_threads = 1024;
 constexpr int warps = block_threads / 32;
-constexpr int most_blocks = 32 * 80;
+constexpr int max_blocks = 32 * 80;
 static_assert(warps == 32, "one warp combines one result of each warp, a lane each");
 
 // Lane 0 gets the combination of all lanes' values.
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  const int blocks = blocks_for(in.n, block_threads, most_blocks);
+  const int blocks = blocks_for(in.n, block_threads, max_blocks);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
     lab::launch(partial_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
@@ -55,7 +55,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 // A value's longest way: the additions of its thread, of its warp and of the block (5 each), and both
 // kernels' alike.
 double relative_error(const problem::parameters& p) {
-  const int blocks = blocks_for(p.n, block_threads, most_blocks);
+  const int blocks = blocks_for(p.n, block_threads, max_blocks);
   return rounding_error(
       p, share(p.n, std::int64_t{blocks} * block_threads) + 10 + share(blocks, block_threads) + 10);
 }
@@ -64,7 +64,7 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "shuffles within warps, one barrier per block",
      .launch = launch,
-     .workspace_bytes = [](const problem::parameters&) { return most_blocks * sizeof(double); },
+     .workspace_bytes = [](const problem::parameters&) { return max_blocks * sizeof(double); },
      .tile = block_threads,
      .relative_error = relative_error}};
 

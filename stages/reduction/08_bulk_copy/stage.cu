@@ -1,4 +1,4 @@
-// The copy engine brings the array into shared memory, in pieces of 16 KiB, eight of them under way on each
+// The TMA brings the array into shared memory, in pieces of 16 KiB, eight of them under way on each
 // multiprocessor: 128 KiB, as before, but no register waits for them and no instruction of the 256 threads at
 // work computes an address. One more warp does nothing but order the next piece as soon as a buffer is free.
 #include "common/block_reduce.hpp"
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const T* __restrict__ values, std::int64_t n, T* partials, unsigned* counter,
                   T* __restrict__ result) {
   using vector = typename vector_of<T>::type;
-  __shared__ copy_barrier full[pieces_in_flight];   // one arrival: the copy's
-  __shared__ copy_barrier empty[pieces_in_flight];  // one arrival of each working warp
+  __shared__ mbarrier full[pieces_in_flight];   // one arrival: the copy's
+  __shared__ mbarrier empty[pieces_in_flight];  // one arrival of each working warp
   __shared__ bool is_last;
   auto* buffer = dynamic_shared<vector>();
   constexpr Operation combine{};
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(block_threads)
       full[slot].initialise(1);
       empty[slot].initialise(working_threads / 32);
     }
-    publish_barriers();
+    fence_mbarrier_init();
   }
   __syncthreads();
 

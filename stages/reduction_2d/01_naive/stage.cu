@@ -9,7 +9,7 @@ namespace {
 
 constexpr int side = 16;
 constexpr int block_threads = side * side;
-constexpr std::int64_t most_blocks = 64;  // in either direction
+constexpr std::int64_t max_blocks = 64;  // in either direction
 
 __global__ void __launch_bounds__(block_threads)
     total_kernel(const float* __restrict__ values, std::int64_t rows, std::int64_t columns,
@@ -62,8 +62,8 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
     lab::launch(column_sums_kernel, grid(parts(in.columns, block_threads)), threads, 0, stream, in.values,
                 in.rows, in.columns, in.pitch, out.sums);
   } else {
-    const std::int64_t blocks_x = std::clamp<std::int64_t>(parts(in.columns, side), 1, most_blocks);
-    const std::int64_t blocks_y = std::clamp<std::int64_t>(parts(in.rows, side), 1, most_blocks);
+    const std::int64_t blocks_x = std::clamp<std::int64_t>(parts(in.columns, side), 1, max_blocks);
+    const std::int64_t blocks_y = std::clamp<std::int64_t>(parts(in.rows, side), 1, max_blocks);
     auto* partials = static_cast<float*>(scratch.data);
     lab::launch(total_kernel, grid(blocks_x, blocks_y), dim3(side, side), 0, stream, in.values, in.rows,
                 in.columns, in.pitch, partials);
@@ -76,7 +76,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 // launches.
 double relative_error(const problem::parameters& p) {
   if (problem::result_of(p) != result::total) return rounding_error(problem::cost(p));
-  constexpr std::int64_t reach = side * most_blocks;
+  constexpr std::int64_t reach = side * max_blocks;
   return rounding_error(parts(p.rows, reach) * parts(p.columns, reach) + 8 + 16 + 8);
 }
 
@@ -85,7 +85,7 @@ const registration<problem> registered{
     {.idea = "16 x 16 blocks and a tree in shared memory; one thread per row or column",
      .launch = launch,
      .workspace_bytes =
-         [](const problem::parameters&) { return std::size_t{most_blocks * most_blocks} * sizeof(float); },
+         [](const problem::parameters&) { return std::size_t{max_blocks * max_blocks} * sizeof(float); },
      .tile = block_threads,
      .relative_error = relative_error}};
 

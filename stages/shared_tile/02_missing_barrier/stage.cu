@@ -1,5 +1,5 @@
-// A specimen: the stage before without its barrier. A thread reads what the thread opposite may not have
-// written yet, and gets whatever an earlier block has left in the tile.
+// An expected failure: the stage before without its barrier. A thread reads what the thread opposite may not
+// have written yet, and gets whatever an earlier block has left in the tile.
 #include "stages/shared_tile/amplitude.hpp"
 #include "stages/shared_tile/blocks.hpp"
 
@@ -24,7 +24,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 }
 
 // What an earlier block has left may even be the poison of outputs that nobody wrote.
-constexpr announced_failure announced[] = {
+constexpr failure_pattern expected[] = {
     {failure_kind::wrong}, {failure_kind::unwritten}, {failure_kind::race, "02_missing_barrier/stage.cu"}};
 
 const registration<problem> registered{
@@ -34,7 +34,7 @@ const registration<problem> registered{
      .unsupported = unsupported,
      .tile = block_threads,
      .owner_of = owner_of,
-     .traits = {.nondeterministic = true, .specimen = {.failures = announced}}}};
+     .traits = {.nondeterministic = true, .expected_failure = {.failures = expected}}}};
 
 }  // namespace
 }  // namespace lab::shared_tile::missing_barrier

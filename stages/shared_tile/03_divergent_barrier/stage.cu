@@ -1,5 +1,5 @@
-// A specimen: the barrier has moved into the branch, which the threads beyond the edge of the image do not
-// take. CUDA allows a barrier in a branch only if all threads of the block take it.
+// An expected failure: the barrier has moved into the branch, which the threads beyond the edge of the image
+// do not take. CUDA allows a barrier in a branch only if all threads of the block take it.
 #include "stages/shared_tile/amplitude.hpp"
 #include "stages/shared_tile/blocks.hpp"
 
@@ -24,7 +24,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   lab::launch(mirror_kernel, grid_of(in), dim3(tile, tile), 0, stream, out.image, in.width, in.height);
 }
 
-constexpr announced_failure announced[] = {{failure_kind::crash, "wait at this barrier"}};
+constexpr failure_pattern expected[] = {{failure_kind::crash, "wait at this barrier"}};
 
 const registration<problem> registered{
     LAB_PATH,
@@ -33,10 +33,10 @@ const registration<problem> registered{
      .unsupported = unsupported,
      .tile = block_threads,
      .owner_of = owner_of,
-     .traits = {.specimen = {.failures = announced,
-                             .hidden_on_gpu =
-                                 "since compute capability 7.0 a barrier waits only for threads that "
-                                 "have not left the kernel"}}}};
+     .traits = {.expected_failure = {.failures = expected,
+                                     .hidden_on_gpu =
+                                         "since compute capability 7.0 a barrier waits only for threads that "
+                                         "have not left the kernel"}}}};
 
 }  // namespace
 }  // namespace lab::shared_tile::divergent_barrier

@@ -28,7 +28,7 @@ struct problem {
   static std::array<column, 1> generate(const parameters& p, std::uint64_t seed);
   static void append_output(std::string& text, const parameters& p,
                             const std::array<std::string_view, 1>& row);
-  static std::int64_t most_output_bytes(const parameters& /*p*/, const std::array<std::int64_t, 1>& bytes) {
+  static std::int64_t max_output_bytes(const parameters& /*p*/, const std::array<std::int64_t, 1>& bytes) {
     return bytes[0];
   }
   static std::vector<column_case<parameters>> cases(std::int64_t tile, bool thorough, std::uint64_t seed);

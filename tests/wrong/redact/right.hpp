@@ -98,7 +98,7 @@ output launch_two_pass(const input& in, memory_resource& resource, cudaStream_t 
     resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
     enqueue_sizes<Rules>(from, offsets.data(), resource, stream);
     const auto bytes = allocated == room::most
-                           ? most_output_bytes(in)
+                           ? max_output_bytes(in)
                            : static_cast<std::int64_t>(read_back(offsets.data() + in.rows, stream));
     resource_buffer<char> chars(resource, static_cast<std::size_t>(bytes), stream);
     enqueue_write<Rules>(from, offsets.data(), chars.data(), stream);

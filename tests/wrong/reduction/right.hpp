@@ -7,7 +7,7 @@
 namespace lab::reduction::wrong {
 
 inline constexpr int block_threads = 128;
-inline constexpr std::int64_t most_blocks = 256;
+inline constexpr std::int64_t max_blocks = 256;
 
 // A thread's part of n values, dealt out in turn.
 template <class T, class Operation>
@@ -29,11 +29,11 @@ __global__ void partial_kernel(const T* values, std::int64_t n, T* partials) {
 }
 
 inline int blocks_of(std::int64_t n) {
-  return blocks_for(n, block_threads, most_blocks);
+  return blocks_for(n, block_threads, max_blocks);
 }
 
 inline std::size_t partials_bytes(const problem::parameters& /*p*/) {
-  return most_blocks * sizeof(double);
+  return max_blocks * sizeof(double);
 }
 
 // Loose, so that each is rejected for its own mistake and not for rounding.

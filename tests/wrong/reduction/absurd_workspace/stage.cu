@@ -5,7 +5,7 @@ namespace lab::reduction::wrong {
 namespace {
 
 std::size_t absurd_bytes(const problem::parameters& p) {
-  return p.n > 1 ? std::size_t{1} << 60 : most_blocks * sizeof(double);
+  return p.n > 1 ? std::size_t{1} << 60 : max_blocks * sizeof(double);
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {

@@ -10,7 +10,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
     auto* partials = static_cast<T*>(scratch.data);
     lab::launch(partial_kernel<T, Operation>, dim3(blocks), dim3(block_threads), 0, stream, values, in.n,
                 partials);
-    lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, most_blocks,
+    lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, max_blocks,
                 result);
   });
 }

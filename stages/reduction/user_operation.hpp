@@ -1,5 +1,5 @@
 // The operation that is yours to change: whatever is associative and commutative and has a neutral element
-// can stand here, and every stage of this track reduces with it (`lab run reduction --operation learners`).
+// can stand here, and every stage of this track reduces with it (`lab run reduction --operation user`).
 // As it stands: the value farthest from zero, with its sign; of a value and its negative, the positive one.
 // NaN wins over every number.
 #pragma once
@@ -10,7 +10,7 @@ namespace lab::reduction {
 
 // T is float or double on the device; the reference uses the same text with long double.
 template <class T>
-struct learners {
+struct user {
   // False when results are one of the operands, and are therefore compared for equality.
   static constexpr bool rounds = false;
   __host__ __device__ static constexpr T identity() { return 0; }

@@ -8,7 +8,7 @@
 #include "stages/moving_average/problem.hpp"
 #include "stages/moving_average/suffix_prefix.hpp"
 
-namespace lab::moving_average::wavefront {
+namespace lab::moving_average::work_counter {
 namespace {
 
 constexpr int group_threads = 256;  // compute one tile; two groups take turns
@@ -16,10 +16,10 @@ constexpr int per_thread = 7;
 using window_sums = suffix_prefix<group_threads, per_thread>;
 constexpr int tile = window_sums::tile;                // 1792 values = 14 KiB
 constexpr int block_threads = 2 * group_threads + 64;  // two more warps issue the copies
-constexpr int slots = 15;       // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
-constexpr int least_ahead = 4;  // tiles that arrive or wait, at the longest window
-constexpr int most_ahead = 5;   // more in flight only scatters the accesses
-constexpr int longest_halo = slots - 1 - least_ahead;
+constexpr int slots = 15;     // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
+constexpr int min_ahead = 4;  // tiles that arrive or wait, at the longest window
+constexpr int max_ahead = 5;  // more in flight only scatters the accesses
+constexpr int longest_halo = slots - 1 - min_ahead;
 constexpr std::int64_t longest_window = std::int64_t{longest_halo} * tile + 1;  // 17 921
 static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
 
@@ -32,7 +32,7 @@ struct shared_state {
   window_sums::exchange others[2];
   std::int64_t start[slots];  // input index of the tile's first value
   tile_kind kind[slots];
-  copy_barrier arrived[slots], scanned[slots], computed[slots], drained[2];
+  mbarrier arrived[slots], scanned[slots], computed[slots], drained[2];
 };
 
 // The loading thread: takes chunks from the counter and copies their tiles in, `ahead` of the computation.
@@ -69,30 +69,30 @@ __device__ void load_tiles(shared_state& shared, const double* values, std::int6
     }
   };
   for (int i = 0; i <= ahead; ++i) load_next();
-  unsigned round = 0;
+  unsigned phase = 0;
   for (int slot = 0; shared.kind[slot] != tile_kind::stop;) {
-    shared.computed[slot].wait(round);
+    shared.computed[slot].wait(phase);
     load_next();  // over the tile that has left every window with this one
-    if (++slot == slots) slot = 0, ++round;
+    if (++slot == slots) slot = 0, ++phase;
   }
 }
 
 // The storing thread: copies results out. Their one buffer is free again before the other group fills it.
 __device__ void store_tiles(shared_state& shared, double* averages, std::int64_t n) {
   int slot = 0;
-  unsigned round = 0;
+  unsigned phase = 0;
   for (unsigned t = 0;; ++t) {
-    shared.arrived[slot].wait(round);
+    shared.arrived[slot].wait(phase);
     if (shared.kind[slot] == tile_kind::stop) break;
     const bool results = shared.kind[slot] == tile_kind::results;
     const std::int64_t start = shared.start[slot];
-    shared.computed[slot].wait(round);
+    shared.computed[slot].wait(phase);
     const int count = static_cast<int>(min(std::int64_t{tile}, n - start)) / 2 * 2;
     if (results && count > 0) copy_out(averages + start, shared.results, count);
-    close_group();
-    wait_groups_left<0>();
+    commit_group();
+    wait_group_read<0>();
     shared.drained[t & 1].arrive();
-    if (++slot == slots) slot = 0, ++round;
+    if (++slot == slots) slot = 0, ++phase;
   }
 }
 
@@ -105,11 +105,11 @@ __global__ void __launch_bounds__(block_threads, 1)
     reinterpret_cast<double*>(shared.others)[i] = 0;
   }
   if (threadIdx.x == 0) {
-    for (copy_barrier& barrier : shared.arrived) barrier.initialise(1);
-    for (copy_barrier& barrier : shared.scanned) barrier.initialise(group_threads);
-    for (copy_barrier& barrier : shared.computed) barrier.initialise(group_threads);
-    for (copy_barrier& barrier : shared.drained) barrier.initialise(1);
-    publish_barriers();
+    for (mbarrier& barrier : shared.arrived) barrier.initialise(1);
+    for (mbarrier& barrier : shared.scanned) barrier.initialise(group_threads);
+    for (mbarrier& barrier : shared.computed) barrier.initialise(group_threads);
+    for (mbarrier& barrier : shared.drained) barrier.initialise(1);
+    fence_mbarrier_init();
   }
   __syncthreads();
   const int group = static_cast<int>(threadIdx.x) / group_threads;
@@ -124,11 +124,11 @@ __global__ void __launch_bounds__(block_threads, 1)
   const auto group_barrier = [group] { named_barrier(1 + group, group_threads); };
   const double scale = 1.0 / window;
   int slot = group;
-  unsigned round = 0;
+  unsigned phase = 0;
   for (unsigned t = group;; t += 2) {
     const int other_slot = slot == 0 ? slots - 1 : slot - 1;  // the tile before, the other group's
-    const unsigned other_round = slot == 0 ? round - 1 : round;
-    shared.arrived[slot].wait(round);
+    const unsigned other_phase = slot == 0 ? phase - 1 : phase;
+    shared.arrived[slot].wait(phase);
     const tile_kind kind = shared.kind[slot];
     if (kind == tile_kind::stop) break;
     const std::int64_t start = shared.start[slot];
@@ -139,13 +139,13 @@ __global__ void __launch_bounds__(block_threads, 1)
     }
     double sum[per_thread];
     if (sums.adds_up()) {
-      if (t > 0) shared.arrived[other_slot].wait(other_round);
+      if (t > 0) shared.arrived[other_slot].wait(other_phase);
       sums.add_up(sum, shared.ring, slots * tile, slot * tile);
     } else {
       sums.scan(values_here, sum, shared.others[group], group_barrier);
       shared.scanned[slot].arrive();
-      if (t > 0) shared.scanned[other_slot].wait(other_round);
-      shared.scanned[slot].wait(round);
+      if (t > 0) shared.scanned[other_slot].wait(other_phase);
+      shared.scanned[slot].wait(phase);
       if (kind == tile_kind::results) sums.complete(sum, shared.ring, slots * tile, slot * tile);
     }
     if (t > 0) shared.drained[(t - 1) & 1].wait((t - 1) >> 1);
@@ -161,26 +161,27 @@ __global__ void __launch_bounds__(block_threads, 1)
         }
       }
     }
-    release_to_copies();
+    fence_proxy_async();
     shared.computed[slot].arrive();
     slot += 2;
-    if (slot >= slots) slot -= slots, ++round;
+    if (slot >= slots) slot -= slots, ++phase;
   }
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   int device = 0;
-  int processors = 0;
+  int multiprocessors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const int halo_tiles = window_sums::halo_tiles(in.window);
-  const int ahead = std::min(most_ahead, slots - 1 - halo_tiles);
+  const int ahead = std::min(max_ahead, slots - 1 - halo_tiles);
   // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
   // 21 at 3. From 8 tiles of halo on, a chunk long enough is a stripe.
-  const std::int64_t stripe_tiles = (in.n / tile + processors) / processors;
+  const std::int64_t stripe_tiles = (in.n / tile + multiprocessors) / multiprocessors;
   const std::int64_t chunk_tiles = halo_tiles < 8 ? std::max(1, halo_tiles) * (halo_tiles + 4) : stripe_tiles;
   const std::int64_t chunk = chunk_tiles * tile;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(processors, (in.n + chunk - 1) / chunk));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(multiprocessors, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
   lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream,
               in.values, out.averages, in.n, in.window, window_sums::choose_segment(in.window), halo_tiles,
@@ -198,4 +199,4 @@ const registration<problem> registered{
      .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
-}  // namespace lab::moving_average::wavefront
+}  // namespace lab::moving_average::work_counter
