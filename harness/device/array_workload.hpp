@@ -133,6 +133,7 @@ class array_workload final : public workload {
     const auto found = look_at_memory();
     if (auto changed = changed_input(found)) return {.failure = std::move(changed)};
     if (auto failure = memory_failure(found)) return {.failure = std::move(failure)};
+    references::forget_use();
     check_result result = compare();
     if (result.failure && references::distrust_received()) result = compare();
     if (result.failure) add_owner(*result.failure);

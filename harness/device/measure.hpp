@@ -29,7 +29,8 @@ struct sample_hooks {
 // samples the L2 cache is filled with other, clean data and persisting lines are reset; the SM clock is read
 // beside each sample, a throttled one is taken again, and a row that stays throttled is marked unstable. On
 // the emulator: the host's clock. Sampling stops when inter-quartile range / median <= spread_target, after
-// time_limit_seconds or at 1000 samples, but not before minimum_samples.
+// time_limit_seconds or at 1000 samples, but not before minimum_samples; half of them will do, three at
+// least, where they take ten times as long.
 //
 // `enqueue` is given the launch's place in its batch, from 0.
 timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const measure_plan& plan,

@@ -1,6 +1,7 @@
 #include "harness/device/references.hpp"
 
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace lab::references {
@@ -12,6 +13,7 @@ struct store {
   std::mutex access;
   texts received;
   texts own;
+  std::set<std::string> used;  // of those received
 };
 
 store& the_store() {
@@ -25,9 +27,11 @@ std::string kept(const std::string& key, const std::function<std::string()>& wor
   store& all = the_store();
   {
     const std::lock_guard lock(all.access);
-    for (const texts* known : {&all.received, &all.own}) {
-      if (const auto found = known->find(key); found != known->end()) return found->second;
+    if (const auto found = all.received.find(key); found != all.received.end()) {
+      all.used.insert(key);
+      return found->second;
     }
+    if (const auto found = all.own.find(key); found != all.own.end()) return found->second;
   }
   // Unlocked: what is worked out may ask for other references, on other threads.
   std::string text = work_out();
@@ -41,11 +45,18 @@ void receive(texts worked_out) {
   all.received = std::move(worked_out);
 }
 
+void forget_use() {
+  store& all = the_store();
+  const std::lock_guard lock(all.access);
+  all.used.clear();
+}
+
 bool distrust_received() {
   store& all = the_store();
   const std::lock_guard lock(all.access);
-  const bool any = !all.received.empty();
-  all.received.clear();
+  const bool any = !all.used.empty();
+  for (const std::string& key : all.used) all.received.erase(key);
+  all.used.clear();
   return any;
 }
 

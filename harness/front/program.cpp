@@ -155,7 +155,7 @@ void add_measuring_options(CLI::App& app, raw_options& raw) {
       ->type_name("STATE");
   app.add_option("--min-samples", raw.minimum_samples, "the fewest samples of a timing (default: 10)")
       ->type_name("N");
-  app.add_option("--time-limit", raw.time_limit, "stop sampling a stage after so long (default: 2)")
+  app.add_option("--time-limit", raw.time_limit, "stop sampling a stage after so long (default: 0.5)")
       ->type_name("SECONDS");
   app.add_option("--timeout", raw.timeout, "stop a stage that gives no answer for so long")
       ->type_name("SECONDS");

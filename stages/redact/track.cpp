@@ -87,8 +87,10 @@ std::vector<column_case<problem::parameters>> problem::cases(std::int64_t tile, 
   }
   // The space lies early, late or nowhere by the number of rows. At 1001 the row has 64 MiB on a GPU, where a
   // stage with a thread for each row takes seconds.
-  for (const std::int64_t rows : {1, 500, 501, 502, 1001})
+  for (const std::int64_t rows : {1, 500, 501, 502, 1001}) {
     add_in_turn(rows, content::huge_row, rows % 2 == 0 ? 32 : 64);
+    list.back().brief = rows == 1001;
+  }
   for (const std::int64_t offsets : {32, 64}) add_in_turn(5003, content::near_public, offsets);
   // Every number of rows up to 300, and some of every residue of the tile.
   const auto add_brief = [&](std::int64_t rows, std::uint64_t bits) {

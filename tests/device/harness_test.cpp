@@ -501,10 +501,13 @@ TEST_CASE("references are worked out once, and none from elsewhere makes a right
     CHECK(verify_again(stage, references).end == lab::answer_end::ok);
   }
   // What was received is used: nothing is worked out.
-  lab::references::receive({{"a key", "received"}});
+  lab::references::receive({{"a key", "received"}, {"another key", "received"}});
+  CHECK_FALSE(lab::references::distrust_received());  // nothing was used
   CHECK(lab::references::kept("a key", [] { return "worked out"; }) == "received");
   CHECK(lab::references::distrust_received());
   CHECK(lab::references::kept("a key", [] { return "worked out"; }) == "worked out");
+  CHECK(lab::references::kept("another key", [] { return "worked out"; }) == "received");
+  lab::references::forget_use();
   CHECK_FALSE(lab::references::distrust_received());
   // A digest of sums is worked out of sums, on another thread.
   CHECK(lab::references::kept("outer", [] {
