@@ -188,9 +188,20 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
   { Problem::reference(values..., p, i) } -> std::same_as<expectation>;
 };
 
-// What it may say beside: exact_cases(p, tile, seed), with exact_outputs(value..., p, first, count, visit),
-// exact_unit(p) and exact_error for results that are not whole themselves; drift_error of stages that declare
-// `drifts`; why_invalid(p); parameters_of_files(headers, paths); draw and draw_difference. The tracks below
-// stages/ show each.
+// What it may say beside:
+//
+//   exact_cases(p, tile, seed)             inputs whose results are exact, at every measured size
+//   exact_outputs(value..., p, first, count, visit)   those results one after another, times exact_unit(p)
+//   exact_error                            what finishes an exact result (a division, say) may round
+//   is_exact(p), stream(value..., p, first, count, visit), streams(p)   where some results round:
+//   expectations
+//                                          one after another, and whether that takes constant time for each
+//   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
+//   operations alternatives(p)                        what a stage that cannot run p is tried on instead
+//   why_invalid(p)                         parameters that make no sense together
+//   parameters_of_files(headers, paths)    of `apply`; n, where it is missing
+//   draw, draw_difference                  of an image
+//
+// The tracks below stages/ show each.
 
 }  // namespace lab

@@ -70,7 +70,7 @@ class array_track final : public track {
                                           std::uint64_t seed) const override {
     std::vector<trial> list;
     for (const auto& one : Problem::cases(tile_of(entry), thorough, seed)) {
-      trial added{.parameters = values_of(Problem::describe(), one.parameters),
+      trial added{.parameters = values_of(Problem::describe(), runnable(entry, one.parameters)),
                   .input = one.input,
                   .brief = one.brief};
       if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
@@ -97,8 +97,16 @@ class array_track final : public track {
     const parameters p = typed(values);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
       const double bound = array_workload<Problem, Output, Inputs...>::relative_bound(typed(entry), p);
-      return bound > Problem::relative_error(p) && !typed(entry).traits.drifts ? bound : 0.0;
+      return bound > Problem::relative_error(p) && !(typed(entry).traits.drifts && has_running_sums(values))
+                 ? bound
+                 : 0.0;
     });
+  }
+
+  [[nodiscard]] bool has_running_sums(const parameter_values& values) const override {
+    if constexpr (requires(const parameters& p) { Problem::may_drift(p); })
+      return Problem::may_drift(typed(values));
+    return true;
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {
@@ -156,6 +164,7 @@ class array_track final : public track {
     }
     // A default that depends on the device would give other results on another one.
     for (const auto& spec : Problem::describe()) {
+      if (!values.contains(spec.name) && spec.apply_default) values[spec.name] = *spec.apply_default;
       if (!values.contains(spec.name)) throw usage_error(std::string("--") + spec.name + " is needed");
     }
     values = complete(values);
@@ -165,7 +174,8 @@ class array_track final : public track {
       throw unsupported_error(entry.path + ": " + why);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
       const auto arrays = read_all<Inputs...>(inputs, std::index_sequence_for<Inputs...>{});
-      std::apply([&](const auto&... array) { (refuse_leaks(entry, array), ...); }, arrays);
+      if (has_running_sums(values))
+        std::apply([&](const auto&... array) { (refuse_leaks(entry, array), ...); }, arrays);
       if (check_result result = right_at(entry, values, stream); result.failure) return result;
       const auto work = make_typed<Output, Inputs...>(entry, p, stream);
       work->prepare_from(arrays);
@@ -265,6 +275,22 @@ class array_track final : public track {
   }
 
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
+
+  // What a stage that cannot run an operation is tried on in its place.
+  static parameters runnable(const stage_entry& entry, const parameters& p) {
+    if constexpr (requires { Problem::alternatives(p); }) {
+      const stage<Problem>& found = typed(entry);
+      if (found.unsupported == nullptr) return p;
+      const auto runs = [&](const parameters& q) {
+        return call_stage("unsupported", [&] { return found.unsupported(q); }).empty();
+      };
+      if (runs(p)) return p;
+      for (const parameters& q : Problem::alternatives(p)) {
+        if (runs(q)) return q;
+      }
+    }
+    return p;
+  }
 
   static parameters typed(const parameter_values& values) {
     return typed_parameters(Problem::describe(), values);

@@ -54,6 +54,12 @@ class array_workload final : public workload {
         scratch_(static_cast<std::int64_t>(prepared_.workspace_bytes()), stream),
         found_(memory_words, stream) {}
 
+  // Whether a stage with running sums has any for these parameters.
+  static bool may_drift(const parameters& p) {
+    if constexpr (requires { Problem::may_drift(p); }) return Problem::may_drift(p);
+    return true;
+  }
+
   // Of inputs and outputs.
   static std::size_t array_bytes(const parameters& p) {
     const array_layout layout = Problem::layout(p);
@@ -76,7 +82,7 @@ class array_workload final : public workload {
   // What the stage declares instead of the problem's bound; the problem's, where it declares nothing.
   static double relative_bound(const stage<Problem>& stage, const parameters& p) {
     if (stage.relative_error == nullptr)
-      return stage.traits.drifts ? drift_error() : Problem::relative_error(p);
+      return stage.traits.drifts && may_drift(p) ? drift_error(p) : Problem::relative_error(p);
     const double declared = call_stage("relative_error", [&] { return stage.relative_error(p); });
     if (!(declared >= 0) || std::isinf(declared))
       throw stage_error("relative_error answered " + number_text<double>(declared) +
@@ -209,8 +215,12 @@ class array_workload final : public workload {
     return {guarded_buffer<Inputs>(layout.inputs.at(k).size(), stream)...};
   }
 
-  static double drift_error() {
-    if constexpr (requires { Problem::drift_error; }) return Problem::drift_error;
+  static double drift_error(const parameters& p) {
+    if constexpr (requires { Problem::drift_error(p); }) {
+      return Problem::drift_error(p);
+    } else if constexpr (requires { Problem::drift_error; }) {
+      return Problem::drift_error;
+    }
     return 0;
   }
 
@@ -330,12 +340,20 @@ class array_workload final : public workload {
   // its bound is a fraction of `largest`, the largest magnitude among the inputs. Exact inputs leave no room
   // for rounding, whatever a stage declares, but for what finishes an exact result (a division, say).
   comparison<Problem, Output> make_comparison(double largest) const {
-    if (has_exact_input()) return {parameters_, layout_.terms, exact_error(), 0};
+    if (has_exact_results()) return {parameters_, layout_.terms, exact_error(), 0};
     return {parameters_, layout_.terms, relative_bound(stage_, parameters_),
-            stage_.traits.drifts ? largest : 0};
+            stage_.traits.drifts && may_drift(parameters_) ? largest : 0};
   }
 
   [[nodiscard]] bool has_exact_input() const { return !own_input_ && is_exact(pattern_); }
+  // Whole numbers whose results need no rounding.
+  [[nodiscard]] bool has_exact_results() const {
+    if constexpr (requires { Problem::is_exact(parameters_); }) {
+      return has_exact_input() && Problem::is_exact(parameters_);
+    } else {
+      return has_exact_input();
+    }
+  }
 
   static double exact_error() {
     if constexpr (requires { Problem::exact_error; }) return Problem::exact_error;
@@ -361,8 +379,11 @@ class array_workload final : public workload {
 
   // Whole where that can be afforded: output by output, or with exact results by digests of them.
   check_result compare() {
-    constexpr bool streams = exactness<Problem>::template streams<sources>;
-    const bool exact = has_exact_input() || relative_bound(stage_, parameters_) == 0;
+    const bool streams = exactness<Problem>::template streams<sources> && streams_quickly();
+    if constexpr (streams_expectations) {
+      if (has_exact_input() && !has_exact_results() && streams) return check_streamed();
+    }
+    const bool exact = has_exact_results() || relative_bound(stage_, parameters_) == 0;
     if (exact && streams && whole_cost() > 16 * output_.size()) return check_digests();
     if (whole_cost() <= max_whole_cost) return check_whole();
     return exact && (streams || whole_cost() <= max_exact_cost) ? check_digests() : check_sample();
@@ -396,6 +417,50 @@ class array_workload final : public workload {
     if (other == found.end()) return result;
     result.failure = first_other_output((other - found.begin()) * segment, segment, unit);
     return result;
+  }
+
+  [[nodiscard]] bool streams_quickly() const {
+    if constexpr (requires { Problem::streams(parameters_); }) {
+      return Problem::streams(parameters_);
+    } else {
+      return true;
+    }
+  }
+
+  static constexpr bool streams_expectations = std::apply(
+      [](const auto&... values) {
+        return requires(const parameters& p) {
+          Problem::stream(values..., p, 0, 0, [](std::int64_t, const expectation&) {});
+        };
+      },
+      sources{});
+
+  // Every output against expectations that come one after another, within the bound.
+  check_result check_streamed() {
+    constexpr std::int64_t segment = std::int64_t{1} << 24;  // downloaded at once
+    constexpr std::int64_t piece = std::int64_t{1} << 16;    // by one core
+    const auto compare = make_comparison(largest_input());
+    const sources value = generated();
+    check_result total;
+    for (std::int64_t first = 0; first < output_.size(); first += segment) {
+      const std::vector<output_element> found = download(first, std::min(segment, output_.size() - first));
+      const auto count = static_cast<std::int64_t>(found.size());
+      std::vector<check_result> parts(threads_for(count, piece));
+      for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+        std::apply(
+            [&](const auto&... values) {
+              Problem::stream(values..., parameters_, first + begin, end - begin,
+                              [&](std::int64_t i, const expectation& expected) {
+                                compare.judge(expected, i, found[static_cast<std::size_t>(i - first)],
+                                              parts[thread]);
+                              });
+            },
+            value);
+      });
+      compare.add(parts, total);
+      if (total.failure) break;
+    }
+    return total;
   }
 
   [[nodiscard]] std::string digest_key() const {

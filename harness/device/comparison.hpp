@@ -55,25 +55,31 @@ class comparison {
     std::vector<check_result> results(threads_for(count, piece));
     for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
       for (std::int64_t k = begin; k < end; ++k) {
-        compare(sources, indices[static_cast<std::size_t>(k)], found[static_cast<std::size_t>(k)],
-                results[thread]);
+        const std::int64_t index = indices[static_cast<std::size_t>(k)];
+        judge(reference_of<Problem>(sources, parameters_, index), index, found[static_cast<std::size_t>(k)],
+              results[thread]);
       }
     });
-    check_result total{.relative_bound = relative_error_};
-    for (check_result& part : results) {
+    check_result total;
+    add(results, total);
+    return total;
+  }
+
+  // Adds what the cores have found, the first failure of all among it.
+  void add(std::vector<check_result>& parts, check_result& total) const {
+    total.relative_bound = relative_error_;
+    for (check_result& part : parts) {
       total.compared += part.compared;
       total.largest_error = std::max(total.largest_error, part.largest_error);
       total.relative_error = std::max(total.relative_error, part.relative_error);
       const bool earlier = part.failure && (!total.failure || *part.failure->index < *total.failure->index);
       if (earlier) total.failure = std::move(part.failure);
     }
-    return total;
   }
 
- private:
-  template <class Sources>
-  void compare(const Sources& sources, std::int64_t index, output_element found, check_result& result) const {
-    const expectation expected = reference_of<Problem>(sources, parameters_, index);
+  // One output.
+  void judge(const expectation& expected, std::int64_t index, output_element found,
+             check_result& result) const {
     ++result.compared;
     bool right = false;
     const auto found_value = static_cast<long double>(found);
@@ -105,6 +111,7 @@ class comparison {
                                     .found = number_text<output_element>(found_value)};
   }
 
+ private:
   // Whether the terms of an output, added up without their signs, leave the range of its element.
   [[nodiscard]] bool may_overflow(const expectation& expected) const {
     return expected.scale * static_cast<long double>(terms_) >

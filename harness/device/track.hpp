@@ -109,6 +109,9 @@ class track {
     return 0;
   }
   // Of the inputs with `seed`, where their size depends on it.
+  // Whether a stage that declares running sums (traits `drifts` and `leaks_nonfinite`) has any for these
+  // parameters: the traits excuse nothing else.
+  [[nodiscard]] virtual bool has_running_sums(const parameter_values& /*parameters*/) const { return true; }
   [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters,
                                              std::uint64_t seed) const = 0;
   // Why the stage cannot run these parameters; empty when it can. Scratch memory beyond all measure is a

@@ -281,7 +281,7 @@ bool gate::check(workload& work, const parameter_values& parameters, const launc
     result.failure = failure_record{.kind = error.kind(), .found = error.what()};
   }
   // What a trait excuses is compared no further.
-  if (may_be_wrong(result, setup.input)) return true;
+  if (may_be_wrong(result, parameters, setup.input)) return true;
   add(result);
   record_.relative_error = std::max(record_.relative_error, result.relative_error);
   if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
@@ -290,9 +290,10 @@ bool gate::check(workload& work, const parameter_values& parameters, const launc
 }
 
 // A trait excuses what comes after the first rare value, and nothing before it.
-bool gate::may_be_wrong(const check_result& result, pattern input) {
-  const bool may_drift = stage_.traits.drifts && shows_drift(input);
-  const bool may_leak = stage_.traits.leaks_nonfinite && shows_leaks(input);
+bool gate::may_be_wrong(const check_result& result, const parameter_values& parameters, pattern input) {
+  const bool running = track_.has_running_sums(parameters);
+  const bool may_drift = stage_.traits.drifts && running && shows_drift(input);
+  const bool may_leak = stage_.traits.leaks_nonfinite && running && shows_leaks(input);
   drift_.tried |= may_drift;
   leaks_.tried |= may_leak;
   const bool excused = (may_drift || may_leak) && result.failure &&

@@ -77,7 +77,7 @@ class gate {
   };
 
   void try_one(const trial& one, std::size_t place);
-  bool may_be_wrong(const check_result& result, pattern input);
+  bool may_be_wrong(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
   void judge_traits(bool thorough);
   void hollow(const char* trait, const std::string& found);

@@ -1,15 +1,15 @@
 // Sums without subtraction: a window is the suffix of one segment, whole segments, and the prefix of another.
 // Nothing drifts, and a NaN stays in the windows that hold it. The block scans the tiles of its halo as well,
 // each from both sides, so the cost grows with the window again; the next stage keeps those scans.
+#include "common/windows/suffix_prefix.hpp"
 #include "stages/moving_average/problem.hpp"
-#include "stages/moving_average/suffix_prefix.hpp"
 
 namespace lab::moving_average::suffix_and_prefix {
 namespace {
 
 constexpr int block_threads = 256;
 constexpr int per_thread = 7;  // odd: threads 7 doubles apart meet no bank conflict
-using window_sums = suffix_prefix<block_threads, per_thread>;
+using window_sums = windows::suffix_prefix<windows::total, block_threads, per_thread>;
 constexpr int tile = window_sums::tile;  // 1792 values
 
 // The halo's tiles and the block's own, and the totals that warps exchange.
@@ -36,13 +36,15 @@ __global__ void __launch_bounds__(block_threads)
   }
   __syncthreads();
 
-  const window_sums sums(window, segment_threads, thread);
+  const window_sums sums(windows::total{}, window, segment_threads, thread);
   double sum[per_thread];
-  if (sums.adds_up()) {
-    sums.add_up(sum, tiles, count, count - tile);
+  if (sums.is_short()) {
+    sums.combine_short(
+        sum, [tiles](int place, int) { return tiles[place]; }, count, count - tile);
   } else {
     for (int k = 0; k < count; k += tile) {
-      sums.scan(tiles + k, sum, others, [] { __syncthreads(); });
+      for (int v = 0; v < per_thread; ++v) sum[v] = tiles[k + sums.first + v];
+      sums.scan(sum, tiles + k, others, [] { __syncthreads(); });
       __syncthreads();
     }
     sums.complete(sum, tiles, count, count - tile);
@@ -69,7 +71,8 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "suffix and prefix sums of segments: no subtraction, no drift, no leak",
      .launch = launch,
-     .unsupported = [](const problem::parameters& p) { return tiles_too_long<window_sums>(p, 1); },
+     .unsupported =
+         [](const problem::parameters& p) { return windows::tiles_too_long<window_sums>(p.window, 1); },
      .tile = tile,
      .owner_of = consecutive_owner<tile, per_thread>}};
 

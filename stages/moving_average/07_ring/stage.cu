@@ -3,15 +3,15 @@
 // is computed.
 #include <algorithm>
 
+#include "common/windows/suffix_prefix.hpp"
 #include "stages/moving_average/problem.hpp"
-#include "stages/moving_average/suffix_prefix.hpp"
 
 namespace lab::moving_average::ring {
 namespace {
 
 constexpr int block_threads = 256;
 constexpr int per_thread = 7;
-using window_sums = suffix_prefix<block_threads, per_thread>;
+using window_sums = windows::suffix_prefix<windows::total, block_threads, per_thread>;
 constexpr int tile = window_sums::tile;  // 1792 values = 14 KiB
 
 // The halo's tiles and the current one, its results, and the totals that warps exchange.
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(block_threads)
   for (unsigned i = threadIdx.x; i < sizeof(others) / sizeof(double); i += block_threads) {
     reinterpret_cast<double*>(&others)[i] = 0;
   }
-  const window_sums sums(window, segment_threads, thread);
+  const window_sums sums(windows::total{}, window, segment_threads, thread);
   const double scale = 1.0 / window;
   const std::int64_t begin = blockIdx.x * stripe_tiles * tile;
   const std::int64_t end = begin + stripe_tiles * tile < n ? begin + stripe_tiles * tile : n;
@@ -54,11 +54,16 @@ __global__ void __launch_bounds__(block_threads)
     read(start + tile);
     __syncthreads();
     double sum[per_thread] = {};
-    if (sums.adds_up()) {
+    if (sums.is_short()) {
       // Behind the halo there is nothing yet.
-      if (start >= begin) sums.add_up(sum, ring, slots * tile, slot * tile);
+      if (start >= begin) {
+        sums.combine_short(
+            sum, [ring](int place, int) { return ring[place]; }, slots * tile, slot * tile);
+      }
     } else {
-      sums.scan(values_here, sum, others, [] { __syncthreads(); });
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) sum[v] = values_here[sums.first + v];
+      sums.scan(sum, values_here, others, [] { __syncthreads(); });
       __syncthreads();
       if (start >= begin) sums.complete(sum, ring, slots * tile, slot * tile);
     }
@@ -98,7 +103,8 @@ const registration<problem> registered{
     LAB_PATH,
     {.idea = "one long stripe per block; the last window's suffix sums stay in a ring",
      .launch = launch,
-     .unsupported = [](const problem::parameters& p) { return tiles_too_long<window_sums>(p, 2); },
+     .unsupported =
+         [](const problem::parameters& p) { return windows::tiles_too_long<window_sums>(p.window, 2); },
      .tile = tile}};
 
 }  // namespace

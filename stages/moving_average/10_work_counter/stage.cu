@@ -1,191 +1,47 @@
 // The blocks walk through memory side by side: each takes the next chunk of tiles from a counter, instead of
 // one long stripe. 132 stripes are 132 places read and 132 written at once, and a pure copy in that order is
-// no faster than the stage before; memory likes one place. A chunk reads the window before it again, and asks
-// the L2 cache to keep it for the neighbour who reads the same values as the end of its own chunk.
+// no faster than the stage before: memory is fastest when all blocks together read one contiguous region. A
+// chunk reads the window before it again, and asks the L2 cache to keep it for the neighbour who reads the
+// same values as the end of its own chunk (common/windows/pipeline.hpp).
 #include <algorithm>
 
-#include "common/bulk_copy.hpp"
+#include "common/windows/in_place.hpp"
+#include "common/windows/pipeline.hpp"
 #include "stages/moving_average/problem.hpp"
-#include "stages/moving_average/suffix_prefix.hpp"
 
 namespace lab::moving_average::work_counter {
 namespace {
 
-constexpr int group_threads = 256;  // compute one tile; two groups take turns
+constexpr int groups = 2;  // compute a tile each, in turn
+constexpr int group_threads = 256;
 constexpr int per_thread = 7;
-using window_sums = suffix_prefix<group_threads, per_thread>;
-constexpr int tile = window_sums::tile;                // 1792 values = 14 KiB
-constexpr int block_threads = 2 * group_threads + 64;  // two more warps issue the copies
-constexpr int slots = 15;     // of the ring: 210 KiB, and 14 KiB for results, of 227 KiB
-constexpr int min_ahead = 4;  // tiles that arrive or wait, at the longest window
-constexpr int max_ahead = 5;  // more in flight only scatters the accesses
-constexpr int longest_halo = slots - 1 - min_ahead;
-constexpr std::int64_t longest_window = std::int64_t{longest_halo} * tile + 1;  // 17 921
-static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
+using window_sums = windows::suffix_prefix<windows::total, group_threads, per_thread>;
+constexpr int tile = window_sums::tile;  // 1792 values = 14 KiB
+constexpr windows::ring_plan ring{tile};
 
 #if !LAB_EMULATED
-enum class tile_kind { stop, halo, results };
+using computation = windows::in_place<windows::total, group_threads, per_thread>;
+using tiles_in_flight = windows::pipeline<computation, groups, windows::ring_plan::slots>;
 
-struct shared_state {
-  double ring[slots * tile];  // values as they arrive, then suffix sums
-  double results[tile];
-  window_sums::exchange others[2];
-  std::int64_t start[slots];  // input index of the tile's first value
-  tile_kind kind[slots];
-  mbarrier arrived[slots], scanned[slots], computed[slots], drained[2];
-};
-
-// The loading thread: takes chunks from the counter and copies their tiles in, `ahead` of the computation.
-__device__ void load_tiles(shared_state& shared, const double* values, std::int64_t n, int window,
-                           int halo_tiles, int ahead, std::int64_t chunk_tiles, unsigned* next_chunk) {
-  const std::int64_t chunk = chunk_tiles * tile;
-  std::int64_t begin = atomicAdd(next_chunk, 1) * chunk;
-  std::int64_t following = 0;
-  std::int64_t step = -halo_tiles;
-  int load_slot = 0;
-  const auto load_next = [&] {
-    const std::int64_t start = begin + step * tile;
-    const bool more = begin < n && start < n;
-    shared.start[load_slot] = start;
-    shared.kind[load_slot] = !more ? tile_kind::stop : step < 0 ? tile_kind::halo : tile_kind::results;
-    // Of the halo only what the first window reaches, from an even index; an odd last value is read by its
-    // thread.
-    const std::int64_t from = max(start, max(begin - (window - 1), std::int64_t{0}) / 2 * 2);
-    const auto count = static_cast<int>(min(start + tile, n) / 2 * 2 - from);
-    double* const target = shared.ring + load_slot * tile + (from - start);
-    if (!more || count <= 0) {
-      shared.arrived[load_slot].arrive();
-    } else if (step < 0) {
-      copy_in_and_keep(target, values + from, count, shared.arrived[load_slot]);
-    } else {
-      copy_in(target, values + from, count, shared.arrived[load_slot]);
-    }
-    load_slot = load_slot + 1 == slots ? 0 : load_slot + 1;
-    // The next chunk is asked for a tile early: the answer takes about 1 us.
-    if (step == max(chunk_tiles - 2, std::int64_t{0})) following = atomicAdd(next_chunk, 1) * chunk;
-    if (++step == chunk_tiles) {
-      step = -halo_tiles;
-      begin = following;
-    }
-  };
-  for (int i = 0; i <= ahead; ++i) load_next();
-  unsigned phase = 0;
-  for (int slot = 0; shared.kind[slot] != tile_kind::stop;) {
-    shared.computed[slot].wait(phase);
-    load_next();  // over the tile that has left every window with this one
-    if (++slot == slots) slot = 0, ++phase;
-  }
-}
-
-// The storing thread: copies results out. Their one buffer is free again before the other group fills it.
-__device__ void store_tiles(shared_state& shared, double* averages, std::int64_t n) {
-  int slot = 0;
-  unsigned phase = 0;
-  for (unsigned t = 0;; ++t) {
-    shared.arrived[slot].wait(phase);
-    if (shared.kind[slot] == tile_kind::stop) break;
-    const bool results = shared.kind[slot] == tile_kind::results;
-    const std::int64_t start = shared.start[slot];
-    shared.computed[slot].wait(phase);
-    const int count = static_cast<int>(min(std::int64_t{tile}, n - start)) / 2 * 2;
-    if (results && count > 0) copy_out(averages + start, shared.results, count);
-    commit_group();
-    wait_group_read<0>();
-    shared.drained[t & 1].arrive();
-    if (++slot == slots) slot = 0, ++phase;
-  }
-}
-
-__global__ void __launch_bounds__(block_threads, 1)
-    moving_average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
-                          int window, int segment_threads, int halo_tiles, int ahead,
-                          std::int64_t chunk_tiles, unsigned* next_chunk) {
-  shared_state& shared = *dynamic_shared<shared_state>();
-  for (unsigned i = threadIdx.x; i < sizeof(shared.others) / sizeof(double); i += block_threads) {
-    reinterpret_cast<double*>(shared.others)[i] = 0;
-  }
-  if (threadIdx.x == 0) {
-    for (mbarrier& barrier : shared.arrived) barrier.initialise(1);
-    for (mbarrier& barrier : shared.scanned) barrier.initialise(group_threads);
-    for (mbarrier& barrier : shared.computed) barrier.initialise(group_threads);
-    for (mbarrier& barrier : shared.drained) barrier.initialise(1);
-    fence_mbarrier_init();
-  }
-  __syncthreads();
-  const int group = static_cast<int>(threadIdx.x) / group_threads;
+__global__ void __launch_bounds__(tiles_in_flight::block_threads, 1)
+    moving_average_kernel(windows::stream_of_tiles in, windows::work_counter counter, windows::total mean,
+                          int segment_threads) {
   const int thread = static_cast<int>(threadIdx.x) % group_threads;
-  if (group == 2) {
-    if (thread == 0) load_tiles(shared, values, n, window, halo_tiles, ahead, chunk_tiles, next_chunk);
-    if (thread == 32) store_tiles(shared, averages, n);
-    return;
-  }
-
-  const window_sums sums(window, segment_threads, thread);
-  const auto group_barrier = [group] { named_barrier(1 + group, group_threads); };
-  const double scale = 1.0 / window;
-  int slot = group;
-  unsigned phase = 0;
-  for (unsigned t = group;; t += 2) {
-    const int other_slot = slot == 0 ? slots - 1 : slot - 1;  // the tile before, the other group's
-    const unsigned other_phase = slot == 0 ? phase - 1 : phase;
-    shared.arrived[slot].wait(phase);
-    const tile_kind kind = shared.kind[slot];
-    if (kind == tile_kind::stop) break;
-    const std::int64_t start = shared.start[slot];
-    double* const values_here = shared.ring + slot * tile;
-    if (start + tile >= n && n % 2 != 0) {
-      if (thread == static_cast<int>(n - 1 - start) / per_thread) values_here[n - 1 - start] = values[n - 1];
-      group_barrier();
-    }
-    double sum[per_thread];
-    if (sums.adds_up()) {
-      if (t > 0) shared.arrived[other_slot].wait(other_phase);
-      sums.add_up(sum, shared.ring, slots * tile, slot * tile);
-    } else {
-      sums.scan(values_here, sum, shared.others[group], group_barrier);
-      shared.scanned[slot].arrive();
-      if (t > 0) shared.scanned[other_slot].wait(other_phase);
-      shared.scanned[slot].wait(phase);
-      if (kind == tile_kind::results) sums.complete(sum, shared.ring, slots * tile, slot * tile);
-    }
-    if (t > 0) shared.drained[(t - 1) & 1].wait((t - 1) >> 1);
-    if (kind == tile_kind::results) {
-      double* const results = shared.results + sums.first;
-#pragma unroll
-      for (int v = 0; v < per_thread; ++v) results[v] = sum[v] * scale;
-      if (start < window - 1 || start + tile >= n) {
-        for (int v = 0; v < per_thread; ++v) {
-          const std::int64_t i = start + sums.first + v;
-          if (i < window - 1) results[v] = incomplete;
-          if (i == n - 1) averages[i] = results[v];  // for an odd n, whose last value no bulk copy moves
-        }
-      }
-    }
-    fence_proxy_async();
-    shared.computed[slot].arrive();
-    slot += 2;
-    if (slot >= slots) slot -= slots, ++phase;
-  }
+  tiles_in_flight::run(in, counter, computation(mean, in.window, segment_threads, thread));
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  int device = 0;
-  int multiprocessors = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  const int halo_tiles = window_sums::halo_tiles(in.window);
-  const int ahead = std::min(max_ahead, slots - 1 - halo_tiles);
-  // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
-  // 21 at 3. From 8 tiles of halo on, a chunk long enough is a stripe.
-  const std::int64_t stripe_tiles = (in.n / tile + multiprocessors) / multiprocessors;
-  const std::int64_t chunk_tiles = halo_tiles < 8 ? std::max(1, halo_tiles) * (halo_tiles + 4) : stripe_tiles;
+  const int multiprocessors = windows::multiprocessors();
+  const std::int64_t chunk_tiles = ring.chunk_tiles(in.n, in.window, multiprocessors);
   const std::int64_t chunk = chunk_tiles * tile;
   const auto blocks =
       static_cast<unsigned>(std::min<std::int64_t>(multiprocessors, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
-  lab::launch(moving_average_kernel, dim3(blocks), dim3(block_threads), sizeof(shared_state), stream,
-              in.values, out.averages, in.n, in.window, window_sums::choose_segment(in.window), halo_tiles,
-              ahead, chunk_tiles, static_cast<unsigned*>(scratch.data));
+  lab::launch(moving_average_kernel, dim3(blocks), dim3(tiles_in_flight::block_threads),
+              sizeof(tiles_in_flight::shared_state), stream,
+              ring.tiles_of(in.values, out.averages, in.n, in.window, in.window),
+              windows::work_counter{chunk_tiles, static_cast<unsigned*>(scratch.data)},
+              windows::total::mean(in.window), window_sums::choose_segment(in.window));
 }
 #endif
 
@@ -194,7 +50,7 @@ const registration<problem> registered{
     {.idea = "the next chunk from a counter: the blocks stay close together in memory",
      .launch = LAB_GPU_ONLY(launch),
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
-     .unsupported = [](const problem::parameters& p) { return window_too_long(p, longest_window); },
+     .unsupported = [](const problem::parameters& p) { return ring.too_long(p.window); },
      .tile = tile,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 

@@ -1,0 +1,190 @@
+// Operations that reduce a window of float64 values, as pandas names them.
+//
+// An operation has a `state`, what is known of a run of neighbouring values:
+//
+//     identity()                the state of no value
+//     lift(value)               the state of one
+//     combine(earlier, later)   of two neighbouring runs; associative, and need not commute
+//     finish(state, count)      the result for a window of `count` values
+//
+// and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
+// 8-byte words. NaN reaches the result of every window that holds it.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "common/cuda.hpp"
+
+namespace lab::windows {
+
+// What stands in place of a result whose window is incomplete.
+inline constexpr double incomplete = std::numeric_limits<double>::infinity();
+
+// What an operation must have.
+template <class Operation>
+concept has_state = requires {
+  typename Operation::state;
+}
+&&std::is_trivially_copyable_v<typename Operation::state> && sizeof(typename Operation::state) % 8 == 0;
+template <class Operation>
+concept has_identity = requires(const Operation& operation) {
+  { operation.identity() } -> std::same_as<typename Operation::state>;
+};
+template <class Operation>
+concept has_lift = requires(const Operation& operation, double value) {
+  { operation.lift(value) } -> std::same_as<typename Operation::state>;
+};
+template <class Operation>
+concept has_combine = requires(const Operation& operation, const typename Operation::state& state) {
+  { operation.combine(state, state) } -> std::same_as<typename Operation::state>;
+};
+template <class Operation>
+concept has_finish = requires(const Operation& operation, const typename Operation::state& state) {
+  { operation.finish(state, std::int64_t{1}) } -> std::convertible_to<double>;
+};
+
+template <class Operation>
+concept window_operation = has_state<Operation> && has_identity<Operation> && has_lift<Operation> &&
+    has_combine<Operation> && has_finish<Operation> && requires {
+  { Operation::commutes } -> std::convertible_to<bool>;
+};
+
+// Names what an operation lacks, in a sentence.
+template <class Operation>
+struct checked_operation {
+  static_assert(has_state<Operation>,
+                "an operation has a `state`: trivially copyable, a whole number of 8-byte words");
+  static_assert(has_identity<Operation>, "identity() is the state of no value");
+  static_assert(has_lift<Operation>, "lift(value) is the state of one value");
+  static_assert(has_combine<Operation>, "combine(earlier, later) is the state of two neighbouring runs");
+  static_assert(has_finish<Operation>, "finish(state, count) is the result for a window of `count` values");
+  using type = Operation;
+};
+
+// mean and sum. The mean of a whole window multiplies by the reciprocal of its size.
+struct total {
+  using state = double;
+  static constexpr bool commutes = true;
+
+  std::int64_t window = 1;
+  double scale = 1;  // of a whole window: 1 for a sum, 1 / window for a mean
+  bool divides = false;
+
+  static constexpr total sum(std::int64_t window) { return {.window = window}; }
+  static constexpr total mean(std::int64_t window) {
+    return {.window = window, .scale = 1.0 / static_cast<double>(window), .divides = true};
+  }
+
+  __host__ __device__ static state identity() { return 0; }
+  __host__ __device__ static state lift(double value) { return value; }
+  __host__ __device__ static state combine(state earlier, state later) { return earlier + later; }
+  __host__ __device__ double finish(state all, std::int64_t count) const {
+    if (count == window || !divides) return all * scale;
+    return all / static_cast<double>(count);
+  }
+};
+
+// min and max: the maximum of x, or of -x. NaN wins over every number (fmax would drop it).
+struct extremum {
+  using state = double;
+  static constexpr bool commutes = true;
+
+  double sign = 1;  // of what is compared: 1 for the maximum, -1 for the minimum
+
+  __host__ __device__ static state identity() { return -INFINITY; }
+  __host__ __device__ state lift(double value) const { return sign * value; }
+  __host__ __device__ static state combine(state earlier, state later) {
+    return earlier > later || earlier != earlier ? earlier : later;
+  }
+  __host__ __device__ double finish(state largest, std::int64_t /*count*/) const { return sign * largest; }
+};
+
+// var and std, of a sample: count, mean, and the squared distances from the mean, of runs that are merged
+// pairwise (Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
+// Variances", 1979). Nothing is subtracted but means, so nothing cancels, and the result is never negative.
+struct moments {
+  struct state {
+    double count;
+    double mean;
+    double squares;
+  };
+  static constexpr bool commutes = false;  // but for rounding it does
+
+  bool takes_root = false;
+
+  __host__ __device__ static state identity() { return {0, 0, 0}; }
+  __host__ __device__ static state lift(double value) { return {1, value, 0}; }
+  __host__ __device__ static state combine(const state& earlier, const state& later) {
+    const double count = earlier.count + later.count;
+    const double part = count > 0 ? later.count / count : 0;
+    const double apart = later.mean - earlier.mean;
+    // In this order a large distance from a run of no values adds 0, and not Inf * 0.
+    return {count, earlier.mean + apart * part,
+            earlier.squares + later.squares + apart * (apart * (earlier.count * part))};
+  }
+  __host__ __device__ double finish(const state& all, std::int64_t /*count*/) const {
+    if (!(all.count > 1)) return NAN;
+    // The product is NaN where the mean is none: Inf among the values leaves no distance from it.
+    const double variance = all.squares / (all.count - 1) + 0 * all.mean;
+    return takes_root ? sqrt(variance) : variance;
+  }
+};
+
+// The window's beginning minus its ending, x[0] - x[-1]. It does not commute.
+struct first_minus_last {
+  struct state {
+    double first;
+    double last;
+    std::int64_t any;  // 0: of no value
+  };
+  static constexpr bool commutes = false;
+
+  __host__ __device__ static state identity() { return {0, 0, 0}; }
+  __host__ __device__ static state lift(double value) { return {value, value, 1}; }
+  __host__ __device__ static state combine(const state& earlier, const state& later) {
+    return {earlier.any != 0 ? earlier.first : later.first, later.any != 0 ? later.last : earlier.last,
+            earlier.any | later.any};
+  }
+  __host__ __device__ static double finish(const state& all, std::int64_t /*count*/) {
+    return all.first - all.last;
+  }
+};
+
+// Any operation on the values that are not NaN. A window with fewer than `min_periods` of them is incomplete.
+template <window_operation Operation>
+struct skipping {
+  struct state {
+    typename Operation::state of_values;
+    std::int64_t count;
+  };
+  static constexpr bool commutes = Operation::commutes;
+
+  Operation operation;
+  std::int64_t min_periods = 1;
+
+  __host__ __device__ state identity() const { return {operation.identity(), 0}; }
+  __host__ __device__ state lift(double value) const {
+    if (value != value) return identity();
+    return {operation.lift(value), 1};
+  }
+  __host__ __device__ state combine(const state& earlier, const state& later) const {
+    return {operation.combine(earlier.of_values, later.of_values), earlier.count + later.count};
+  }
+  __host__ __device__ double finish(const state& all, std::int64_t /*positions*/) const {
+    return all.count < min_periods ? incomplete : operation.finish(all.of_values, all.count);
+  }
+};
+
+// Output i: the windows at the beginning of the array hold i + 1 values.
+template <window_operation Operation>
+__host__ __device__ double window_result(const Operation& operation, const typename Operation::state& all,
+                                         std::int64_t i, std::int64_t window, std::int64_t min_periods) {
+  const std::int64_t count = i + 1 < window ? i + 1 : window;
+  return count < min_periods ? incomplete : operation.finish(all, count);
+}
+
+}  // namespace lab::windows

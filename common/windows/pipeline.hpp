@@ -1,0 +1,254 @@
+// The window kernels in which copies and computation are warps of their own (compute capability 9.0): one
+// thread fills a ring of tiles by bulk copies, several tiles ahead, another copies results out, and one or
+// two groups of threads compute, a tile each in turn.
+//
+// A stage chooses the groups, where a block's tiles come from (`stripe`, `work_counter`), and how windows are
+// made of them: in_place.hpp keeps suffixes in the ring, two_scans.hpp the values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "common/bulk_copy.hpp"
+#include "common/windows/suffix_prefix.hpp"
+
+namespace lab::windows {
+
+// What a block computes: n float64 values, and where the results go.
+struct stream_of_tiles {
+  const double* __restrict__ values;
+  double* __restrict__ results;
+  std::int64_t n;
+  int window;
+  int min_periods;
+  int halo_tiles;  // before a chunk, that its windows reach into
+  int ahead;       // tiles that arrive or wait while one is computed
+};
+
+// The ring in shared memory, of 15 tiles: with one for results 224 of 227 KiB at 14 KiB a tile.
+struct ring_plan {
+  static constexpr int slots = 15;
+  static constexpr int min_ahead = 4;  // tiles that arrive or wait, at the longest window
+  static constexpr int max_ahead = 5;  // more in flight only scatters the accesses
+  static constexpr int max_halo_tiles = slots - 1 - min_ahead;
+
+  int tile;  // values
+
+  // 17 921 at tiles of 1792.
+  [[nodiscard]] constexpr std::int64_t longest_window() const {
+    return std::int64_t{max_halo_tiles} * tile + 1;
+  }
+  // Why the ring cannot hold the window; empty when it can.
+  [[nodiscard]] std::string too_long(std::int64_t window) const {
+    return window_too_long(window, longest_window());
+  }
+  [[nodiscard]] constexpr int halo_tiles(std::int64_t window) const {
+    return static_cast<int>((window - 1 + tile - 1) / tile);
+  }
+  // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
+  // 21 at 3. From 8 tiles of halo on, a chunk long enough is a stripe.
+  [[nodiscard]] constexpr std::int64_t chunk_tiles(std::int64_t n, std::int64_t window,
+                                                   int multiprocessors) const {
+    const int halo = halo_tiles(window);
+    if (halo < 8) return std::max(1, halo) * (halo + 4);
+    return (n / tile + multiprocessors) / multiprocessors;
+  }
+  [[nodiscard]] stream_of_tiles tiles_of(const double* values, double* results, std::int64_t n,
+                                         std::int64_t window, std::int64_t min_periods) const {
+    const int halo = halo_tiles(window);
+    return {values,
+            results,
+            n,
+            static_cast<int>(window),
+            static_cast<int>(min_periods),
+            halo,
+            std::min(max_ahead, slots - 1 - halo)};
+  }
+};
+
+#if defined(__CUDACC__) && !LAB_EMULATED
+
+// A block's tiles are one long stripe of the array.
+struct stripe {
+  static constexpr bool keeps_halo = false;
+  std::int64_t tiles;  // of each block
+
+  __device__ std::int64_t first(std::int64_t /*n*/) const { return blockIdx.x; }
+  __device__ std::int64_t next(std::int64_t n) const { return n; }
+};
+
+// A block takes the next chunk of tiles from a counter, which begins at 0. The halo of a chunk is the end of
+// the one before: the L2 cache is asked to keep it.
+struct work_counter {
+  static constexpr bool keeps_halo = true;
+  std::int64_t tiles;  // of a chunk
+  unsigned* counter;
+
+  __device__ std::int64_t first(std::int64_t n) const { return next(n); }
+  __device__ std::int64_t next(std::int64_t /*n*/) const { return atomicAdd(counter, 1U); }
+};
+
+enum class tile_kind { stop, halo, results };
+
+// `Windows` makes windows of tiles (in_place.hpp, two_scans.hpp).
+template <class Windows, int groups, int slots>
+struct pipeline {
+  static constexpr int tile = Windows::tile;
+  static constexpr int group_threads = Windows::group_threads;
+  static constexpr int block_threads = groups * group_threads + 64;  // two more warps issue the copies
+  static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
+  static_assert(slots % groups == 1 || groups == 1, "the tile before belongs to the other group");
+
+  struct shared_state {
+    double ring[slots * tile];  // values as they arrive
+    double results[tile];
+    typename Windows::template shared_state<groups, slots> windows;
+    std::int64_t start[slots];  // input index of the tile's first value
+    tile_kind kind[slots];
+    mbarrier arrived[slots], scanned[slots], computed[slots], drained[groups];
+  };
+
+  // The loading thread: copies the tiles in, `ahead` of the computation.
+  template <class Source>
+  static __device__ void load_tiles(shared_state& shared, const stream_of_tiles& in, const Source& source) {
+    const std::int64_t chunk = source.tiles * tile;
+    std::int64_t begin = source.first(in.n) * chunk;
+    std::int64_t following = 0;
+    std::int64_t step = -in.halo_tiles;
+    int load_slot = 0;
+    const auto load_next = [&] {
+      const std::int64_t start = begin + step * tile;
+      const bool more = begin < in.n && start < in.n;
+      shared.start[load_slot] = start;
+      shared.kind[load_slot] = !more ? tile_kind::stop : step < 0 ? tile_kind::halo : tile_kind::results;
+      // Of the halo only what the first window reaches, from an even index; an odd last value is read by its
+      // thread.
+      const std::int64_t from = max(start, max(begin - (in.window - 1), std::int64_t{0}) / 2 * 2);
+      const auto count = static_cast<int>(min(start + tile, in.n) / 2 * 2 - from);
+      double* const target = shared.ring + load_slot * tile + (from - start);
+      if (!more || count <= 0) {
+        shared.arrived[load_slot].arrive();
+      } else if (Source::keeps_halo && step < 0) {
+        copy_in_and_keep(target, in.values + from, count, shared.arrived[load_slot]);
+      } else {
+        copy_in(target, in.values + from, count, shared.arrived[load_slot]);
+      }
+      load_slot = load_slot + 1 == slots ? 0 : load_slot + 1;
+      // The next chunk is asked for a tile early: the answer of a counter takes about 1 us.
+      if (step == max(source.tiles - 2, std::int64_t{0})) following = source.next(in.n) * chunk;
+      if (++step == source.tiles) {
+        step = -in.halo_tiles;
+        begin = following;
+      }
+    };
+    for (int i = 0; i <= in.ahead; ++i) load_next();
+    unsigned phase = 0;
+    for (int slot = 0; shared.kind[slot] != tile_kind::stop;) {
+      shared.computed[slot].wait(phase);
+      load_next();  // over the tile that has left every window with this one
+      if (++slot == slots) slot = 0, ++phase;
+    }
+  }
+
+  // The storing thread: copies results out. Their one buffer is free again before the next tile fills it.
+  static __device__ void store_tiles(shared_state& shared, const stream_of_tiles& in) {
+    int slot = 0;
+    unsigned phase = 0;
+    for (unsigned t = 0;; ++t) {
+      shared.arrived[slot].wait(phase);
+      if (shared.kind[slot] == tile_kind::stop) break;
+      const bool results = shared.kind[slot] == tile_kind::results;
+      const std::int64_t start = shared.start[slot];
+      shared.computed[slot].wait(phase);
+      const int count = static_cast<int>(min(std::int64_t{tile}, in.n - start)) / 2 * 2;
+      if (results && count > 0) copy_out(in.results + start, shared.results, count);
+      commit_group();
+      wait_group_read<0>();
+      shared.drained[t % groups].arrive();
+      if (++slot == slots) slot = 0, ++phase;
+    }
+  }
+
+  // A group of threads: computes every tile, or every second one.
+  static __device__ void compute_tiles(shared_state& shared, const stream_of_tiles& in,
+                                       const Windows& windows, int group) {
+    constexpr int per_thread = Windows::per_thread;
+    const auto group_barrier = [group] { named_barrier(1 + group, group_threads); };
+    int slot = group;
+    unsigned phase = 0;
+    for (unsigned t = group;; t += groups) {
+      shared.arrived[slot].wait(phase);
+      const tile_kind kind = shared.kind[slot];
+      if (kind == tile_kind::stop) break;
+      const std::int64_t start = shared.start[slot];
+      double* const values_here = shared.ring + slot * tile;
+      if (start + tile >= in.n && in.n % 2 != 0) {
+        if (windows.thread == static_cast<int>(in.n - 1 - start) / per_thread)
+          values_here[in.n - 1 - start] = in.values[in.n - 1];
+        group_barrier();
+      }
+      // The tile before is the other group's.
+      const int before = slot == 0 ? slots - 1 : slot - 1;
+      const unsigned phase_before = slot == 0 ? phase - 1 : phase;
+      const auto wait_for_values = [&] {
+        if (groups > 1 && t > 0) shared.arrived[before].wait(phase_before);
+      };
+      const auto wait_for_scans = [&] {
+        if constexpr (groups == 1) {
+          group_barrier();
+        } else {
+          shared.scanned[slot].arrive();
+          if (t > 0) shared.scanned[before].wait(phase_before);
+          shared.scanned[slot].wait(phase);
+        }
+      };
+      typename Windows::state own[per_thread];
+      windows.make(own, shared.ring, shared.windows, group, slot, start, kind == tile_kind::results,
+                   group_barrier, wait_for_values, wait_for_scans);
+      if (t > 0) shared.drained[(t - 1) % groups].wait((t - 1) / groups);
+      if (kind == tile_kind::results) {
+        double* const results = shared.results + windows.first;
+#pragma unroll
+        for (int v = 0; v < per_thread; ++v) results[v] = windows.operation.finish(own[v], in.window);
+        if (start < in.window - 1 || start + tile >= in.n) {
+          for (int v = 0; v < per_thread; ++v) {
+            const std::int64_t i = start + windows.first + v;
+            if (i < in.window - 1)
+              results[v] = window_result(windows.operation, own[v], i, in.window, in.min_periods);
+            if (i == in.n - 1)
+              in.results[i] = results[v];  // for an odd n, whose last value no bulk copy moves
+          }
+        }
+      }
+      fence_proxy_async();
+      shared.computed[slot].arrive();
+      slot += groups;
+      if (slot >= slots) slot -= slots, ++phase;
+    }
+  }
+
+  // The whole kernel, one block on each multiprocessor.
+  template <class Source>
+  static __device__ void run(const stream_of_tiles& in, const Source& source, const Windows& windows) {
+    shared_state& shared = *dynamic_shared<shared_state>();
+    windows.initialise(shared.windows, block_threads);
+    if (threadIdx.x == 0) {
+      for (mbarrier& barrier : shared.arrived) barrier.initialise(1);
+      for (mbarrier& barrier : shared.scanned) barrier.initialise(group_threads);
+      for (mbarrier& barrier : shared.computed) barrier.initialise(group_threads);
+      for (mbarrier& barrier : shared.drained) barrier.initialise(1);
+      fence_mbarrier_init();
+    }
+    __syncthreads();
+    const int group = static_cast<int>(threadIdx.x) / group_threads;
+    if (group < groups) return compute_tiles(shared, in, windows, group);
+    const int thread = static_cast<int>(threadIdx.x) % group_threads;
+    if (thread == 0) load_tiles(shared, in, source);
+    if (thread == 32) store_tiles(shared, in);
+  }
+};
+
+#endif
+
+}  // namespace lab::windows

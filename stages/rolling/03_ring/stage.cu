@@ -1,0 +1,33 @@
+// One block streams one long stripe: the suffixes of the last window stay in a ring in shared memory, so that
+// every value is read once and scanned once, from both sides (common/windows/ring.hpp).
+// moving_average/07_ring is this kernel for the mean. A ring of states grows with their size: windows of var
+// and std, whose state is three numbers, may be a third as long.
+#include "common/windows/ring.hpp"
+#include "stages/rolling/operations.hpp"
+
+namespace lab::rolling::ring {
+namespace {
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  with_operation(in, [&](const auto& operation) {
+    windows::launch_ring(operation, in.values, out.results, in.n, in.window, in.min_periods, stream);
+  });
+}
+
+std::string unsupported(const problem::parameters& p) {
+  const input in = problem::bind_input(p, nullptr);
+  std::string why;
+  with_operation(
+      in, [&]<class Operation>(const Operation&) { why = windows::ring<Operation>::too_long(in.window); });
+  return why;
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "one long stripe per block; the last window's suffixes stay in a ring",
+     .launch = launch,
+     .unsupported = unsupported,
+     .tile = windows::ring<windows::total>::tile}};
+
+}  // namespace
+}  // namespace lab::rolling::ring

@@ -1,0 +1,342 @@
+// Window functions of n float64 values, in pandas' words: output i reduces inputs i - window + 1 .. i.
+//
+// Windows at the beginning of the array hold i + 1 values. One with fewer than `min-periods` is incomplete,
+// and its output +Inf (pandas: NaN). NaN poisons the windows that hold it, or is skipped: it then counts as
+// absent. Inf is IEEE 754's (pandas takes it for NaN). var and std are those of a sample: NaN for a single
+// value.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/windows/operations.hpp"
+#include "harness/device/array_problem.hpp"
+#include "harness/device/stage.hpp"
+#include "stages/rolling/user_operation.hpp"
+
+namespace lab::rolling {
+
+using windows::incomplete;
+
+enum class operation : std::int64_t { mean, sum, min, max, var, std, first_minus_last, user };
+inline constexpr std::size_t operations = 8;
+enum class missing : std::int64_t { propagate, skip };
+
+// n values in device memory.
+struct input {
+  const double* values;
+  std::int64_t n;
+  std::int64_t window;       // at most n + 1, which no window completes
+  std::int64_t min_periods;  // at least 1
+  rolling::operation operation;
+  rolling::missing missing;
+};
+
+// n results in device memory.
+struct output {
+  double* results;
+};
+
+struct problem {
+  using elements = element_types<double, double>;
+  using input = rolling::input;
+  using output = rolling::output;
+
+  struct parameters {
+    std::int64_t n = 0;
+    std::int64_t window = 1;
+    std::int64_t min_periods = 0;  // 0: the window
+    std::int64_t operation = 0;
+    std::int64_t missing = 0;
+  };
+
+  static constexpr const char* title = "Rolling window functions, float64";
+  static constexpr const char* unit = "window";
+  static constexpr array_ceiling ceiling = array_ceiling::copy;
+
+  static std::vector<parameter<parameters>> describe();
+  static std::string why_invalid(const parameters& p);
+
+  // Every value is read once and every result written once.
+  static array_layout layout(const parameters& p) {
+    return {.inputs = {{"values", {p.n}}},
+            .output = {"results", {p.n}},
+            .terms = std::min(p.window, p.n),
+            .fewest_bytes = p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double))};
+  }
+  static input bind_input(const parameters& p, const double* values) {
+    return {values,
+            p.n,
+            std::min(p.window, p.n + 1),
+            std::min(min_periods(p), p.n + 1),
+            static_cast<rolling::operation>(p.operation),
+            static_cast<rolling::missing>(p.missing)};
+  }
+  static output bind_output(const parameters& /*p*/, double* results) { return {results}; }
+
+  static std::int64_t min_periods(const parameters& p) {
+    return p.min_periods == 0 ? p.window : p.min_periods;
+  }
+
+  // The definition, in long double and in two passes. `value(j)` is input j.
+  template <class Value>
+  static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
+    const std::int64_t first = std::max<std::int64_t>(0, i - p.window + 1);
+    const auto counts = [&](double x) {
+      return static_cast<rolling::missing>(p.missing) == missing::propagate || !std::isnan(x);
+    };
+    const auto each = [&](const auto& visit) {
+      for (std::int64_t j = first; j <= i; ++j) {
+        if (const double x = value(j); counts(x)) visit(x);
+      }
+    };
+    std::int64_t count = 0;
+    each([&](double) { ++count; });
+    if (count < min_periods(p)) return {.value = incomplete, .scale = 0};
+    switch (static_cast<rolling::operation>(p.operation)) {
+      case operation::mean:
+      case operation::sum:
+        return of_sum(each, static_cast<rolling::operation>(p.operation) == operation::mean ? count : 1);
+      case operation::min:
+        return of_extremum(each, -1);
+      case operation::max:
+        return of_extremum(each, 1);
+      case operation::var:
+        return of_variance(each, count, false);
+      case operation::std:
+        return of_variance(each, count, true);
+      case operation::first_minus_last:
+        return of_ends(each);
+      case operation::user:
+        return of_user(each, count);
+    }
+    return {};
+  }
+
+  // Relative to the scale that the reference names; 0 asks for equality.
+  static double relative_error(const parameters& p) {
+    constexpr double u = 0x1p-53;
+    switch (static_cast<rolling::operation>(p.operation)) {
+      case operation::mean:
+      case operation::sum:
+        return std::min(4 * u * static_cast<double>(p.window + 1), 1e-12);
+      case operation::var:
+      case operation::std:
+        return std::min(8 * u * static_cast<double>(p.window + 4), 1e-12);
+      case operation::user:
+        return user_operation::rounds ? user_operation::relative_error : 0;
+      default:
+        return 0;
+    }
+  }
+
+  // What a running sum carries along, of the largest magnitude among the inputs: of a root, the root of it.
+  // Other operations keep none.
+  static double drift_error(const parameters& p) {
+    return static_cast<rolling::operation>(p.operation) == operation::std ? 1e-6 : 1e-12;
+  }
+  static bool may_drift(const parameters& p) {
+    const auto which = static_cast<rolling::operation>(p.operation);
+    return which == operation::mean || which == operation::sum || which == operation::var ||
+           which == operation::std;
+  }
+
+  // With whole numbers as inputs, sums, extremes and differences are exact, and a mean is its sum divided by
+  // the window. var and std are not, and are compared one by one.
+  static constexpr double exact_error = 0x1p-51;
+  static double exact_unit(const parameters& p) {
+    return static_cast<rolling::operation>(p.operation) == operation::mean ? static_cast<double>(p.window)
+                                                                           : 1;
+  }
+  static bool is_exact(const parameters& p) {
+    switch (static_cast<rolling::operation>(p.operation)) {
+      case operation::var:
+      case operation::std:
+        return false;
+      case operation::user:
+        return !user_operation::rounds;
+      case operation::mean:
+        return min_periods(p) >= p.window;  // the means of fewer values are no multiples of 1 / window
+      default:
+        return true;
+    }
+  }
+  // Whether stream() takes constant time for an output.
+  static bool streams(const parameters& p) {
+    const auto which = static_cast<rolling::operation>(p.operation);
+    if (which == operation::user) return false;
+    return which != operation::first_minus_last ||
+           static_cast<rolling::missing>(p.missing) == missing::propagate;
+  }
+  // Calls visit(i, expectation of output i) for first <= i < first + count. Where sums are asked for, inputs
+  // are whole numbers.
+  template <class Value, class Visit>
+  static void stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                     const Visit& visit);
+  template <class Value, class Visit>
+  static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                            const Visit& visit) {
+    stream(value, p, first, count, [&](std::int64_t i, const expectation& expected) {
+      const bool is_mean = static_cast<rolling::operation>(p.operation) == operation::mean;
+      const bool scaled = is_mean && i >= p.window - 1;
+      visit(i, scaled
+                   ? static_cast<double>(std::nearbyint(expected.value * static_cast<long double>(p.window)))
+                   : static_cast<double>(expected.value));
+    });
+  }
+  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
+                                             std::uint64_t /*seed*/) {
+    return {{pattern::integers}};
+  }
+
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
+  // What a stage that cannot run a case's operation is tried on instead, best first.
+  static std::vector<parameters> alternatives(const parameters& p);
+
+ private:
+  template <class Each>
+  static expectation of_sum(const Each& each, std::int64_t divisor) {
+    long double sum = 0;
+    long double magnitude = 0;
+    each([&](double x) {
+      sum += x;
+      magnitude += std::abs(x);
+    });
+    const auto by = static_cast<long double>(divisor);
+    return {.value = sum / by, .scale = magnitude / by};
+  }
+
+  template <class Each>
+  static expectation of_extremum(const Each& each, double sign) {
+    const windows::extremum op{sign};
+    double largest = op.identity();
+    each([&](double x) { largest = op.combine(largest, op.lift(x)); });
+    return {.value = op.finish(largest, 1)};
+  }
+
+  template <class Each>
+  static expectation of_variance(const Each& each, std::int64_t count, bool takes_root) {
+    if (count < 2) return {.value = NAN};
+    long double sum = 0;
+    long double squares = 0;
+    each([&](double x) {
+      sum += x;
+      squares += static_cast<long double>(x) * x;
+    });
+    const long double mean = sum / static_cast<long double>(count);
+    long double apart = 0;
+    // A square below the range of a double is 0.
+    each([&](double x) { apart += static_cast<double>((x - mean) * (x - mean)); });
+    return variance(apart / static_cast<long double>(count - 1), squares / static_cast<long double>(count),
+                    takes_root);
+  }
+
+  // The condition of a variance: what rounding the values' mean does to it.
+  static expectation variance(long double var, long double mean_square, bool takes_root) {
+    const long double rms = std::sqrt(mean_square);
+    if (takes_root) return {.value = std::sqrt(var), .scale = var == 0 ? 0 : rms};
+    return {.value = var, .scale = std::sqrt(var) * rms};
+  }
+
+  template <class Each>
+  static expectation of_ends(const Each& each) {
+    windows::first_minus_last::state all = windows::first_minus_last::identity();
+    each(
+        [&](double x) { all = windows::first_minus_last::combine(all, windows::first_minus_last::lift(x)); });
+    return {.value = windows::first_minus_last::finish(all, 1)};
+  }
+
+  template <class Value>
+  static expectation reference_of_ends(const Value& value, const parameters& p, std::int64_t i) {
+    if (!streams(p)) return reference(value, p, i);
+    const std::int64_t oldest = std::max<std::int64_t>(0, i - p.window + 1);
+    if (i - oldest + 1 < min_periods(p)) return {.value = incomplete};
+    return {.value = value(oldest) - value(i)};
+  }
+
+  template <class Each>
+  static expectation of_user(const Each& each, std::int64_t count) {
+    const user_operation op{};
+    user_operation::state all = op.identity();
+    each([&](double x) { all = op.combine(all, op.lift(x)); });
+    const double result = op.finish(all, count);
+    return {.value = result, .scale = user_operation::rounds ? std::abs(result) : 0};
+  }
+};
+
+// Sums in 128 bits: exact for whole numbers below 2^32 and windows below 2^32. Extremes by the queue of
+// candidates (each value enters and leaves it once).
+template <class Value, class Visit>
+void problem::stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                     const Visit& visit) {
+  const auto which = static_cast<rolling::operation>(p.operation);
+  if (which == operation::first_minus_last || which == operation::user) {
+    for (std::int64_t i = first; i < first + count; ++i) visit(i, reference_of_ends(value, p, i));
+    return;
+  }
+  const bool skips = static_cast<rolling::missing>(p.missing) == missing::skip;
+  const bool is_extremum = which == operation::min || which == operation::max;
+  const double sign = which == operation::min ? -1 : 1;
+  std::deque<std::pair<std::int64_t, double>> candidates;  // descending
+  std::int64_t last_nan = -1;
+  std::int64_t present = 0;  // values in the window that count
+  __int128 sum = 0;
+  __int128 magnitude = 0;
+  __int128 squares = 0;
+  const auto count_in = [&](std::int64_t j, int direction) {
+    const double x = value(j);
+    if (skips && std::isnan(x)) return;
+    present += direction;
+    if (is_extremum) return;
+    const auto whole = static_cast<__int128>(static_cast<std::int64_t>(x));
+    sum += direction * whole;
+    magnitude += direction * (whole < 0 ? -whole : whole);
+    squares += direction * whole * whole;
+  };
+  const auto enter = [&](std::int64_t j) {
+    count_in(j, 1);
+    if (!is_extremum) return;
+    const double x = sign * value(j);
+    if (std::isnan(x)) {
+      last_nan = j;
+      return;
+    }
+    while (!candidates.empty() && candidates.back().second <= x) candidates.pop_back();
+    candidates.emplace_back(j, x);
+  };
+  for (std::int64_t j = std::max<std::int64_t>(0, first - p.window + 1); j < first; ++j) enter(j);
+  for (std::int64_t i = first; i < first + count; ++i) {
+    enter(i);
+    const std::int64_t oldest = std::max<std::int64_t>(0, i - p.window + 1);
+    while (!candidates.empty() && candidates.front().first < oldest) candidates.pop_front();
+    const auto in_window = static_cast<long double>(present);
+    if (present < min_periods(p)) {
+      visit(i, expectation{.value = incomplete});
+    } else if (is_extremum) {
+      const bool poisoned = !skips && last_nan >= oldest;
+      visit(i, expectation{.value = poisoned             ? NAN
+                                    : candidates.empty() ? -sign * INFINITY
+                                                         : sign * candidates.front().second});
+    } else if (which == operation::mean || which == operation::sum) {
+      const long double by = which == operation::mean ? in_window : 1;
+      visit(i, expectation{.value = static_cast<long double>(sum) / by,
+                           .scale = static_cast<long double>(magnitude) / by});
+    } else if (present < 2) {
+      visit(i, expectation{.value = NAN});
+    } else {
+      const auto apart = static_cast<long double>(static_cast<__int128>(present) * squares - sum * sum);
+      visit(i, variance(apart / in_window / (in_window - 1), static_cast<long double>(squares) / in_window,
+                        which == operation::std));
+    }
+    if (i >= p.window - 1) count_in(i - p.window + 1, -1);
+  }
+}
+
+}  // namespace lab::rolling

@@ -1,0 +1,174 @@
+// What the stages of the window functions are tried on.
+#include "harness/device/array_track.hpp"
+#include "stages/rolling/problem.hpp"
+
+namespace lab::rolling {
+
+std::vector<parameter<problem::parameters>> problem::describe() {
+  return {{.name = "n",
+           .member = &parameters::n,
+           .meaning = "values",
+           .minimum = 0,
+           .bench = {1'000'000'000},
+           .emulator_bench = {300'000}},
+          {.name = "window",
+           .member = &parameters::window,
+           .meaning = "values that an output is made of",
+           .minimum = 1,
+           .bench = {300},
+           .emulator_bench = {300}},
+          {.name = "min-periods",
+           .member = &parameters::min_periods,
+           .meaning = "the fewest values that complete a window; 0: all of it",
+           .minimum = 0,
+           .bench = {0},
+           .emulator_bench = {0},
+           .apply_default = 0},
+          {.name = "operation",
+           .member = &parameters::operation,
+           .meaning = "what is made of a window",
+           .bench = {"mean", "max", "std"},
+           .emulator_bench = {"std"},
+           .choices = {{0, "mean"},
+                       {1, "sum"},
+                       {2, "min"},
+                       {3, "max"},
+                       {4, "var"},
+                       {5, "std"},
+                       {6, "first_minus_last"},
+                       {7, "user"}}},
+          {.name = "missing",
+           .member = &parameters::missing,
+           .meaning = "what a NaN does: it poisons its windows, or counts as absent",
+           .bench = {"propagate"},
+           .emulator_bench = {"propagate"},
+           .choices = {{0, "propagate"}, {1, "skip"}},
+           .apply_default = "propagate"}};
+}
+
+std::string problem::why_invalid(const parameters& p) {
+  if (p.min_periods <= p.window) return "";
+  return "min-periods " + std::to_string(p.min_periods) + " is more than the window, " +
+         std::to_string(p.window);
+}
+
+// Another operation, beginning with those that differ least; then without what not every stage has.
+std::vector<problem::parameters> problem::alternatives(const parameters& p) {
+  std::vector<parameters> list;
+  for (const bool simple : {false, true}) {
+    for (std::int64_t step = 0; step < static_cast<std::int64_t>(operations); ++step) {
+      parameters other = p;
+      other.operation = (p.operation + step) % static_cast<std::int64_t>(operations);
+      if (simple) other.min_periods = 0, other.missing = static_cast<std::int64_t>(missing::propagate);
+      list.push_back(other);
+    }
+  }
+  return list;
+}
+
+namespace {
+
+// Adds cases, each with the next operation.
+class case_list {
+ public:
+  explicit case_list(std::uint64_t turn) : turn_(turn) {}
+
+  void add(std::int64_t n, std::int64_t window, pattern kind, bool brief = false) {
+    add(n, window, kind, brief, next_operation());
+  }
+  void add(std::int64_t n, std::int64_t window, pattern kind, bool brief, operation which) {
+    if (n < 0 || window < 1) return;
+    cases.push_back(
+        {{.n = n,
+          .window = window,
+          .min_periods = next_min_periods(window),
+          .operation = static_cast<std::int64_t>(which),
+          .missing = static_cast<std::int64_t>(turn_ % 5 == 2 ? missing::skip : missing::propagate)},
+         kind,
+         brief});
+  }
+
+  std::vector<verification_case<problem::parameters>> cases;
+
+ private:
+  operation next_operation() { return static_cast<operation>(turn_++ % operations); }
+  // The window, one, or something in between.
+  std::int64_t next_min_periods(std::int64_t window) {
+    const std::uint64_t bits = random_bits(0x3141, turn_ ^ static_cast<std::uint64_t>(window));
+    if (bits % 4 == 0) return 1;
+    return bits % 4 == 1 ? 1 + static_cast<std::int64_t>((bits >> 8) % static_cast<std::uint64_t>(window))
+                         : 0;
+  }
+
+  std::uint64_t turn_;
+};
+
+}  // namespace
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  case_list list(0);
+  // A few quick ones that every run repeats: each operation, and what running sums get wrong.
+  list.add(3 * tile + 17, 37, pattern::random);
+  for (std::size_t k = 1; k < operations; ++k)
+    list.add(6'011, k % 2 == 0 ? 300 : 5, k < 5 ? pattern::signed_random : pattern::random);
+  for (const operation which : {operation::mean, operation::std, operation::max, operation::user}) {
+    list.add(6'011, 700, pattern::spikes, false, which);
+    list.add(6'011, 5, pattern::nonfinite, false, which);
+  }
+  if (!thorough) return std::move(list.cases);
+
+  for (const std::int64_t n :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
+        std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
+    for (const std::int64_t window : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{32},
+                                      tile - 1, tile, tile + 1, n - 1, n, n + 1, std::int64_t{1} << 40})
+      list.add(n, window, pattern::integers, true);
+  }
+  for (const std::int64_t window : {1, 4, 31, 64, 100, 127, 1023, 1024, 1025})
+    list.add(9'011, window, pattern::random, true);
+  for (std::size_t k = 0; k < operations; ++k) {
+    for (const std::int64_t window : {3000, 4096}) list.add(window + 2 * tile + 777, window, pattern::random);
+  }
+  for (const std::int64_t window : {8191, 16383, 16384})
+    list.add(window + 2 * tile + 777, window, pattern::random);
+  for (std::size_t k = 0; k < operations; ++k) {
+    for (const pattern kind :
+         {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal, pattern::ramp}) {
+      for (const std::int64_t window : {2, 17, 300}) list.add(6'011, window, kind, window != 17);
+    }
+  }
+  // Inputs of one kind, and those that are exact.
+  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
+                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
+                             pattern::constant, pattern::ties, pattern::integers, pattern::lone_maximum}) {
+    for (std::size_t k = 0; k < operations; ++k) list.add(tile + 311, k % 3 == 0 ? 5 : 300, kind, k > 0);
+  }
+  for (const std::int64_t n : residue_sizes(tile, seed)) {
+    const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
+    const std::int64_t windows[] = {1 + static_cast<std::int64_t>(bits >> 40) % 40,
+                                    std::max<std::int64_t>(1, n - 1), std::max<std::int64_t>(1, n), n + 1};
+    list.add(n, windows[bits % 16 < 13 ? 0 : bits % 16 - 12], pattern::integers, true);
+  }
+  // Sizes drawn at random, but the same ones every time.
+  for (std::uint64_t k = 0; k < 16; ++k) {
+    const auto n = static_cast<std::int64_t>(1 + random_bits(7, k) % 40'000);
+    list.add(n,
+             static_cast<std::int64_t>(1 + random_bits(8, k) %
+                                               static_cast<std::uint64_t>(std::min<std::int64_t>(n, 2000))),
+             pattern::random);
+  }
+  if constexpr (!emulated) {
+    for (std::size_t k = 0; k < operations; ++k) list.add(1'000'017, 300, pattern::random);
+    // Indices beyond 32 bits.
+    list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true, operation::mean);
+    list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true, operation::max);
+  }
+  return std::move(list.cases);
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::rolling
