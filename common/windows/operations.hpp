@@ -103,6 +103,19 @@ struct extremum {
   __host__ __device__ double finish(state largest, std::int64_t /*count*/) const { return sign * largest; }
 };
 
+// a / b for b from 1 to 2^53, to a few ulp. A division proper costs twice as much.
+__host__ __device__ inline double quotient(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  double reciprocal = 0;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));
+  reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
+  reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
+  return a * reciprocal;
+#else
+  return a / b;
+#endif
+}
+
 // var and std, of a sample: count, mean, and the squared distances from the mean, of runs that are merged
 // pairwise (Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
 // Variances", 1979). Nothing is subtracted but means, so nothing cancels, and the result is never negative.
@@ -120,11 +133,14 @@ struct moments {
   __host__ __device__ static state lift(double value) { return {1, value, 0}; }
   __host__ __device__ static state combine(const state& earlier, const state& later) {
     const double count = earlier.count + later.count;
-    const double part = count > 0 ? later.count / count : 0;
+    const double part = count > 0 ? quotient(later.count, count) : 0;
     const double apart = later.mean - earlier.mean;
     // In this order a large distance from a run of no values adds 0, and not Inf * 0.
     return {count, earlier.mean + apart * part,
             earlier.squares + later.squares + apart * (apart * (earlier.count * part))};
+  }
+  __host__ __device__ static std::int64_t count_of(const state& all) {
+    return static_cast<std::int64_t>(all.count);
   }
   __host__ __device__ double finish(const state& all, std::int64_t /*count*/) const {
     if (!(all.count > 1)) return NAN;
@@ -155,27 +171,51 @@ struct first_minus_last {
 };
 
 // Any operation on the values that are not NaN. A window with fewer than `min_periods` of them is incomplete.
+// Their number is part of the state; an operation that knows it from its own says so with count_of(state).
 template <window_operation Operation>
 struct skipping {
-  struct state {
+  static constexpr bool counts_itself = requires(const typename Operation::state& state) {
+    Operation::count_of(state);
+  };
+  struct counted {
     typename Operation::state of_values;
     std::int64_t count;
   };
+  using state = std::conditional_t<counts_itself, typename Operation::state, counted>;
   static constexpr bool commutes = Operation::commutes;
 
   Operation operation;
   std::int64_t min_periods = 1;
 
-  __host__ __device__ state identity() const { return {operation.identity(), 0}; }
+  __host__ __device__ state identity() const {
+    if constexpr (counts_itself) {
+      return operation.identity();
+    } else {
+      return {operation.identity(), 0};
+    }
+  }
   __host__ __device__ state lift(double value) const {
     if (value != value) return identity();
-    return {operation.lift(value), 1};
+    if constexpr (counts_itself) {
+      return operation.lift(value);
+    } else {
+      return {operation.lift(value), 1};
+    }
   }
   __host__ __device__ state combine(const state& earlier, const state& later) const {
-    return {operation.combine(earlier.of_values, later.of_values), earlier.count + later.count};
+    if constexpr (counts_itself) {
+      return operation.combine(earlier, later);
+    } else {
+      return {operation.combine(earlier.of_values, later.of_values), earlier.count + later.count};
+    }
   }
   __host__ __device__ double finish(const state& all, std::int64_t /*positions*/) const {
-    return all.count < min_periods ? incomplete : operation.finish(all.of_values, all.count);
+    if constexpr (counts_itself) {
+      const std::int64_t count = Operation::count_of(all);
+      return count < min_periods ? incomplete : operation.finish(all, count);
+    } else {
+      return all.count < min_periods ? incomplete : operation.finish(all.of_values, all.count);
+    }
   }
 };
 

@@ -203,23 +203,23 @@ struct pipeline {
           shared.scanned[slot].wait(phase);
         }
       };
-      typename Windows::state own[per_thread];
-      windows.make(own, shared.ring, shared.windows, group, slot, start, kind == tile_kind::results,
-                   group_barrier, wait_for_values, wait_for_scans);
+      // At the ends of the array some windows are incomplete, and some results lie behind it.
+      const bool at_an_end = start < in.window - 1 || start + tile >= in.n;
+      const auto finish = [&](const typename Windows::state& all, int v) {
+        if (!at_an_end) return windows.operation.finish(all, in.window);
+        return window_result(windows.operation, all, start + windows.first + v, in.window, in.min_periods);
+      };
+      double finished[per_thread];
+      windows.make(finished, finish, shared.ring, shared.windows, group, slot, start,
+                   kind == tile_kind::results, group_barrier, wait_for_values, wait_for_scans);
       if (t > 0) shared.drained[(t - 1) % groups].wait((t - 1) / groups);
       if (kind == tile_kind::results) {
         double* const results = shared.results + windows.first;
 #pragma unroll
-        for (int v = 0; v < per_thread; ++v) results[v] = windows.operation.finish(own[v], in.window);
-        if (start < in.window - 1 || start + tile >= in.n) {
-          for (int v = 0; v < per_thread; ++v) {
-            const std::int64_t i = start + windows.first + v;
-            if (i < in.window - 1)
-              results[v] = window_result(windows.operation, own[v], i, in.window, in.min_periods);
-            if (i == in.n - 1)
-              in.results[i] = results[v];  // for an odd n, whose last value no bulk copy moves
-          }
-        }
+        for (int v = 0; v < per_thread; ++v) results[v] = finished[v];
+        // The last of an odd number of results is moved by no bulk copy.
+        const std::int64_t last = in.n - 1 - start - windows.first;
+        if (at_an_end && last >= 0 && last < per_thread) in.results[in.n - 1] = results[last];
       }
       fence_proxy_async();
       shared.computed[slot].arrive();

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "common/cuda.hpp"
+#include "common/multiprocessors.hpp"
 #include "common/windows/operations.hpp"
 #include "common/windows/shuffle.hpp"
 
@@ -208,15 +209,6 @@ struct suffix_prefix {
   }
 #endif
 };
-
-// Of the current device.
-inline int multiprocessors() {
-  int device = 0;
-  int count = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
-}
 
 // Why a stage whose ring holds windows up to `longest` cannot run these; empty when it can.
 inline std::string window_too_long(std::int64_t window, std::int64_t longest) {

@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(tiles_in_flight::block_threads, 1)
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const std::int64_t tiles = (in.n + tile - 1) / tile;
   if (tiles == 0) return;
-  const int multiprocessors = windows::multiprocessors();
-  const std::int64_t stripe_tiles = (tiles + multiprocessors - 1) / multiprocessors;
+  const int blocks_at_once = multiprocessors();
+  const std::int64_t stripe_tiles = (tiles + blocks_at_once - 1) / blocks_at_once;
   const auto blocks = static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles);
   lab::launch(moving_average_kernel, dim3(blocks), dim3(tiles_in_flight::block_threads),
               sizeof(tiles_in_flight::shared_state), stream,

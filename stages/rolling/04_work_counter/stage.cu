@@ -35,11 +35,11 @@ __global__ void __launch_bounds__(tiles_in_flight<Operation>::block_threads, 1)
 template <class Operation>
 void launch_one(const Operation& operation, const input& in, const output& out, workspace scratch,
                 cudaStream_t stream) {
-  const int multiprocessors = windows::multiprocessors();
-  const std::int64_t chunk_tiles = ring.chunk_tiles(in.n, in.window, multiprocessors);
+  const int blocks_at_once = multiprocessors();
+  const std::int64_t chunk_tiles = ring.chunk_tiles(in.n, in.window, blocks_at_once);
   const std::int64_t chunk = chunk_tiles * tile;
   const auto blocks =
-      static_cast<unsigned>(std::min<std::int64_t>(multiprocessors, (in.n + chunk - 1) / chunk));
+      static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
   lab::launch(rolling_kernel<Operation>, dim3(blocks), dim3(tiles_in_flight<Operation>::block_threads),
               sizeof(typename tiles_in_flight<Operation>::shared_state), stream,

@@ -1,0 +1,70 @@
+// The ring keeps values, 8 bytes each, whatever a state takes: each tile's values are scanned as prefixes
+// when they enter and, a window later, as suffixes when they leave, both in registers
+// (common/windows/two_scans.hpp). Any operation runs at any window that the ring holds; the price is that
+// every value is lifted and scanned twice.
+#include <algorithm>
+
+#include "common/windows/pipeline.hpp"
+#include "common/windows/two_scans.hpp"
+#include "stages/rolling/operations.hpp"
+
+namespace lab::rolling::two_scans {
+namespace {
+
+constexpr int groups = 2;  // compute a tile each, in turn
+constexpr int group_threads = 256;
+constexpr int per_thread = 7;
+constexpr int tile = group_threads * per_thread;  // 1792 values = 14 KiB
+constexpr windows::ring_plan ring{tile};
+
+#if !LAB_EMULATED
+template <class Operation>
+using computation = windows::two_scans<Operation, group_threads, per_thread>;
+template <class Operation>
+using tiles_in_flight = windows::pipeline<computation<Operation>, groups, windows::ring_plan::slots>;
+
+template <class Operation>
+__global__ void __launch_bounds__(tiles_in_flight<Operation>::block_threads, 1)
+    rolling_kernel(windows::stream_of_tiles in, windows::work_counter counter, Operation operation,
+                   int segment_threads) {
+  const int thread = static_cast<int>(threadIdx.x) % group_threads;
+  tiles_in_flight<Operation>::run(in, counter,
+                                  computation<Operation>(operation, in.window, segment_threads, thread));
+}
+
+template <class Operation>
+void launch_one(const Operation& operation, const input& in, const output& out, workspace scratch,
+                cudaStream_t stream) {
+  const int blocks_at_once = multiprocessors();
+  const std::int64_t chunk_tiles = ring.chunk_tiles(in.n, in.window, blocks_at_once);
+  const std::int64_t chunk = chunk_tiles * tile;
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (in.n + chunk - 1) / chunk));
+  CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
+  lab::launch(rolling_kernel<Operation>, dim3(blocks), dim3(tiles_in_flight<Operation>::block_threads),
+              sizeof(typename tiles_in_flight<Operation>::shared_state), stream,
+              ring.tiles_of(in.values, out.results, in.n, in.window, in.min_periods),
+              windows::work_counter{chunk_tiles, static_cast<unsigned*>(scratch.data)}, operation,
+              computation<Operation>::scans::choose_segment(in.window));
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  with_operation(in, [&](const auto& operation) { launch_one(operation, in, out, scratch, stream); });
+}
+#endif
+
+std::string unsupported(const problem::parameters& p) {
+  return ring.too_long(problem::bind_input(p, nullptr).window);
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "the ring keeps values: scanned as they enter and again as they leave",
+     .launch = LAB_GPU_ONLY(launch),
+     .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
+     .unsupported = unsupported,
+     .tile = tile,
+     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+
+}  // namespace
+}  // namespace lab::rolling::two_scans

@@ -1,0 +1,84 @@
+// One block walks over the array, tile by tile, with one group of threads that loads, computes and stores.
+#include "tests/windows/kernels.hpp"
+
+#include "common/memory.hpp"
+#include "common/stream.hpp"
+#include "common/windows/two_scans.hpp"
+#include "stages/rolling/user_operation.hpp"
+
+namespace lab::test {
+namespace {
+
+constexpr int group_threads = 256;
+constexpr int per_thread = 7;
+constexpr int slots = 6;
+constexpr int tile = group_threads * per_thread;
+
+template <class Operation>
+using computation = windows::two_scans<Operation, group_threads, per_thread>;
+
+template <class Operation>
+struct shared_state {
+  double ring[slots * tile];
+  typename computation<Operation>::template shared_state<1, slots> windows;
+};
+
+template <class Operation>
+__global__ void __launch_bounds__(group_threads)
+    walk_kernel(const double* values, double* results, std::int64_t n, int window, int min_periods,
+                int segment_threads, int halo_tiles, Operation operation) {
+  auto& shared = *dynamic_shared<shared_state<Operation>>();
+  const int thread = static_cast<int>(threadIdx.x);
+  const computation<Operation> windows(operation, window, segment_threads, thread);
+  int slot = 0;
+  for (std::int64_t start = -static_cast<std::int64_t>(halo_tiles) * tile; start < n; start += tile) {
+    for (int k = thread; k < tile; k += group_threads) {
+      const std::int64_t j = start + k;
+      shared.ring[slot * tile + k] = j >= 0 && j < n ? values[j] : NAN;
+    }
+    __syncthreads();
+    const auto finish = [&](const typename Operation::state& all, int v) {
+      return windows::window_result(operation, all, start + windows.first + v, window, min_periods);
+    };
+    double finished[per_thread];
+    windows.make(
+        finished, finish, shared.ring, shared.windows, 0, slot, start, start >= 0, [] { __syncthreads(); },
+        [] {}, [] { __syncthreads(); });
+    for (int v = 0; v < per_thread && start >= 0; ++v) {
+      const std::int64_t i = start + windows.first + v;
+      if (i < n) results[i] = finished[v];
+    }
+    __syncthreads();
+    slot = slot + 1 == slots ? 0 : slot + 1;
+  }
+}
+
+}  // namespace
+
+template <class Operation>
+std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
+                                         std::int64_t window, std::int64_t min_periods) {
+  using scans = typename computation<Operation>::scans;
+  const stream on;
+  device_buffer<double> in(values.size(), on.get());
+  device_buffer<double> out(values.size(), on.get());
+  std::vector<double> results(values.size());
+  CUDA_CHECK(cudaMemcpyAsync(in.data(), values.data(), in.bytes(), cudaMemcpyHostToDevice, on.get()));
+  launch(walk_kernel<Operation>, dim3(1), dim3(group_threads), sizeof(shared_state<Operation>), on.get(),
+         in.data(), out.data(), static_cast<std::int64_t>(values.size()), window, min_periods,
+         scans::choose_segment(window), scans::halo_tiles(window), operation);
+  CUDA_CHECK(cudaMemcpyAsync(results.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost, on.get()));
+  on.synchronize();
+  return results;
+}
+
+template std::vector<double> windows_by_two_scans(const windows::total&, const std::vector<double>&,
+                                                  std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::moments&, const std::vector<double>&,
+                                                  std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::first_minus_last&, const std::vector<double>&,
+                                                  std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::skipping<windows::total>&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+
+}  // namespace lab::test

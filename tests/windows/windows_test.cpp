@@ -1,0 +1,62 @@
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "common/random.hpp"
+#include "tests/catch.hpp"
+#include "tests/windows/kernels.hpp"
+
+namespace {
+
+// The window's values combined one after another.
+template <class Operation>
+std::vector<double> one_after_another(const Operation& operation, const std::vector<double>& values,
+                                      std::int64_t window, std::int64_t min_periods) {
+  std::vector<double> results;
+  for (std::int64_t i = 0; i < std::ssize(values); ++i) {
+    auto all = operation.identity();
+    for (std::int64_t j = std::max<std::int64_t>(0, i - window + 1); j <= i; ++j)
+      all = operation.combine(all, operation.lift(values[static_cast<std::size_t>(j)]));
+    results.push_back(lab::windows::window_result(operation, all, i, window, min_periods));
+  }
+  return results;
+}
+
+template <class Operation>
+void require_windows(const Operation& operation, const std::vector<double>& values, std::int64_t window,
+                     std::int64_t min_periods) {
+  const auto expected = one_after_another(operation, values, window, min_periods);
+  const auto found = lab::test::windows_by_two_scans(operation, values, window, min_periods);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool same = found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i])) ||
+                      std::abs(found[i] - expected[i]) <= 1e-12 * (1 + std::abs(expected[i]));
+    INFO("window " << window << ", output " << i << ": " << found[i] << " instead of " << expected[i]);
+    REQUIRE(same);
+  }
+}
+
+std::vector<double> values_of(std::size_t n, bool with_nan) {
+  std::vector<double> values(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::uint64_t bits = lab::random_bits(42, j);
+    values[j] = with_nan && bits % 7 == 0 ? NAN : static_cast<double>(bits % 1000) - 500;
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("values that are scanned as they enter and as they leave make every window") {
+  constexpr std::int64_t tile = 1792;
+  for (const std::int64_t window :
+       {std::int64_t{1}, std::int64_t{7}, std::int64_t{8}, std::int64_t{14}, std::int64_t{15}, std::int64_t{37},
+        std::int64_t{225}, std::int64_t{449}, std::int64_t{450}, std::int64_t{900}, tile - 1, tile, tile + 1,
+        tile + 300, 2 * tile, 2 * tile + 1, 2 * tile + 500, 3 * tile + 1, 4 * tile - 3, 4 * tile + 1}) {
+    const auto values = values_of(static_cast<std::size_t>(2 * window + 2 * tile + 301), false);
+    require_windows(lab::windows::first_minus_last{}, values, window, window);
+    require_windows(lab::windows::total::mean(window), values, window, 1);
+    if (window % 2 == 0) require_windows(lab::windows::moments{true}, values, window, window);
+    require_windows(lab::windows::skipping<lab::windows::total>{lab::windows::total::sum(window), 2},
+                    values_of(values.size(), true), window, 2);
+  }
+}
