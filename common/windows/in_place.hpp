@@ -31,35 +31,45 @@ struct in_place : suffix_prefix<Operation, group_threads_, per_thread_> {
       shared.others[0].begin()[i] = this->operation.identity();
   }
 
-  // The windows that end in the tile at `slot`, whose first value is input `start`; of a halo's tile the
-  // scans alone. `ring` is a ring of `slots` tiles; finish(state, v) is the result of output v.
-  template <class Finish, int groups, int slots, class Barrier, class WaitForValues, class WaitForScans>
-  __device__ void make(double (&finished)[per_thread], const Finish& finish, double* ring,
-                       shared_state<groups, slots>& shared, int group, int slot, std::int64_t start,
-                       bool wants_results, const Barrier& barrier, const WaitForValues& wait_for_values,
-                       const WaitForScans& wait_for_scans) const {
+  // What make() leaves of a window, and its result: of a whole one, and of output i at the array's beginning.
+  using made = state;
+  __device__ double whole(const made& all) const {
+    return whole_window_result(this->operation, all, this->window);
+  }
+  __device__ double at(const made& all, std::int64_t i, int min_periods) const {
+    return window_result(this->operation, all, i, this->window, min_periods);
+  }
+
+  // The windows that end in the tile at `slot`; of a halo's tile the scans alone. `ring` is a ring of `slots`
+  // tiles.
+  template <int groups, int slots, class Barrier, class WaitForValues, class WaitForScans>
+  __device__ void make(made (&own)[per_thread], double* ring, shared_state<groups, slots>& shared, int group,
+                       int slot, const place& at, bool wants_results, const Barrier& barrier,
+                       const WaitForValues& wait_for_values, const WaitForScans& wait_for_scans) const {
     double* const here = ring + slot * tile;
-    state own[per_thread];
-    // Before the array there is nothing.
-    const auto lifted = [&](double value, int offset) {
-      return start > 0 || start + offset >= 0 ? this->operation.lift(value) : this->operation.identity();
-    };
     if (this->is_short()) {
       wait_for_values();
+      // Before the array there is nothing.
       this->combine_short(
-          own, [&](int place, int offset) { return lifted(ring[place], offset); }, slots * tile, slot * tile);
-#pragma unroll
-      for (int v = 0; v < per_thread; ++v) finished[v] = finish(own[v], v);
+          own,
+          [&](int place, int offset) {
+            return at.start > 0 || offset >= 0 ? this->operation.lift(ring[place])
+                                               : this->operation.identity();
+          },
+          slots * tile, slot * tile);
       return;
     }
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) own[v] = lifted(here[this->first + v], this->first + v);
+    for (int v = 0; v < per_thread; ++v) own[v] = this->operation.lift(here[this->first + v]);
+    if (at.start < 0) {
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) {
+        if (at.start + this->first + v < 0) own[v] = this->operation.identity();
+      }
+    }
     this->scan(own, here, shared.others[group], barrier);
     wait_for_scans();
-    if (!wants_results) return;
-    this->complete(own, ring, slots * tile, slot * tile);
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) finished[v] = finish(own[v], v);
+    if (wants_results) this->complete(own, ring, slots * tile, slot * tile);
   }
 };
 

@@ -6,6 +6,7 @@
 //     lift(value)               the state of one
 //     combine(earlier, later)   of two neighbouring runs; associative, and need not commute
 //     finish(state, count)      the result for a window of `count` values
+//     finish_whole(state)       where it has one: the same for a window that holds all its values
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -82,35 +83,44 @@ struct total {
   __host__ __device__ static state identity() { return 0; }
   __host__ __device__ static state lift(double value) { return value; }
   __host__ __device__ static state combine(state earlier, state later) { return earlier + later; }
+  __host__ __device__ double finish_whole(state all) const { return all * scale; }
   __host__ __device__ double finish(state all, std::int64_t count) const {
-    if (count == window || !divides) return all * scale;
+    if (count == window || !divides) return finish_whole(all);
     return all / static_cast<double>(count);
   }
 };
 
-// min and max: the maximum of x, or of -x. NaN wins over every number (fmax would drop it).
+// min and max: the maximum of x, or of x with its sign flipped. NaN wins over every number (fmax would drop
+// it).
 struct extremum {
   using state = double;
   static constexpr bool commutes = true;
 
-  double sign = 1;  // of what is compared: 1 for the maximum, -1 for the minimum
+  std::uint64_t sign_bits = 0;  // flipped in what is compared
 
+  static constexpr extremum max() { return {0}; }
+  static constexpr extremum min() { return {std::uint64_t{1} << 63}; }
+
+  __host__ __device__ double flipped(double value) const {
+    return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, value) ^ sign_bits);
+  }
   __host__ __device__ static state identity() { return -INFINITY; }
-  __host__ __device__ state lift(double value) const { return sign * value; }
+  __host__ __device__ state lift(double value) const { return flipped(value); }
   __host__ __device__ static state combine(state earlier, state later) {
     return earlier > later || earlier != earlier ? earlier : later;
   }
-  __host__ __device__ double finish(state largest, std::int64_t /*count*/) const { return sign * largest; }
+  __host__ __device__ double finish(state largest, std::int64_t /*count*/) const { return flipped(largest); }
 };
 
-// a / b for b from 1 to 2^53, to a few ulp. A division proper costs twice as much.
+// a / b for whole numbers 0 <= a <= b, 1 <= b: to 1 ulp, and 1 where they are equal. A division proper costs
+// twice as much.
 __host__ __device__ inline double quotient(double a, double b) {
 #if defined(__CUDA_ARCH__)
   double reciprocal = 0;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));  // 20 bits
   reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
-  reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
-  return a * reciprocal;
+  const double rough = a * reciprocal;
+  return fma(fma(-b, rough, a), reciprocal, rough);
 #else
   return a / b;
 #endif
@@ -128,6 +138,14 @@ struct moments {
   static constexpr bool commutes = false;  // but for rounding it does
 
   bool takes_root = false;
+  double scale = 0;  // of a whole window: 1 / (window - 1)
+
+  static constexpr moments var(std::int64_t window) {
+    return {false, window > 1 ? 1.0 / static_cast<double>(window - 1) : 0};
+  }
+  static constexpr moments std(std::int64_t window) {
+    return {true, window > 1 ? 1.0 / static_cast<double>(window - 1) : 0};
+  }
 
   __host__ __device__ static state identity() { return {0, 0, 0}; }
   __host__ __device__ static state lift(double value) { return {1, value, 0}; }
@@ -143,9 +161,17 @@ struct moments {
     return static_cast<std::int64_t>(all.count);
   }
   __host__ __device__ double finish(const state& all, std::int64_t /*count*/) const {
+    return finished(all, all.squares / (all.count - 1));
+  }
+  __host__ __device__ double finish_whole(const state& all) const {
+    return finished(all, all.squares * scale);
+  }
+
+ private:
+  __host__ __device__ double finished(const state& all, double squares) const {
     if (!(all.count > 1)) return NAN;
-    // The product is NaN where the mean is none: Inf among the values leaves no distance from it.
-    const double variance = all.squares / (all.count - 1) + 0 * all.mean;
+    // The product is NaN where the mean is no number: Inf among the values leaves no distance from it.
+    const double variance = squares + 0 * all.mean;
     return takes_root ? sqrt(variance) : variance;
   }
 };
@@ -218,6 +244,17 @@ struct skipping {
     }
   }
 };
+
+// A window that holds all its `window` values.
+template <window_operation Operation>
+__host__ __device__ double whole_window_result(const Operation& operation,
+                                               const typename Operation::state& all, std::int64_t window) {
+  if constexpr (requires { operation.finish_whole(all); }) {
+    return operation.finish_whole(all);
+  } else {
+    return operation.finish(all, window);
+  }
+}
 
 // Output i: the windows at the beginning of the array hold i + 1 values.
 template <window_operation Operation>

@@ -205,21 +205,21 @@ struct pipeline {
       };
       // At the ends of the array some windows are incomplete, and some results lie behind it.
       const bool at_an_end = start < in.window - 1 || start + tile >= in.n;
-      const auto finish = [&](const typename Windows::state& all, int v) {
-        if (!at_an_end) return windows.operation.finish(all, in.window);
-        return window_result(windows.operation, all, start + windows.first + v, in.window, in.min_periods);
-      };
-      double finished[per_thread];
-      windows.make(finished, finish, shared.ring, shared.windows, group, slot, start,
+      typename Windows::made made[per_thread];
+      windows.make(made, shared.ring, shared.windows, group, slot, place{start, in.min_periods, at_an_end},
                    kind == tile_kind::results, group_barrier, wait_for_values, wait_for_scans);
       if (t > 0) shared.drained[(t - 1) % groups].wait((t - 1) / groups);
       if (kind == tile_kind::results) {
         double* const results = shared.results + windows.first;
 #pragma unroll
-        for (int v = 0; v < per_thread; ++v) results[v] = finished[v];
-        // The last of an odd number of results is moved by no bulk copy.
-        const std::int64_t last = in.n - 1 - start - windows.first;
-        if (at_an_end && last >= 0 && last < per_thread) in.results[in.n - 1] = results[last];
+        for (int v = 0; v < per_thread; ++v) results[v] = windows.whole(made[v]);
+        if (at_an_end) {
+          for (int v = 0; v < per_thread; ++v) {
+            const std::int64_t i = start + windows.first + v;
+            if (i < in.window - 1) results[v] = windows.at(made[v], i, in.min_periods);
+            if (i == in.n - 1) in.results[i] = results[v];  // of an odd number, which no bulk copy moves
+          }
+        }
       }
       fence_proxy_async();
       shared.computed[slot].arrive();
@@ -242,7 +242,7 @@ struct pipeline {
     }
     __syncthreads();
     const int group = static_cast<int>(threadIdx.x) / group_threads;
-    if (group < groups) return compute_tiles(shared, in, windows, group);
+    if (group < groups) return compute_tiles(shared, in, windows, groups == 1 ? 0 : group);
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
     if (thread == 0) load_tiles(shared, in, source);
     if (thread == 32) store_tiles(shared, in);

@@ -25,6 +25,14 @@
 
 namespace lab::windows {
 
+// Where a tile lies: its first value is input `start`; `at_an_end` where some of its windows are incomplete
+// or some of its values lie behind the array.
+struct place {
+  std::int64_t start;
+  int min_periods;
+  bool at_an_end;
+};
+
 template <class Operation, int group_threads, int per_thread>
 struct suffix_prefix {
   using state = typename Operation::state;

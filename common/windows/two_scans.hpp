@@ -59,13 +59,18 @@ struct two_scans {
   template <class Shared>
   __device__ void initialise(Shared& /*shared*/, int /*block_threads*/) const {}
 
-  // The windows that end in the tile at `slot`, whose first value is input `start`; of a halo's tile the
-  // totals alone. `ring` is a ring of `slots` tiles; finish(state, v) is the result of output v.
-  template <class Finish, int groups, int slots, class Barrier, class WaitForValues, class WaitForScans>
-  __device__ void make(double (&finished)[per_thread], const Finish& finish, double* ring,
-                       shared_state<groups, slots>& shared, int group, int slot, std::int64_t start,
-                       bool wants_results, const Barrier& barrier, const WaitForValues& wait_for_values,
-                       const WaitForScans& wait_for_scans) const {
+  // What make() leaves of a window: its result.
+  using made = double;
+  __device__ double whole(made result) const { return result; }
+  __device__ double at(made result, std::int64_t /*i*/, int /*min_periods*/) const { return result; }
+
+  // The windows that end in the tile at `slot`; of a halo's tile the totals alone. `ring` is a ring of
+  // `slots` tiles.
+  template <int groups, int slots, class Barrier, class WaitForValues, class WaitForScans>
+  __device__ void make(made (&results)[per_thread], double* ring, shared_state<groups, slots>& shared,
+                       int group, int slot, const place& where, bool wants_results, const Barrier& barrier,
+                       const WaitForValues& wait_for_values, const WaitForScans& wait_for_scans) const {
+    const std::int64_t start = where.start;
     if (window <= per_thread) {
       wait_for_values();
       const scans few(operation, window, segment_threads, thread);
@@ -74,7 +79,7 @@ struct two_scans {
           own, [&](int place, int offset) { return lifted(ring[place], start + offset); }, slots * tile,
           slot * tile);
 #pragma unroll
-      for (int v = 0; v < per_thread; ++v) finished[v] = finish(own[v], v);
+      for (int v = 0; v < per_thread; ++v) results[v] = result(own[v], v, where);
       return;
     }
     const int lane = thread % 32;
@@ -152,13 +157,19 @@ struct two_scans {
     state prefix = operation.identity();
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
-      const state entered = lifted(ring[here + v], start + first + v);
+      const state entered = operation.lift(ring[here + v]);
       prefix = v == 0 ? entered : operation.combine(prefix, entered);
-      finished[v] = finish(operation.combine(operation.combine(leaving[v], middle), prefix), v);
+      results[v] = result(operation.combine(operation.combine(leaving[v], middle), prefix), v, where);
     }
   }
 
  private:
+  // Of the thread's output v.
+  __device__ double result(const state& all, int v, const place& where) const {
+    if (!where.at_an_end) return whole_window_result(operation, all, window);
+    return window_result(operation, all, where.start + first + v, window, where.min_periods);
+  }
+
   // Before the array there is nothing.
   __device__ state lifted(double value, std::int64_t index) const {
     return index >= 0 ? operation.lift(value) : operation.identity();
@@ -180,9 +191,15 @@ struct two_scans {
 
   // Of the thread's values; the first is input `index`.
   __device__ state own_total(const double* values, std::int64_t index) const {
-    state all = lifted(values[0], index);
+    state all = operation.identity();
+    if (index >= 0) {
+      all = operation.lift(values[0]);
 #pragma unroll
-    for (int v = 1; v < per_thread; ++v) all = operation.combine(all, lifted(values[v], index + v));
+      for (int v = 1; v < per_thread; ++v) all = operation.combine(all, operation.lift(values[v]));
+    } else {
+#pragma unroll 1
+      for (int v = 0; v < per_thread; ++v) all = operation.combine(all, lifted(values[v], index + v));
+    }
     return all;
   }
 

@@ -16,13 +16,13 @@ void with_propagating(const input& in, const Visit& visit) {
     case operation::sum:
       return visit(windows::total::sum(in.window));
     case operation::min:
-      return visit(windows::extremum{-1});
+      return visit(windows::extremum::min());
     case operation::max:
-      return visit(windows::extremum{1});
+      return visit(windows::extremum::max());
     case operation::var:
-      return visit(windows::moments{false});
+      return visit(windows::moments::var(in.window));
     case operation::std:
-      return visit(windows::moments{true});
+      return visit(windows::moments::std(in.window));
     case operation::first_minus_last:
       return visit(windows::first_minus_last{});
     case operation::user:

@@ -104,9 +104,9 @@ struct problem {
       case operation::sum:
         return of_sum(each, static_cast<rolling::operation>(p.operation) == operation::mean ? count : 1);
       case operation::min:
-        return of_extremum(each, -1);
+        return of_extremum(each, windows::extremum::min());
       case operation::max:
-        return of_extremum(each, 1);
+        return of_extremum(each, windows::extremum::max());
       case operation::var:
         return of_variance(each, count, false);
       case operation::std:
@@ -214,8 +214,7 @@ struct problem {
   }
 
   template <class Each>
-  static expectation of_extremum(const Each& each, double sign) {
-    const windows::extremum op{sign};
+  static expectation of_extremum(const Each& each, const windows::extremum& op) {
     double largest = op.identity();
     each([&](double x) { largest = op.combine(largest, op.lift(x)); });
     return {.value = op.finish(largest, 1)};

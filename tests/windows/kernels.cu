@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(group_threads)
                 int segment_threads, int halo_tiles, Operation operation) {
   auto& shared = *dynamic_shared<shared_state<Operation>>();
   const int thread = static_cast<int>(threadIdx.x);
-  const computation<Operation> windows(operation, window, segment_threads, thread);
+  const computation<Operation> all(operation, window, segment_threads, thread);
   int slot = 0;
   for (std::int64_t start = -static_cast<std::int64_t>(halo_tiles) * tile; start < n; start += tile) {
     for (int k = thread; k < tile; k += group_threads) {
@@ -37,15 +37,12 @@ __global__ void __launch_bounds__(group_threads)
       shared.ring[slot * tile + k] = j >= 0 && j < n ? values[j] : NAN;
     }
     __syncthreads();
-    const auto finish = [&](const typename Operation::state& all, int v) {
-      return windows::window_result(operation, all, start + windows.first + v, window, min_periods);
-    };
-    double finished[per_thread];
-    windows.make(
-        finished, finish, shared.ring, shared.windows, 0, slot, start, start >= 0, [] { __syncthreads(); },
-        [] {}, [] { __syncthreads(); });
+    double finished[per_thread] = {};
+    all.make(
+        finished, shared.ring, shared.windows, 0, slot, windows::place{start, min_periods, true}, start >= 0,
+        [] { __syncthreads(); }, [] {}, [] { __syncthreads(); });
     for (int v = 0; v < per_thread && start >= 0; ++v) {
-      const std::int64_t i = start + windows.first + v;
+      const std::int64_t i = start + all.first + v;
       if (i < n) results[i] = finished[v];
     }
     __syncthreads();
@@ -76,8 +73,8 @@ template std::vector<double> windows_by_two_scans(const windows::total&, const s
                                                   std::int64_t, std::int64_t);
 template std::vector<double> windows_by_two_scans(const windows::moments&, const std::vector<double>&,
                                                   std::int64_t, std::int64_t);
-template std::vector<double> windows_by_two_scans(const windows::first_minus_last&, const std::vector<double>&,
-                                                  std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::first_minus_last&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
 template std::vector<double> windows_by_two_scans(const windows::skipping<windows::total>&,
                                                   const std::vector<double>&, std::int64_t, std::int64_t);
 

@@ -49,13 +49,15 @@ std::vector<double> values_of(std::size_t n, bool with_nan) {
 TEST_CASE("values that are scanned as they enter and as they leave make every window") {
   constexpr std::int64_t tile = 1792;
   for (const std::int64_t window :
-       {std::int64_t{1}, std::int64_t{7}, std::int64_t{8}, std::int64_t{14}, std::int64_t{15}, std::int64_t{37},
-        std::int64_t{225}, std::int64_t{449}, std::int64_t{450}, std::int64_t{900}, tile - 1, tile, tile + 1,
-        tile + 300, 2 * tile, 2 * tile + 1, 2 * tile + 500, 3 * tile + 1, 4 * tile - 3, 4 * tile + 1}) {
+       {std::int64_t{1},   std::int64_t{7},   std::int64_t{8},   std::int64_t{14},
+        std::int64_t{15},  std::int64_t{37},  std::int64_t{225}, std::int64_t{449},
+        std::int64_t{450}, std::int64_t{900}, tile - 1,          tile,
+        tile + 1,          tile + 300,        2 * tile,          2 * tile + 1,
+        2 * tile + 500,    3 * tile + 1,      4 * tile - 3,      4 * tile + 1}) {
     const auto values = values_of(static_cast<std::size_t>(2 * window + 2 * tile + 301), false);
     require_windows(lab::windows::first_minus_last{}, values, window, window);
     require_windows(lab::windows::total::mean(window), values, window, 1);
-    if (window % 2 == 0) require_windows(lab::windows::moments{true}, values, window, window);
+    if (window % 2 == 0) require_windows(lab::windows::moments::std(window), values, window, window);
     require_windows(lab::windows::skipping<lab::windows::total>{lab::windows::total::sum(window), 2},
                     values_of(values.size(), true), window, 2);
   }
