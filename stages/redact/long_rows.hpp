@@ -6,7 +6,9 @@
 
 #include "common/cuda.hpp"
 #include "common/multiprocessors.hpp"
+#include "stages/redact/columns.hpp"
 #include "stages/redact/problem.hpp"
+#include "stages/redact/tile_size.hpp"
 #include "stages/redact/wide_row.hpp"
 
 namespace lab::redact {

@@ -2,22 +2,29 @@
 #pragma once
 
 #include "common/cuda.hpp"
-#include "stages/redact/problem.hpp"
-#include "stages/redact/tile.hpp"
+#include "stages/redact/columns.hpp"
+#include "stages/redact/staged_characters.hpp"
+#include "stages/redact/staged_row.hpp"
+#include "stages/redact/tile_size.hpp"
 
 namespace lab::redact {
+
+// One word more than the output has is read.
+inline constexpr int chars_chunks = chars_capacity / 16 + 1;
+
+struct tile_memory {
+  staged_characters<names_capacity> names;
+  staged_characters<visibilities_capacity> visibilities;
+  // Bit i of it all is set where character i of the names is a space: 16 bits for each chunk, two more
+  // behind.
+  alignas(16) unsigned short spaces[space_words];
+  uint4 chars[chars_chunks];
+};
 
 // Zeros, into which rows are written with atomicOr. A barrier follows.
 __device__ __forceinline__ void clear(uint4 (&chars)[chars_chunks]) {
   for (int chunk = static_cast<int>(threadIdx.x); chunk < chars_chunks; chunk += tile_threads)
     chars[chunk] = {0, 0, 0, 0};
-}
-
-// Of `tile_rows` rows from `first_row`, those that exist.
-template <class Offset>
-__device__ __forceinline__ int rows_from(const columns<Offset>& in, std::int64_t first_row, int tile_rows) {
-  const std::int64_t left = in.rows - first_row;
-  return left < tile_rows ? static_cast<int>(left) : tile_rows;
 }
 
 // The offsets of one thread's rows, read or written at once.
@@ -83,6 +90,22 @@ struct tile_of_rows {
                                  static_cast<int>(visibility[k + 1] - visibility_base));
     return redact_staged(names, spaces, shown, static_cast<int>(name[k] - name_base),
                          static_cast<int>(name[k + 1] - name_base));
+  }
+
+  // What each of this thread's rows becomes, and of how many bytes: 0 for one that the tile does not have.
+  // The sum of these.
+  [[nodiscard]] __device__ __forceinline__ int redact_rows(const tile_memory& memory,
+                                                           staged_row (&redacted)[rows_per_thread],
+                                                           int (&bytes)[rows_per_thread]) const {
+    int of_thread = 0;
+#pragma unroll
+    for (int k = 0; k < rows_per_thread; ++k) {
+      redacted[k] =
+          has(k) ? redact(k, memory.names, memory.spaces, memory.visibilities) : staged_row{0, 0, 0, 0};
+      bytes[k] = redacted[k].bytes();
+      of_thread += bytes[k];
+    }
+    return of_thread;
   }
 
  private:

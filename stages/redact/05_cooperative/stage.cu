@@ -1,6 +1,8 @@
 // Still two passes, but a block reads the characters of its rows together, 16 bytes a load, and keeps them in
 // shared memory; its threads redact there, a word at a time, and the block writes its rows together too.
 #include "common/nvtx.hpp"
+#include "stages/redact/columns.hpp"
+#include "stages/redact/copy_out.hpp"
 #include "stages/redact/exclusive_scan.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/read_back.hpp"

@@ -1,10 +1,16 @@
 // The single pass, for names of any length: a long one is cut into pieces of 32 KiB, and all blocks share the
 // work on it by bytes. One pass before finds where its first name ends, one behind copies it.
+#include "common/look_back.hpp"
+#include "common/multiprocessors.hpp"
 #include "common/nvtx.hpp"
+#include "stages/redact/block_scan.hpp"
 #include "stages/redact/bounded_output.hpp"
+#include "stages/redact/columns.hpp"
+#include "stages/redact/copy_out.hpp"
 #include "stages/redact/long_rows.hpp"
 #include "stages/redact/problem.hpp"
-#include "stages/redact/single_pass.hpp"
+#include "stages/redact/staged_tile.hpp"
+#include "stages/redact/wide_tile.hpp"
 
 namespace lab::redact::by_bytes {
 namespace {
@@ -12,12 +18,54 @@ namespace {
 constexpr int blocks_per_multiprocessor = 6;
 constexpr int piece_blocks_per_multiprocessor = 4;
 
+// As in the stage before, but for the tiles that cannot be staged: their long rows are measured already, and
+// copied later.
 template <class Offset>
 __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
     redact_kernel(columns<Offset> in, int tile_rows, look_back_word* words, Offset* offsets, char* chars,
                   long_row_table table) {
-  redact_tile(in, tile_rows, words, offsets, chars,
-              long_rows_of_tile<Offset>{in, table.of_tile[blockIdx.x], table.rows});
+  __shared__ tile_memory memory;
+  __shared__ std::int64_t tile_begin;
+  const long_rows_of_tile<Offset> long_rows{in, table.of_tile[blockIdx.x], table.rows};
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.x) * tile_rows;
+  if (in.rows == 0) {
+    if (thread == 0) offsets[0] = 0;
+    return;
+  }
+
+  const tile_of_rows<Offset> tile(in.name_offsets + first_row, in.visibility_offsets + first_row,
+                                  rows_from(in, first_row, tile_rows));
+  bool fits = tile.fits();
+  staged_row redacted[rows_per_thread];
+  int bytes[rows_per_thread];
+  block_scan_result<int> scan{};
+  if (fits) {
+    tile.stage(in, memory.names, memory.spaces, memory.visibilities);
+    clear(memory.chars);
+    __syncthreads();
+    scan = block_scan<int>(tile.redact_rows(memory, redacted, bytes));
+    fits = scan.total <= chars_capacity;
+  }
+  if (!fits) {
+    __syncthreads();  // the staged names are no longer read
+    redact_wide_tile(in, blockIdx.x, first_row, tile.rows, reinterpret_cast<wide_row<Offset>*>(&memory),
+                     words, offsets, chars, long_rows);
+    return;
+  }
+
+  if (thread == 0) publish_aggregate(words, blockIdx.x, scan.total);
+  write_rows(memory.chars, scan.before, redacted, memory.names);
+  if (thread < 32) {
+    const std::int64_t begin = look_back(words, blockIdx.x, scan.total);
+    if (thread == 0) tile_begin = begin;
+  }
+  __syncthreads();
+  const std::int64_t begin = tile_begin;
+  write_offsets(offsets + first_row, tile.rows, begin + scan.before, bytes);
+  if (first_row + tile.rows == in.rows && thread == 0)
+    offsets[in.rows] = static_cast<Offset>(begin + scan.total);
+  copy_out<tile_threads>(chars, begin, memory.chars, scan.total, thread);
 }
 
 std::size_t aligned(std::size_t bytes) {

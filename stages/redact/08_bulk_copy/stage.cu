@@ -6,10 +6,13 @@
 #include "common/look_back.hpp"
 #include "common/multiprocessors.hpp"
 #include "common/nvtx.hpp"
+#include "stages/redact/block_scan.hpp"
 #include "stages/redact/bounded_output.hpp"
+#include "stages/redact/columns.hpp"
+#include "stages/redact/copy_out.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/staged_tile.hpp"
-#include "stages/redact/wide_row.hpp"
+#include "stages/redact/wide_tile.hpp"
 
 namespace lab::redact::bulk_copy {
 namespace {

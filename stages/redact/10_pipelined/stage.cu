@@ -7,10 +7,13 @@
 #include "common/multiprocessors.hpp"
 #include "common/nvtx.hpp"
 #include "stages/redact/bounded_output.hpp"
+#include "stages/redact/columns.hpp"
+#include "stages/redact/copy_out.hpp"
 #include "stages/redact/problem.hpp"
 #include "stages/redact/register_rows.hpp"
-#include "stages/redact/tile.hpp"
-#include "stages/redact/wide_row.hpp"
+#include "stages/redact/staged_characters.hpp"
+#include "stages/redact/tile_size.hpp"
+#include "stages/redact/wide_tile.hpp"
 
 namespace lab::redact::pipelined {
 namespace {
