@@ -176,4 +176,66 @@ __device__ __forceinline__ unsigned warp_inclusive_sum(unsigned value) {
   return value;
 }
 
+// What each row of a lane becomes, and of how many bytes: 0 for one that the tile does not have. Below 0 is
+// returned where one of them is odd. Row k of a lane is at `rows.position(k)` if the tile `rows.has(k)`; if
+// it has not, the position is that of some other row.
+template <int count, class Rows>
+__device__ __forceinline__ int parse_rows(const staged_column& names, const staged_column& visibilities,
+                                          const Rows& rows, register_row (&parsed)[count],
+                                          int (&bytes)[count]) {
+  int is_odd = 0;
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    parsed[k] = parse_row(names, visibilities, rows.position(k), is_odd);
+    bytes[k] = rows.has(k) ? parsed[k].bytes() : 0;
+  }
+  if (is_odd < 0) {
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+      if (!rows.has(k)) continue;
+      parse_odd_row(names, visibilities, rows.position(k), parsed[k]);
+      bytes[k] = parsed[k].bytes();
+    }
+  }
+  return is_odd;
+}
+
+// The rows of a warp: row k of lane l is its row 32 * k + l. Of each row, its bytes become those of all rows
+// before it; the sum of all is returned. A whole warp calls, and 32 rows have less than 2^16 bytes, so that
+// the sums of two rows go in one register.
+template <int count>
+__device__ __forceinline__ int warp_exclusive_sums(int (&bytes)[count]) {
+  int of_warp = 0;
+#pragma unroll
+  for (int k = 0; k < count; k += 2) {
+    const unsigned both = bytes[k] | (k + 1 < count ? bytes[k + 1] << 16 : 0);
+    const unsigned inclusive = warp_inclusive_sum(both);
+    const unsigned sums = __shfl_sync(0xffffffffu, inclusive, 31);
+    const unsigned before = inclusive - both;
+    bytes[k] = of_warp + static_cast<int>(before & 0xffffu);
+    of_warp += static_cast<int>(sums & 0xffffu);
+    if (k + 1 < count) bytes[k + 1] = of_warp + static_cast<int>(before >> 16);
+    of_warp += static_cast<int>(sums >> 16);
+  }
+  return of_warp;
+}
+
+// Of the warps' bytes, those of all warps before `warp` and those of all.
+struct warp_sums {
+  int before;
+  int total;
+};
+
+template <int warps>
+__device__ __forceinline__ warp_sums sum_over_warps(const int (&of_warp)[warps], int warp) {
+  warp_sums sums{0, 0};
+#pragma unroll
+  for (int w = 0; w < warps; ++w) {
+    const int of_one = of_warp[w];
+    if (w < warp) sums.before += of_one;
+    sums.total += of_one;
+  }
+  return sums;
+}
+
 }  // namespace lab::redact

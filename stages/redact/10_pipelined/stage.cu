@@ -1,6 +1,10 @@
 // Blocks that stay, and whose warps have different roles: one has the next tiles copied in, five parse a tile
 // into registers and put its output into a ring in shared memory, two look back and write out what waits
 // there. Who parses waits for predecessors only when the ring is full.
+//
+// The file has more than 150 lines because the roles share one memory and its barriers, and are right only
+// together: first what they share, then order_copies, write_out and parse, each with what it needs, then the
+// kernel that gives each warp its role.
 #include "common/bulk_copy.hpp"
 #include "common/dependent_launch.hpp"
 #include "common/look_back.hpp"
@@ -62,6 +66,14 @@ struct waiting_output {
   int head;           // of the ring, before
   mbarrier full;
   mbarrier empty;
+
+  __device__ __forceinline__ void describe(std::int64_t its_tile, int its_bytes, int its_chunk,
+                                           int head_before) {
+    tile = its_tile;
+    bytes = its_bytes;
+    chunk = its_chunk;
+    head = head_before;
+  }
 };
 
 // What a tile needs of the ring at most.
@@ -257,139 +269,175 @@ __device__ __forceinline__ void complete_tile(const work<Offset>& all, std::int6
   team::sync();
 }
 
-template <class Offset>
-__device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offset>& memory) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int warp = thread / 32;
-  const int lane = thread % 32;
-  const int rows_of_warp = (all.tile_rows / 32 + warps - 1) / warps * 32;
-  const int first = warp * rows_of_warp + lane;
-  const int chunks_of_rows = all.chunks_of_rows();
-  grid_dependency_sync();
-  // What of the ring is in use is [tail, head); it goes on from the end at the beginning.
+// What of the ring is in use is [tail, head), in chunks; the ring goes on from its end at its beginning.
+struct ring_space {
   int head = 0;
   int tail = 0;
-  int oldest = 0;  // tile in it
-  const auto wait_for_oldest = [&](int newest) {
+  int oldest = 0;  // of the block's tiles that have a place in it
+
+  template <class Offset>
+  __device__ __forceinline__ void wait_for_oldest(block_memory<Offset>& memory, int newest) {
     memory.waiting[oldest % slots].empty.wait(oldest / slots);
     ++oldest;
     tail = oldest < newest ? memory.waiting[oldest % slots].head : head;
-  };
-  for (int i = 0;; ++i) {
-    input_memory<Offset>& from = memory.input[i % loads_ahead];
-    waiting_output& to = memory.waiting[i % slots];
-    from.full.wait(i / loads_ahead);
-    const tile_state state = from.state;
-    if (state == tile_state::none) {
-      for (int k = i; k < i + writers; ++k) {
-        waiting_output& last = memory.waiting[k % slots];
-        if (k >= slots) last.empty.wait(k / slots - 1);
-        last.tile = -1;
-        last.full.arrive();
-      }
-      return;
-    }
-    const std::int64_t tile = from.tile;
-    const std::int64_t first_row = tile * all.tile_rows;
-    const int rows = all.rows_of(tile);
-    if (state == tile_state::wide) {
-      while (oldest <= i - slots) wait_for_oldest(i);
-      redact_wide_tile<team>(all.in, tile, first_row, rows, reinterpret_cast<wide_row<Offset>*>(&from),
-                             all.words, all.offsets, all.chars);
-      fence_proxy_async();
-      team::sync();
-      if (thread == 0) {
-        to.tile = tile;
-        to.bytes = -1;
-        to.head = head;
-        from.empty.arrive();
-      }
-      to.full.arrive();
-      continue;
-    }
-    if (state == tile_state::to_be_completed) complete_tile(all, first_row, rows, from);
-    const staged_column names(from.names.chunks + 1, from.name_offsets[0] & ~Offset{15});
-    const staged_column visibilities(from.visibilities.chunks + 1, from.visibility_offsets[0] & ~Offset{15});
-    const auto position = [&](int row) {
-      return row_position{static_cast<unsigned>(from.name_offsets[row]),
-                          static_cast<unsigned>(from.name_offsets[row + 1]),
-                          static_cast<unsigned>(from.visibility_offsets[row]),
-                          static_cast<unsigned>(from.visibility_offsets[row + 1])};
-    };
-    register_row parsed[rows_of_thread];
-    int at[rows_of_thread];
-    int is_odd = 0;
-    const auto has = [&](int k) { return 32 * k < rows_of_warp && first + 32 * k < rows; };
-#pragma unroll
-    for (int k = 0; k < rows_of_thread; ++k) {
-      parsed[k] = parse_row(names, visibilities, position(has(k) ? first + 32 * k : 0), is_odd);
-      at[k] = has(k) ? parsed[k].bytes() : 0;
-    }
-    if (is_odd < 0) {
-#pragma unroll
-      for (int k = 0; k < rows_of_thread; ++k) {
-        if (!has(k)) continue;
-        parse_odd_row(names, visibilities, position(first + 32 * k), parsed[k]);
-        at[k] = parsed[k].bytes();
-      }
-    }
-    int of_warp = 0;
-    // Two rows at once: their sums are below 2^16.
-#pragma unroll
-    for (int k = 0; k < rows_of_thread; k += 2) {
-      const unsigned both = at[k] | (k + 1 < rows_of_thread ? at[k + 1] << 16 : 0);
-      const unsigned inclusive = warp_inclusive_sum(both);
-      const unsigned sums = __shfl_sync(0xffffffffu, inclusive, 31);
-      const unsigned before = inclusive - both;
-      at[k] = of_warp + static_cast<int>(before & 0xffffu);
-      of_warp += static_cast<int>(sums & 0xffffu);
-      if (k + 1 < rows_of_thread) at[k + 1] = of_warp + static_cast<int>(before >> 16);
-      of_warp += static_cast<int>(sums >> 16);
-    }
-    if (lane == 0) memory.warp_bytes[i % 2][warp] = of_warp;
-    const bool any_odd = team::sync_or(is_odd < 0);
-    int before_warp = 0;
-    int bytes = 0;
-#pragma unroll
-    for (int w = 0; w < warps; ++w) {
-      const int of_one = memory.warp_bytes[i % 2][w];
-      if (w < warp) before_warp += of_one;
-      bytes += of_one;
-    }
-    if (thread == 0) {
-      publish_aggregate(all.words, tile, bytes);
-      if (!any_odd) from.empty.arrive();
-    }
-    const int needed = chunks_of_rows + bytes / 16 + 1;
+  }
+
+  // Waits until tile i of the block can have `needed` chunks that follow each other, and says where they are.
+  template <class Offset>
+  __device__ __forceinline__ int wait_for_place(block_memory<Offset>& memory, int i, int needed) {
     int chunk = head % ring_chunks;
     if (chunk + needed > ring_chunks) {
       head += ring_chunks - chunk;
       chunk = 0;
     }
-    while (head + needed - tail > ring_chunks || oldest <= i - slots) wait_for_oldest(i);
-    if (thread == 0) {
-      to.tile = tile;
-      to.bytes = bytes;
-      to.chunk = chunk;
-      to.head = head;
+    while (head + needed - tail > ring_chunks || oldest <= i - slots) wait_for_oldest(memory, i);
+    return chunk;
+  }
+};
+
+// Tells the writers, who wait for tiles i, i + 1 ... of the block, that there are no more.
+template <class Offset>
+__device__ __forceinline__ void announce_end(block_memory<Offset>& memory, int i) {
+  for (int k = i; k < i + writers; ++k) {
+    waiting_output& last = memory.waiting[k % slots];
+    if (k >= slots) last.empty.wait(k / slots - 1);
+    last.tile = -1;
+    last.full.arrive();
+  }
+}
+
+// Which rows of a tile are this lane's: `first` and every 32nd behind it, of the warp's.
+template <class Offset>
+struct rows_of_lane {
+  const input_memory<Offset>& from;
+  int first;
+  int rows_of_warp;
+  int rows;  // of the tile
+
+  [[nodiscard]] __device__ __forceinline__ int row(int k) const { return first + 32 * k; }
+  [[nodiscard]] __device__ __forceinline__ bool has(int k) const {
+    return 32 * k < rows_of_warp && row(k) < rows;
+  }
+  [[nodiscard]] __device__ __forceinline__ row_position position(int k) const {
+    const int at = has(k) ? row(k) : 0;
+    return {static_cast<unsigned>(from.name_offsets[at]), static_cast<unsigned>(from.name_offsets[at + 1]),
+            static_cast<unsigned>(from.visibility_offsets[at]),
+            static_cast<unsigned>(from.visibility_offsets[at + 1])};
+  }
+};
+
+// Tile i of the block: where it comes from, and where its output goes.
+template <class Offset>
+struct tile_in_turn {
+  input_memory<Offset>& from;
+  waiting_output& to;
+  int i;
+  std::int64_t tile;
+  std::int64_t first_row;
+  int rows;
+};
+
+// A tile that is too large to be staged is written here, and leaves nothing to the writers.
+template <class Offset>
+__device__ __forceinline__ void redact_wide(const work<Offset>& all, block_memory<Offset>& memory,
+                                            const tile_in_turn<Offset>& turn, ring_space& ring) {
+  while (ring.oldest <= turn.i - slots) ring.wait_for_oldest(memory, turn.i);
+  redact_wide_tile<team>(all.in, turn.tile, turn.first_row, turn.rows,
+                         reinterpret_cast<wide_row<Offset>*>(&turn.from), all.words, all.offsets, all.chars);
+  fence_proxy_async();
+  team::sync();
+  if (threadIdx.x == 0) {
+    turn.to.tile = turn.tile;
+    turn.to.bytes = -1;
+    turn.to.head = ring.head;
+    turn.from.empty.arrive();
+  }
+  turn.to.full.arrive();
+}
+
+// Into a place of the ring: where each row begins, and what the registers hold of it. `at` are the bytes of
+// the rows before it in its warp, `before_warp` those of the warps before; afterwards both together.
+template <class Offset>
+__device__ __forceinline__ void write_rows(unsigned short* row_begins, char* staged,
+                                           const rows_of_lane<Offset>& mine,
+                                           const register_row (&parsed)[rows_of_thread], int before_warp,
+                                           int (&at)[rows_of_thread]) {
+#pragma unroll
+  for (int k = 0; k < rows_of_thread; ++k) {
+    at[k] += before_warp;
+    if (!mine.has(k)) continue;
+    row_begins[mine.row(k)] = static_cast<unsigned short>(at[k]);
+    write_row(staged + at[k], parsed[k]);
+  }
+}
+
+// The rest of odd rows.
+template <class Offset>
+__device__ __forceinline__ void write_odd_rows(char* staged, const staged_column& names,
+                                               const rows_of_lane<Offset>& mine,
+                                               const register_row (&parsed)[rows_of_thread],
+                                               const int (&at)[rows_of_thread]) {
+#pragma unroll
+  for (int k = 0; k < rows_of_thread; ++k) {
+    if (mine.has(k)) write_odd_row(staged + at[k], names, mine.position(k).name_begin, parsed[k]);
+  }
+}
+
+// Five warps: each tile of the block, one after the other.
+template <class Offset>
+__device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offset>& memory) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int warp = thread / 32;
+  const int rows_of_warp = (all.tile_rows / 32 + warps - 1) / warps * 32;
+  const int lane = thread % 32;
+  const int first = warp * rows_of_warp + lane;
+  const int chunks_of_rows = all.chunks_of_rows();
+  grid_dependency_sync();
+  ring_space ring;
+  for (int i = 0;; ++i) {
+    input_memory<Offset>& from = memory.input[i % loads_ahead];
+    waiting_output& to = memory.waiting[i % slots];
+    from.full.wait(i / loads_ahead);
+    const tile_state state = from.state;
+    if (state == tile_state::none) return announce_end(memory, i);
+    const std::int64_t tile = from.tile;
+    const std::int64_t first_row = tile * all.tile_rows;
+    const int rows = all.rows_of(tile);
+    if (state == tile_state::wide) {
+      redact_wide(all, memory, tile_in_turn<Offset>{from, to, i, tile, first_row, rows}, ring);
+      continue;
     }
-    head += needed;
+    if (state == tile_state::to_be_completed) complete_tile(all, first_row, rows, from);
+
+    // Rows into registers, and how many bytes of the tile lie before each of them.
+    const staged_column names(from.names.chunks + 1, from.name_offsets[0] & ~Offset{15});
+    const staged_column visibilities(from.visibilities.chunks + 1, from.visibility_offsets[0] & ~Offset{15});
+    register_row parsed[rows_of_thread];
+    int at[rows_of_thread];
+    const rows_of_lane<Offset> mine{from, first, rows_of_warp, rows};
+    const int is_odd = parse_rows(names, visibilities, mine, parsed, at);
+    const int of_warp = warp_exclusive_sums(at);
+    if (lane == 0) memory.warp_bytes[i % 2][warp] = of_warp;
+    const bool any_odd = team::sync_or(is_odd < 0);
+    const warp_sums sums = sum_over_warps(memory.warp_bytes[i % 2], warp);
+
+    // The aggregate is published before anything of this tile waits. The input buffer can be filled again,
+    // unless the rest of an odd row is still to be read from it.
+    if (thread == 0) {
+      publish_aggregate(all.words, tile, sums.total);
+      if (!any_odd) from.empty.arrive();
+    }
+
+    // The output into the ring.
+    const int needed = chunks_of_rows + sums.total / 16 + 1;
+    const int chunk = ring.wait_for_place(memory, i, needed);
+    if (thread == 0) to.describe(tile, sums.total, chunk, ring.head);
+    ring.head += needed;
     auto* const row_begins = reinterpret_cast<unsigned short*>(memory.ring + chunk);
     char* const staged = reinterpret_cast<char*>(memory.ring + chunk + chunks_of_rows);
-#pragma unroll
-    for (int k = 0; k < rows_of_thread; ++k) {
-      at[k] += before_warp;
-      if (!has(k)) continue;
-      row_begins[first + 32 * k] = static_cast<unsigned short>(at[k]);
-      write_row(staged + at[k], parsed[k]);
-    }
+    write_rows(row_begins, staged, mine, parsed, sums.before, at);
     if (any_odd) {
-#pragma unroll
-      for (int k = 0; k < rows_of_thread; ++k) {
-        if (has(k))
-          write_odd_row(staged + at[k], names, static_cast<unsigned>(from.name_offsets[first + 32 * k]),
-                        parsed[k]);
-      }
+      write_odd_rows(staged, names, mine, parsed, at);
       team::sync();
       if (thread == 0) from.empty.arrive();
     }
