@@ -94,14 +94,14 @@ struct tile_of_rows {
 
   // What each of this thread's rows becomes, and of how many bytes: 0 for one that the tile does not have.
   // The sum of these.
-  [[nodiscard]] __device__ __forceinline__ int redact_rows(const tile_memory& memory,
-                                                           staged_row (&redacted)[rows_per_thread],
-                                                           int (&bytes)[rows_per_thread]) const {
+  [[nodiscard]] __device__ __forceinline__ int redact_rows(
+      const staged_characters<names_capacity>& names, const unsigned short* spaces,
+      const staged_characters<visibilities_capacity>& visibilities, staged_row (&redacted)[rows_per_thread],
+      int (&bytes)[rows_per_thread]) const {
     int of_thread = 0;
 #pragma unroll
     for (int k = 0; k < rows_per_thread; ++k) {
-      redacted[k] =
-          has(k) ? redact(k, memory.names, memory.spaces, memory.visibilities) : staged_row{0, 0, 0, 0};
+      redacted[k] = has(k) ? redact(k, names, spaces, visibilities) : staged_row{0, 0, 0, 0};
       bytes[k] = redacted[k].bytes();
       of_thread += bytes[k];
     }

@@ -40,7 +40,8 @@ __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
     tile.stage(in, memory.names, memory.spaces, memory.visibilities);
     clear(memory.chars);
     __syncthreads();
-    scan = block_scan<int>(tile.redact_rows(memory, redacted, bytes));
+    scan =
+        block_scan<int>(tile.redact_rows(memory.names, memory.spaces, memory.visibilities, redacted, bytes));
     fits = scan.total <= chars_capacity;
   }
   if (!fits) {

@@ -2,6 +2,9 @@
 // computes an address; and each block has the rows of a block that comes much later brought into the L2
 // cache, so that hardly any waits for memory. Visibilities and offsets, once parsed, make room for the
 // output.
+//
+// The file has more than 150 lines because a tile comes in by one of two ways: copied, or, at the end of an
+// array, loaded as in the single pass.
 #include "common/bulk_copy.hpp"
 #include "common/look_back.hpp"
 #include "common/multiprocessors.hpp"
@@ -92,6 +95,32 @@ __device__ __forceinline__ void order_prefetches(const columns<Offset>& in, std:
   prefetch(in.visibilities + source.visibilities, source.visibilities_bytes);
 }
 
+// A bit for each space among the names that were copied in. A barrier stands at the end.
+template <class Offset>
+__device__ __forceinline__ void mark_spaces(const tile_of_rows<Offset>& tile, bulk_memory<Offset>& memory) {
+  const int chunks = static_cast<int>((tile.names_end - (tile.names_begin & ~Offset{15}) + 15) / 16);
+  for (int chunk = static_cast<int>(threadIdx.x); chunk < chunks; chunk += tile_threads)
+    memory.spaces[chunk] = static_cast<unsigned short>(spaces_of(memory.names.chunks[chunk + 1]));
+  __syncthreads();
+}
+
+// What each of this thread's rows becomes, and of how many bytes: nothing for one that the tile does not
+// have. The sum of these.
+template <class Offset>
+__device__ __forceinline__ int redact_rows(const tile_of_rows<Offset>& tile,
+                                           const bulk_memory<Offset>& memory,
+                                           staged_row (&redacted)[rows_per_thread],
+                                           int (&bytes)[rows_per_thread]) {
+  int of_thread = 0;
+#pragma unroll
+  for (int k = 0; k < rows_per_thread; ++k) {
+    if (tile.has(k)) redacted[k] = tile.redact(k, memory.names, memory.spaces, memory.parsed.visibilities);
+    bytes[k] = redacted[k].bytes();
+    of_thread += bytes[k];
+  }
+  return of_thread;
+}
+
 template <class Offset>
 __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
     redact_kernel(columns<Offset> in, int tile_rows, int tiles_ahead, look_back_word* words, Offset* offsets,
@@ -115,32 +144,22 @@ __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
   int bytes[rows_per_thread];
   block_scan_result<int> scan{};
   bool fits = true;
-  const auto parse = [&](const tile_of_rows<Offset>& tile) {
-    int of_thread = 0;
-#pragma unroll
-    for (int k = 0; k < rows_per_thread; ++k) {
-      if (tile.has(k)) redacted[k] = tile.redact(k, memory.names, memory.spaces, memory.parsed.visibilities);
-      bytes[k] = redacted[k].bytes();
-      of_thread += bytes[k];
-    }
-    scan = block_scan<int>(of_thread);
+  const auto redact_and_scan = [&](const tile_of_rows<Offset>& tile) {
+    scan = block_scan<int>(redact_rows(tile, memory, redacted, bytes));
     fits = scan.total <= chars_capacity;
   };
   if (is_copied) {
     full.wait(0);
     const tile_of_rows<Offset> tile(memory.parsed.name_offsets, memory.parsed.visibility_offsets, rows);
-    const int chunks = static_cast<int>((tile.names_end - (tile.names_begin & ~Offset{15}) + 15) / 16);
-    for (int chunk = thread; chunk < chunks; chunk += tile_threads)
-      memory.spaces[chunk] = static_cast<unsigned short>(spaces_of(memory.names.chunks[chunk + 1]));
-    __syncthreads();
-    parse(tile);
+    mark_spaces(tile, memory);
+    redact_and_scan(tile);
   } else {
     const tile_of_rows<Offset> tile(in.name_offsets + first_row, in.visibility_offsets + first_row, rows);
     fits = tile.fits();
     if (fits) {
       tile.stage(in, memory.names, memory.spaces, memory.parsed.visibilities);
       __syncthreads();
-      parse(tile);
+      redact_and_scan(tile);
     }
   }
   if (!fits) {
