@@ -7,8 +7,9 @@
 namespace lab::redact {
 
 // The threads of a block, as those that redact a tile together.
+template <int count>
 struct whole_block {
-  static constexpr int threads = tile_threads;
+  static constexpr int threads = count;
   static __device__ __forceinline__ void sync() { __syncthreads(); }
 };
 
@@ -20,7 +21,7 @@ struct block_scan_result {
 
 // Each thread's sum of the values of all of the team's threads before it, and the sum of all. A barrier
 // stands between calls.
-template <class T, class Team = whole_block>
+template <class T, class Team = whole_block<tile_threads>>
 __device__ __forceinline__ block_scan_result<T> block_scan(T value) {
   constexpr int warps = Team::threads / 32;
   __shared__ T of_warp[warps];

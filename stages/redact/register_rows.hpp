@@ -75,6 +75,13 @@ struct row_position {
   unsigned name_begin, name_end, visibility_begin, visibility_end;
 };
 
+template <class Offset>
+__device__ __forceinline__ row_position position_of(const Offset* name_offsets,
+                                                    const Offset* visibility_offsets, int row) {
+  return {static_cast<unsigned>(name_offsets[row]), static_cast<unsigned>(name_offsets[row + 1]),
+          static_cast<unsigned>(visibility_offsets[row]), static_cast<unsigned>(visibility_offsets[row + 1])};
+}
+
 __device__ __forceinline__ bool is_public(const staged_column& visibilities, const row_position& row) {
   constexpr unsigned publ = 'p' | 'u' << 8 | 'b' << 16 | 'l' << 24;
   constexpr unsigned ic = 'i' | 'c' << 8;
@@ -198,6 +205,16 @@ __device__ __forceinline__ int parse_rows(const staged_column& names, const stag
     }
   }
   return is_odd;
+}
+
+// The rest of a lane's odd rows, each at byte `at` of the output.
+template <int count, class Rows>
+__device__ __forceinline__ void write_odd_rows(char* output, const staged_column& names, const Rows& rows,
+                                               const register_row (&parsed)[count], const int (&at)[count]) {
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    if (rows.has(k)) write_odd_row(output + at[k], names, rows.position(k).name_begin, parsed[k]);
+  }
 }
 
 // The rows of a warp: row k of lane l is its row 32 * k + l. Of each row, its bytes become those of all rows

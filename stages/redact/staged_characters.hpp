@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/cuda.hpp"
+#include "stages/redact/columns.hpp"
 #include "stages/redact/tile_size.hpp"
 
 namespace lab::redact {
@@ -26,6 +27,7 @@ struct staged_characters {
 
 // Bits for spaces, 16 a word: those of the chunks, and more that are read behind them.
 inline constexpr int space_words = (names_capacity / 16 + 1 + 5) / 2 * 2;
+
 // One bit for each of 16 characters, set for a space.
 __device__ __forceinline__ unsigned spaces_of(const uint4& chunk) {
   // The top bit of each byte that is a space, and no other: the sum has it clear where the lower bits are
@@ -55,9 +57,9 @@ __device__ __forceinline__ uint4 last_chunk(const char* chars, std::int64_t begi
 
 // The characters [begin, end) of `chars`, which has `total`, into registers, and later from there into shared
 // memory: between the two, everything is under way.
-template <int capacity>
+template <int capacity, int threads = tile_threads>
 struct chunk_loads {
-  static constexpr int count = (capacity / 16 + 1 + tile_threads - 1) / tile_threads;
+  static constexpr int count = (capacity / 16 + 1 + threads - 1) / threads;
   uint4 loaded[count];
   int whole;  // chunks, but for the array's last one where that is incomplete
 
@@ -70,7 +72,7 @@ struct chunk_loads {
     const auto* from = reinterpret_cast<const uint4*>(chars + base) + thread;
 #pragma unroll
     for (int k = 0; k < count; ++k) {
-      if (k * tile_threads + thread < whole) loaded[k] = __ldcs(from + k * tile_threads);
+      if (k * threads + thread < whole) loaded[k] = __ldcs(from + k * threads);
     }
   }
 
@@ -81,7 +83,7 @@ struct chunk_loads {
     const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int k = 0; k < count; ++k) {
-      const int chunk = k * tile_threads + thread;
+      const int chunk = k * threads + thread;
       if (chunk >= whole) break;
       staged.chunks[chunk + 1] = loaded[k];
       if (spaces != nullptr) spaces[chunk] = static_cast<unsigned short>(spaces_of(loaded[k]));
@@ -95,6 +97,42 @@ struct chunk_loads {
     if (spaces == nullptr) return;
     spaces[whole] = static_cast<unsigned short>(spaces_of(rest));
     for (int behind = 1; behind < 4; ++behind) spaces[whole + behind] = 0;
+  }
+};
+
+// Which characters are a tile's, of which shared memory holds so many bytes of each column.
+template <class Offset, int max_names, int max_visibilities, int threads = tile_threads>
+struct tile_characters {
+  Offset names_begin;
+  Offset names_end;
+  Offset visibilities_begin;
+  Offset visibilities_end;
+
+  // The offsets begin with the tile's first row; they may be in shared memory.
+  __device__ __forceinline__ tile_characters(const Offset* name_offsets, const Offset* visibility_offsets,
+                                             int rows)
+      : names_begin(name_offsets[0]),
+        names_end(name_offsets[rows]),
+        visibilities_begin(visibility_offsets[0]),
+        visibilities_end(visibility_offsets[rows]) {}
+
+  // Whether they can be staged.
+  [[nodiscard]] __device__ __forceinline__ bool fits() const {
+    return names_end - names_begin <= max_names && visibilities_end - visibilities_begin <= max_visibilities;
+  }
+
+  // Brings them into shared memory, with a bit for each space of the names in `spaces` unless that is
+  // nullptr. A barrier follows.
+  __device__ __forceinline__ void stage(const columns<Offset>& in, staged_characters<max_names>& names,
+                                        unsigned short* spaces,
+                                        staged_characters<max_visibilities>& visibilities) const {
+    chunk_loads<max_names, threads> of_names;
+    chunk_loads<max_visibilities, threads> of_visibilities;
+    of_names.load(in.names, names_begin, names_end, in.names_bytes);
+    of_visibilities.load(in.visibilities, visibilities_begin, visibilities_end, in.visibilities_bytes);
+    of_names.store(names, spaces, in.names, names_begin, names_end, in.names_bytes);
+    of_visibilities.store(visibilities, nullptr, in.visibilities, visibilities_begin, visibilities_end,
+                          in.visibilities_bytes);
   }
 };
 

@@ -35,23 +35,17 @@ struct alignas(16) offsets_of_thread {
 
 // Thread t has the rows t * rows_per_thread and the next of the tile.
 template <class Offset>
-struct tile_of_rows {
+struct tile_of_rows : tile_characters<Offset, names_capacity, visibilities_capacity> {
   int rows;  // of the tile
-  Offset names_begin;
-  Offset names_end;
-  Offset visibilities_begin;
-  Offset visibilities_end;
   Offset name[rows_per_thread + 1];
   Offset visibility[rows_per_thread + 1];
 
   // The offsets begin with the tile's first row; they may be in shared memory.
   __device__ __forceinline__ tile_of_rows(const Offset* name_offsets, const Offset* visibility_offsets,
                                           int tile_rows)
-      : rows(tile_rows) {
-    names_begin = name_offsets[0];
-    names_end = name_offsets[rows];
-    visibilities_begin = visibility_offsets[0];
-    visibilities_end = visibility_offsets[rows];
+      : tile_characters<Offset, names_capacity, visibilities_capacity>(name_offsets, visibility_offsets,
+                                                                       tile_rows),
+        rows(tile_rows) {
     load_offsets(name_offsets, name);
     load_offsets(visibility_offsets, visibility);
   }
@@ -61,31 +55,12 @@ struct tile_of_rows {
   }
   [[nodiscard]] __device__ __forceinline__ bool has(int k) const { return row(k) < rows; }
 
-  // Whether the characters can be staged.
-  [[nodiscard]] __device__ __forceinline__ bool fits() const {
-    return names_end - names_begin <= names_capacity &&
-           visibilities_end - visibilities_begin <= visibilities_capacity;
-  }
-
-  // Brings the characters into shared memory. A barrier follows.
-  __device__ __forceinline__ void stage(const columns<Offset>& in, staged_characters<names_capacity>& names,
-                                        unsigned short* spaces,
-                                        staged_characters<visibilities_capacity>& visibilities) const {
-    chunk_loads<names_capacity> of_names;
-    chunk_loads<visibilities_capacity> of_visibilities;
-    of_names.load(in.names, names_begin, names_end, in.names_bytes);
-    of_visibilities.load(in.visibilities, visibilities_begin, visibilities_end, in.visibilities_bytes);
-    of_names.store(names, spaces, in.names, names_begin, names_end, in.names_bytes);
-    of_visibilities.store(visibilities, nullptr, in.visibilities, visibilities_begin, visibilities_end,
-                          in.visibilities_bytes);
-  }
-
   // What row k of this thread's becomes, from the staged characters.
   [[nodiscard]] __device__ __forceinline__ staged_row
   redact(int k, const staged_characters<names_capacity>& names, const unsigned short* spaces,
          const staged_characters<visibilities_capacity>& visibilities) const {
-    const auto name_base = names_begin & ~Offset{15};
-    const auto visibility_base = visibilities_begin & ~Offset{15};
+    const auto name_base = this->names_begin & ~Offset{15};
+    const auto visibility_base = this->visibilities_begin & ~Offset{15};
     const bool shown = is_public(visibilities.words(), static_cast<int>(visibility[k] - visibility_base),
                                  static_cast<int>(visibility[k + 1] - visibility_base));
     return redact_staged(names, spaces, shown, static_cast<int>(name[k] - name_base),

@@ -22,7 +22,7 @@ struct no_long_rows {
 
 // The rows of a tile that cannot be staged, a warp for each. `measured` has room for them in shared memory.
 // `long_rows` says which rows are measured already, and which first names others will copy.
-template <class Team = whole_block, class Offset, class LongRows = no_long_rows>
+template <class Team = whole_block<tile_threads>, class Offset, class LongRows = no_long_rows>
 __device__ __attribute__((noinline)) void redact_wide_tile(columns<Offset> in, std::int64_t tile,
                                                            std::int64_t first_row, int rows,
                                                            wide_row<Offset>* measured, look_back_word* words,

@@ -319,10 +319,7 @@ struct rows_of_lane {
     return 32 * k < rows_of_warp && row(k) < rows;
   }
   [[nodiscard]] __device__ __forceinline__ row_position position(int k) const {
-    const int at = has(k) ? row(k) : 0;
-    return {static_cast<unsigned>(from.name_offsets[at]), static_cast<unsigned>(from.name_offsets[at + 1]),
-            static_cast<unsigned>(from.visibility_offsets[at]),
-            static_cast<unsigned>(from.visibility_offsets[at + 1])};
+    return position_of(from.name_offsets, from.visibility_offsets, has(k) ? row(k) : 0);
   }
 };
 
@@ -368,18 +365,6 @@ __device__ __forceinline__ void write_rows(unsigned short* row_begins, char* sta
     if (!mine.has(k)) continue;
     row_begins[mine.row(k)] = static_cast<unsigned short>(at[k]);
     write_row(staged + at[k], parsed[k]);
-  }
-}
-
-// The rest of odd rows.
-template <class Offset>
-__device__ __forceinline__ void write_odd_rows(char* staged, const staged_column& names,
-                                               const rows_of_lane<Offset>& mine,
-                                               const register_row (&parsed)[rows_of_thread],
-                                               const int (&at)[rows_of_thread]) {
-#pragma unroll
-  for (int k = 0; k < rows_of_thread; ++k) {
-    if (mine.has(k)) write_odd_row(staged + at[k], names, mine.position(k).name_begin, parsed[k]);
   }
 }
 
