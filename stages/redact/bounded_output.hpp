@@ -1,4 +1,4 @@
-// Memory for an output whose length nobody knows yet: as much as there can be.
+// Memory for an output whose length is not known yet: as many bytes as there can be.
 #pragma once
 
 #include <cstddef>

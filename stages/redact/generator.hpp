@@ -20,7 +20,7 @@ enum class content : std::int64_t {
   all_public,
   empty,        // no name has a character
   multibyte,    // characters of one to four bytes
-  hostile,      // what is nobody's name, and visibilities that are almost "public"
+  hostile,      // names that no person has, and visibilities that are almost "public"
   skewed,       // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
   huge_row,     // one row of 64 MiB (on the emulator 1 MiB) among people
   near_public,  // people, and visibilities that are "public" but for one byte, at any of its places
@@ -237,7 +237,7 @@ inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
   });
   made.visibilities = make_column(rows, [&](std::string& text, std::int64_t row) {
     row_bits bits(~seed, row);
-    // A long row that nobody may see would be as short as any other in the output.
+    // A long row that is not public would be as short as any other in the output.
     text += long_ones.contains(row) ? std::string("public") : generator::visibility(kind, bits);
   });
   return made;

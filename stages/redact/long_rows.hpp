@@ -1,5 +1,6 @@
-// Names so long that one warp, or even one block, must not be left alone with them: they are cut into pieces
-// of equal size, which all blocks share out. Nothing of this costs more than a glance where there are none.
+// Names so long that one warp, or even one block, would work on one alone while the others are done: they are
+// cut into pieces of 32 KiB, which the blocks share out. Where there are none, each kernel here reads one
+// count or two offsets a tile.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace lab::redact {
 
-// Of the name; longer ones are shared out. A tile that holds one is too large to be staged.
+// Bytes of a name; longer ones are shared out. A tile that holds one is too large to be staged.
 inline constexpr int long_row_bytes = names_capacity;
+// A piece: so many bytes of a long name, or what is left at its end. One block works on it at a time.
 inline constexpr int piece_bytes = 32 * 1024;
 inline constexpr int piece_threads = 256;
 

@@ -57,7 +57,7 @@ struct problem {
   }
   static std::vector<column_case<parameters>> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 
-  // Where nobody is public, no name need be read.
+  // Where no row is public, no name need be read.
   static bool is_read(const parameters& p, std::size_t k);
   static both<std::int64_t> estimate(const parameters& p);
   // What the column was made to hide: the name of a row that is not public.

@@ -1,5 +1,5 @@
-// Characters that a block brings into shared memory, 16 bytes (a chunk) a load and all loads under way at
-// once, with a bit for each space among them.
+// Characters that a block brings into shared memory, with a bit for each space among them. A load takes a
+// chunk, 16 bytes that begin at a multiple of 16, and all loads of a thread are under way at once.
 #pragma once
 
 #include <cstdint>

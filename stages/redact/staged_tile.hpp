@@ -1,4 +1,5 @@
-// The rows of one block, and where their characters are, in global memory and once staged.
+// The rows of one block: their characters are staged in shared memory, redacted there by thread, and written
+// there as the output will be.
 #pragma once
 
 #include "common/cuda.hpp"
@@ -9,14 +10,13 @@
 
 namespace lab::redact {
 
-// One word more than the output has is read.
+// In chunks: copy_out reads up to one word behind the output.
 inline constexpr int chars_chunks = chars_capacity / 16 + 1;
 
 struct tile_memory {
   staged_characters<names_capacity> names;
   staged_characters<visibilities_capacity> visibilities;
-  // Bit i of it all is set where character i of the names is a space: 16 bits for each chunk, two more
-  // behind.
+  // Bit i of this array is set where character i of the staged names is a space: 16 bits for each chunk.
   alignas(16) unsigned short spaces[space_words];
   uint4 chars[chars_chunks];
 };

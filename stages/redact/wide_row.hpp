@@ -7,8 +7,8 @@
 
 namespace lab::redact {
 
-// The first space of [begin, end), of which this thread looks at the 16 bytes from `at`, a multiple of 16;
-// `end` when there is none among them. `total` bytes may be read.
+// The first space of [begin, end) in the chunk (16 bytes) at `at`, a multiple of 16; `end` when it has none.
+// `total` bytes of `names` may be read.
 template <class Offset>
 __device__ __forceinline__ Offset find_space_in_chunk(const char* names, Offset at, Offset begin, Offset end,
                                                       Offset total) {

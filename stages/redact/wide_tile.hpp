@@ -1,4 +1,5 @@
-// A tile that cannot be staged, since a row of it is long: a warp takes a row.
+// A tile that cannot be staged, since it has more bytes than there is room for: a warp redacts a row, from
+// global memory.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,7 @@ TEST_CASE("a column is its rows one behind the other, however many cores make it
   CHECK(from_rows({}).rows() == 0);
   CHECK(from_rows({"", "a", "", "bc"})[3] == "bc");
   CHECK(from_rows({"", "a", "", "bc"}).bytes() == 3);
-  // Several pieces.
+  // Enough rows for several threads of the host.
   const std::int64_t rows = 100'003;
   const column counted =
       make_column(rows, [](std::string& text, std::int64_t row) { text += std::to_string(row); });

@@ -1,4 +1,4 @@
-// Rows in registers, on the emulator: the stage that works so runs on a GPU alone.
+// Rows in registers, a warp for 32 rows, wherever in a column they are: also where positions pass 2^32.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -25,7 +25,7 @@ struct scalar {
   int bytes;
 };
 
-// A column that somebody else owns.
+// A column whose memory something else owns.
 template <class Offset>
 struct column_view {
   const Offset* offsets;

@@ -18,8 +18,8 @@ constexpr int block_threads = 256;
 
 // A heap has the size it is given before the first kernel with malloc runs, and keeps it.
 constexpr std::size_t heap_bytes = std::size_t{1} << 30;
-// For a row of a few bytes malloc takes more: alignment, and its own record. 128 bytes a row are generous; if
-// they do not suffice after all, that is noticed.
+// For a row of a few bytes malloc takes more: alignment, and its own record. 128 bytes a row are more than it
+// needs; a row that gets no memory is counted all the same.
 constexpr std::int64_t max_rows = static_cast<std::int64_t>(heap_bytes) / 128;
 
 // Rows that are not public lie here, all of them.

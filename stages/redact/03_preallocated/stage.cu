@@ -1,4 +1,4 @@
-// Every row gets a place before anybody knows its length: in one work buffer, as far behind its beginning as
+// Every row gets a place before its length is known: in one work buffer, as far behind its beginning as
 // the row may need if all rows before grow as much as a row can. Rows written there are gathered into a
 // column.
 #include "common/nvtx.hpp"

@@ -1,6 +1,6 @@
 // Blocks that stay, and whose warps have different roles: one has the next tiles copied in, five parse a tile
 // into registers and put its output into a ring in shared memory, two look back and write out what waits
-// there. Who parses waits for predecessors only when the ring is full.
+// there. The warps that parse wait for predecessors only when the ring is full.
 //
 // The file has more than 150 lines because the roles share one memory and its barriers, and are right only
 // together: first what they share, then order_copies, write_out and parse, each with what it needs, then the
@@ -152,8 +152,8 @@ __device__ __forceinline__ void order_prefetches(const work<Offset>& all, std::i
 template <class Offset>
 __device__ __forceinline__ void order_copies(const work<Offset>& all, block_memory<Offset>& memory) {
   const columns<Offset>& in = all.in;
-  // Tiles are taken in ascending order, so that whoever is waited for has been taken by a block that runs.
-  // Where there is no more than one for each block, that is left to the order in which blocks start.
+  // Tiles are taken in ascending order, so that a tile that is waited for has been taken by a block that
+  // runs. Where there is no more than one for each block, that is left to the order in which blocks start.
   const bool is_one_each = all.tiles <= gridDim.x;
   const auto take = [&]() -> std::int64_t {
     return static_cast<std::int64_t>(atomicAdd(all.words + all.tiles, look_back_word{1}));
