@@ -96,6 +96,7 @@ __global__ void __launch_bounds__(piece_threads)
     heavy = in.name_offsets[first_row + rows_from(in, first_row, tile_rows)] - in.name_offsets[first_row] >
             names_capacity;
   }
+  // One of the warp's large tiles after the other, a lane for each of its rows.
   for (unsigned left = __ballot_sync(0xffffffffu, heavy); left != 0; left &= left - 1) {
     const std::int64_t its_tile = tile - lane + __ffs(static_cast<int>(left)) - 1;
     const std::int64_t first_row = its_tile * tile_rows;
@@ -116,6 +117,7 @@ __global__ void __launch_bounds__(piece_threads)
       table.of_tile[its_tile] = {place, count};
     }
     place = __shfl_sync(0xffffffffu, place, 0);
+    // Each long row and its pieces get their places in the table.
     for (int k = 0; k < rows; k += 32) {
       const bool mine = is_long(k + lane);
       const unsigned all = __ballot_sync(0xffffffffu, mine);

@@ -1,5 +1,5 @@
-// The rows of one block: their characters are staged in shared memory, redacted there by thread, and written
-// there as the output will be.
+// The rows of one block: their characters are staged in shared memory, each thread redacts eight of the rows
+// from there, and the output is put together there, too.
 #pragma once
 
 #include "common/cuda.hpp"

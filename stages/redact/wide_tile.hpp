@@ -12,7 +12,7 @@
 
 namespace lab::redact {
 
-// Where no row is too long for a warp.
+// For redact_wide_tile, where no row is shared out: every row is measured and written by its warp.
 struct no_long_rows {
   template <class Offset>
   __device__ __forceinline__ bool measure(std::int64_t /*row*/, wide_row<Offset>& /*measured*/) const {
@@ -33,12 +33,16 @@ __device__ __attribute__((noinline)) void redact_wide_tile(columns<Offset> in, s
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
   const int lane = thread % 32;
+
+  // Measure the rows, a warp for each.
   for (int row = warp; row < rows; row += Team::threads / 32) {
     wide_row<Offset> one{};
     if (!long_rows.measure(first_row + row, one)) one = measure_wide_row(in, first_row + row);
     if (lane == 0) measured[row] = one;
   }
   Team::sync();
+
+  // Sum up their bytes, a thread for each few rows, publish the sum, and look back.
   const int of_each = (rows + Team::threads - 1) / Team::threads;
   std::int64_t of_thread = 0;
   for (int k = 0; k < of_each; ++k) {
@@ -52,6 +56,8 @@ __device__ __attribute__((noinline)) void redact_wide_tile(columns<Offset> in, s
     if (lane == 0) tile_begin = begin;
   }
   Team::sync();
+
+  // Write the offsets.
   std::int64_t at = tile_begin + scan.before;
   for (int k = 0; k < of_each; ++k) {
     const int row = thread * of_each + k;
@@ -62,6 +68,8 @@ __device__ __attribute__((noinline)) void redact_wide_tile(columns<Offset> in, s
   if (first_row + rows == in.rows && thread == 0)
     offsets[in.rows] = static_cast<Offset>(tile_begin + scan.total);
   Team::sync();
+
+  // Write the characters, a warp for each row.
   for (int row = warp; row < rows; row += Team::threads / 32) {
     const Offset out = offsets[first_row + row];
     if (long_rows.copies_later(first_row + row)) {
