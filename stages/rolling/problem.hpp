@@ -237,11 +237,16 @@ struct problem {
                     takes_root);
   }
 
-  // The condition of a variance: what rounding the values' mean does to it.
+  // The condition of a variance: what rounding the values' mean does to it. A double will do for the scale.
   static expectation variance(long double var, long double mean_square, bool takes_root) {
-    const long double rms = std::sqrt(mean_square);
+    const double rms = std::sqrt(static_cast<double>(mean_square));
     if (takes_root) return {.value = std::sqrt(var), .scale = var == 0 ? 0 : rms};
-    return {.value = var, .scale = std::sqrt(var) * rms};
+    return {.value = var, .scale = std::sqrt(static_cast<double>(var)) * rms};
+  }
+
+  static long double to_real(__int128 whole) {
+    return static_cast<long double>(static_cast<std::int64_t>(whole >> 64)) * 0x1p64L +
+           static_cast<long double>(static_cast<std::uint64_t>(whole));
   }
 
   template <class Each>
@@ -286,6 +291,9 @@ void problem::stream(const Value& value, const parameters& p, std::int64_t first
   std::deque<std::pair<std::int64_t, double>> candidates;  // descending
   std::int64_t last_nan = -1;
   std::int64_t present = 0;  // values in the window that count
+  std::int64_t divisors_for = -1;
+  long double one_part = 0;    // 1 / values
+  long double one_degree = 0;  // 1 / (values (values - 1))
   __int128 sum = 0;
   __int128 magnitude = 0;
   __int128 squares = 0;
@@ -315,7 +323,12 @@ void problem::stream(const Value& value, const parameters& p, std::int64_t first
     enter(i);
     const std::int64_t oldest = std::max<std::int64_t>(0, i - p.window + 1);
     while (!candidates.empty() && candidates.front().first < oldest) candidates.pop_front();
-    const auto in_window = static_cast<long double>(present);
+    if (present != divisors_for) {
+      divisors_for = present;
+      const auto in_window = static_cast<long double>(present);
+      one_part = 1 / in_window;
+      one_degree = 1 / (in_window * (in_window - 1));
+    }
     if (present < min_periods(p)) {
       visit(i, expectation{.value = incomplete});
     } else if (is_extremum) {
@@ -324,15 +337,13 @@ void problem::stream(const Value& value, const parameters& p, std::int64_t first
                                     : candidates.empty() ? -sign * INFINITY
                                                          : sign * candidates.front().second});
     } else if (which == operation::mean || which == operation::sum) {
-      const long double by = which == operation::mean ? in_window : 1;
-      visit(i, expectation{.value = static_cast<long double>(sum) / by,
-                           .scale = static_cast<long double>(magnitude) / by});
+      const long double by = which == operation::mean ? static_cast<long double>(present) : 1;
+      visit(i, expectation{.value = to_real(sum) / by, .scale = to_real(magnitude) / by});
     } else if (present < 2) {
       visit(i, expectation{.value = NAN});
     } else {
-      const auto apart = static_cast<long double>(static_cast<__int128>(present) * squares - sum * sum);
-      visit(i, variance(apart / in_window / (in_window - 1), static_cast<long double>(squares) / in_window,
-                        which == operation::std));
+      const __int128 apart = static_cast<__int128>(present) * squares - sum * sum;
+      visit(i, variance(to_real(apart) * one_degree, to_real(squares) * one_part, which == operation::std));
     }
     if (i >= p.window - 1) count_in(i - p.window + 1, -1);
   }
