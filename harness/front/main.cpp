@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include "harness/front/errors.hpp"
+#include "harness/front/process/errors.hpp"
 #include "harness/front/program.hpp"
 
 namespace {
@@ -10,11 +10,11 @@ namespace {
 // Ctrl-C before run_program() has a better answer, while libraries and this program's own objects are set up.
 [[gnu::constructor(101)]] void expect_interrupts() {
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP})
-    std::signal(signal_number, [](int) { _exit(lab::exit_interrupted); });
+    std::signal(signal_number, [](int) { _exit(lab::front::exit_interrupted); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return lab::run_program({argv + 1, argv + argc});
+  return lab::front::run_program({argv + 1, argv + argc});
 }

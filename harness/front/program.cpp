@@ -14,15 +14,15 @@
 #include <random>
 
 #include "common/utf8.hpp"
-#include "harness/front/build_info.hpp"
-#include "harness/front/child_process.hpp"
-#include "harness/front/errors.hpp"
-#include "harness/front/interrupt.hpp"
-#include "harness/front/patterns.hpp"
-#include "harness/front/terminal.hpp"
-#include "harness/front/verbs.hpp"
+#include "harness/front/output/terminal.hpp"
+#include "harness/front/process/build_info.hpp"
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/process/interrupt.hpp"
+#include "harness/front/selection/patterns.hpp"
+#include "harness/front/verbs/verbs.hpp"
 
-namespace lab {
+namespace lab::front {
 namespace {
 
 constexpr const char* pattern_help =
@@ -495,4 +495,4 @@ int run_program(std::vector<std::string> arguments) {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::front

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-namespace lab {
+namespace lab::front {
 
 // Performs the command line and returns the exit code. `arguments` leave the program's own name out. Errors
 // are told on stderr; nothing is thrown.
 int run_program(std::vector<std::string> arguments);
 
-}  // namespace lab
+}  // namespace lab::front

@@ -1,14 +1,14 @@
 // Claims as they stand in files: what cannot be read, and what is understood of the rest. tests/claims.json
 // holds the examples, which reports/claims.py is tested with as well.
-#include "harness/front/claims_file.hpp"
+#include "harness/front/claims/claims_file.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
 
-#include "harness/front/claims.hpp"
-#include "harness/front/known_counters.hpp"
+#include "harness/front/claims/claims.hpp"
+#include "harness/front/counters/known_counters.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
@@ -38,8 +38,8 @@ lab::track_description track() {
                           .choice_numbers = {0, 1}}}};
 }
 
-lab::stage_claims parsed(const std::string& text) {
-  return lab::parse_claims(text, "claims.json", track());
+lab::front::stage_claims parsed(const std::string& text) {
+  return lab::front::parse_claims(text, "claims.json", track());
 }
 
 // A directory that LAB_STAGES names while it exists.
@@ -59,17 +59,17 @@ class stages_directory {
   temporary_directory directory_;
 };
 
-lab::stage_claims read(const std::string& stage) {
+lab::front::stage_claims read(const std::string& stage) {
   lab::stage_description description;
   description.path = stage;
-  return lab::read_claims(track(), description);
+  return lab::front::read_claims(track(), description);
 }
 
 }  // namespace
 
 TEST_CASE("what is wrong in a file of claims is said with its line") {
   for (const json& example : examples().at("unreadable")) {
-    const lab::stage_claims found = parsed(text_of(example));
+    const lab::front::stage_claims found = parsed(text_of(example));
     INFO(text_of(example));
     INFO(found.problem);
     CHECK(found.problem.rfind("claims.json:" + std::to_string(example.at("line").get<int>()) + ": ", 0) == 0);
@@ -78,7 +78,7 @@ TEST_CASE("what is wrong in a file of claims is said with its line") {
     CHECK(found.claims.empty());
   }
   for (const json& example : examples().at("readable")) {
-    const lab::stage_claims found = parsed(text_of(example));
+    const lab::front::stage_claims found = parsed(text_of(example));
     INFO(text_of(example));
     CHECK(found.problem.empty());
     CHECK(found.claims.size() == example.at("claims").get<std::size_t>());
@@ -95,14 +95,15 @@ TEST_CASE("parameters of claims are whole numbers or words") {
   const auto found = parsed(R"({"claims": [{"metric": "speedup", "holds": "at_least", "value": 2,
       "at": {"n": 1e9, "operation": "maximum"}, "compute_capability": "9.0", "because": "twice the bytes"}]})");
   REQUIRE(found.claims.size() == 1);
-  const lab::claim& claim = found.claims[0];
+  const lab::front::claim& claim = found.claims[0];
   CHECK(claim.at == lab::parameter_values{{"n", 1'000'000'000}, {"operation", "maximum"}});
-  CHECK(lab::claim_text(claim) ==
+  CHECK(lab::front::claim_text(claim) ==
         "speedup >= 2 (n = 1000000000, operation = maximum; compute capability 9.0)");
-  CHECK(lab::verdict_text(
-            {.stage = "track/01", .claim = claim, .status = lab::claim_status::broken, .figure = 1.5}) ==
-        "track/01: speedup >= 2 (n = 1000000000, operation = maximum; compute capability 9.0): BROKEN: 1.5 "
-        "(claimed because: twice the bytes)");
+  CHECK(
+      lab::front::verdict_text(
+          {.stage = "track/01", .claim = claim, .status = lab::front::claim_status::broken, .figure = 1.5}) ==
+      "track/01: speedup >= 2 (n = 1000000000, operation = maximum; compute capability 9.0): BROKEN: 1.5 "
+      "(claimed because: twice the bytes)");
 }
 
 TEST_CASE("a stage without a file claims nothing, and one that cannot be read says so") {
@@ -128,37 +129,38 @@ TEST_CASE("a stage without a file claims nothing, and one that cannot be read sa
 TEST_CASE("claims hold, and speak of devices, as the scripts have it") {
   for (const json& example : examples().at("judged")) {
     INFO(example.dump());
-    lab::claim claim;
-    for (const auto one : {lab::relation::equal, lab::relation::at_most, lab::relation::at_least}) {
-      if (example.at("holds") == lab::relation_names[static_cast<int>(one)]) claim.holds = one;
+    lab::front::claim claim;
+    for (const auto one :
+         {lab::front::relation::equal, lab::front::relation::at_most, lab::front::relation::at_least}) {
+      if (example.at("holds") == lab::front::relation_names[static_cast<int>(one)]) claim.holds = one;
     }
     claim.value = example.at("value");
-    CHECK(lab::holds(claim, example.at("figure")) == example.at("kept"));
+    CHECK(lab::front::holds(claim, example.at("figure")) == example.at("kept"));
   }
   for (const json& example : examples().at("where")) {
     INFO(example.dump());
-    lab::claim claim{.metric = lab::speed_up_metric};
+    lab::front::claim claim{.metric = lab::front::speed_up_metric};
     claim.device = example.value("of", "");
     claim.compute_capability = example.value("compute_capability", "");
     lab::device_record device;
     device.id = "cuda:0";
     device.name = example.at("device");
     device.compute_capability = "9.0";
-    CHECK(lab::elsewhere(claim, device).empty() == example.at("speaks"));
+    CHECK(lab::front::elsewhere(claim, device).empty() == example.at("speaks"));
   }
 }
 
 TEST_CASE("the catalogue of counters says of each what it counts, and once") {
   std::set<std::string> names, labels;
-  for (const lab::known_counter& one : lab::known_counters()) {
+  for (const lab::front::known_counter& one : lab::front::known_counters()) {
     INFO(one.name);
-    CHECK(lab::is_metric_name(one.name));
+    CHECK(lab::front::is_metric_name(one.name));
     CHECK(!one.meaning.empty());
     CHECK(!one.unit.empty());
     CHECK(names.insert(one.name).second);
     CHECK(labels.insert(one.label).second);
-    if (lab::is_own(one.name)) CHECK(one.modelled);
+    if (lab::front::is_own(one.name)) CHECK(one.modelled);
   }
-  CHECK(lab::find_counter("launch__grid_size")->label == "blocks");
-  CHECK(lab::find_counter("launch__grid") == nullptr);
+  CHECK(lab::front::find_counter("launch__grid_size")->label == "blocks");
+  CHECK(lab::front::find_counter("launch__grid") == nullptr);
 }

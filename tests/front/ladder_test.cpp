@@ -1,8 +1,8 @@
 // The ladder's arithmetic, and its text for fixed records.
 #include <string>
 
-#include "harness/front/ladder.hpp"
-#include "harness/front/results.hpp"
+#include "harness/front/run/ladder.hpp"
+#include "harness/front/run/results.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -16,8 +16,8 @@ lab::timing_record timing(double median) {
   return record;
 }
 
-lab::result_row row(const std::string& name, double median) {
-  lab::result_row result;
+lab::front::result_row row(const std::string& name, double median) {
+  lab::front::result_row result;
   result.stage = "moving_average/" + name;
   result.library = name.find("library") != std::string::npos;
   result.verification = lab::verification_record{};
@@ -29,9 +29,9 @@ lab::result_row row(const std::string& name, double median) {
   return result;
 }
 
-lab::result_row row_without_time(const std::string& name, lab::row_status status,
-                                 const std::string& message) {
-  lab::result_row result = row(name, 1);
+lab::front::result_row row_without_time(const std::string& name, lab::front::row_status status,
+                                        const std::string& message) {
+  lab::front::result_row result = row(name, 1);
   result.timing.reset();
   result.status = status;
   result.message = message;
@@ -45,8 +45,8 @@ lab::ceiling_record ceiling(double median) {
   return result;
 }
 
-lab::run_results finished_run(bool emulator = false) {
-  lab::run_results results;
+lab::front::run_results finished_run(bool emulator = false) {
+  lab::front::run_results results;
   results.verb = "run";
   results.seed = 7;
   results.trial_seed = 8837261;
@@ -61,15 +61,15 @@ lab::run_results finished_run(bool emulator = false) {
     results.device->memory_bytes = 150'000'000'000;
     results.floor = timing(2100);
   }
-  lab::result_group group;
+  lab::front::result_group group;
   group.track = "moving_average";
   group.title = "Moving average of a series";
   group.parameters = {{"n", 1'000'000'000}, {"window", 300}};
   group.l2 = emulator ? lab::cache_state::none : lab::cache_state::cold;
   group.rows = {row("01_naive", 16e6),
-                row_without_time("02_wrong", lab::row_status::failed, "wrong at index 17"),
+                row_without_time("02_wrong", lab::front::row_status::failed, "wrong at index 17"),
                 row("03_tiled", 4e6),
-                row_without_time("04_large", lab::row_status::skipped, "needs 16.0 GB, 9.30 GB free"),
+                row_without_time("04_large", lab::front::row_status::skipped, "needs 16.0 GB, 9.30 GB free"),
                 row("05_library", 2.5e6)};
   group.rows[2].timing->unstable = true;
   results.groups.push_back(group);
@@ -82,8 +82,8 @@ TEST_CASE("rows are compared with the timed row before, the first, light, and th
   auto results = finished_run();
   auto& group = results.groups[0];
   group.ceilings = {ceiling(2.2e6), ceiling(2e6)};
-  lab::compare_rows(group);
-  CHECK(lab::speed_of_light(group)->timing.median == 2e6);
+  lab::front::compare_rows(group);
+  CHECK(lab::front::speed_of_light(group)->timing.median == 2e6);
   const auto& rows = group.rows;
   CHECK(!rows[0].over_previous);
   CHECK(*rows[0].over_first == 1);
@@ -99,34 +99,34 @@ TEST_CASE("nothing is faster than light, but for noise") {
   auto results = finished_run();
   auto& group = results.groups[0];
   group.ceilings = {ceiling(2.54e6), ceiling(4.2e6)};
-  lab::compare_rows(group);
-  lab::reject_faster_than_light(group);
-  CHECK(group.rows[4].status == lab::row_status::ok);  // 101.6 %
+  lab::front::compare_rows(group);
+  lab::front::reject_faster_than_light(group);
+  CHECK(group.rows[4].status == lab::front::row_status::ok);  // 101.6 %
 
   group.ceilings = {ceiling(4.2e6)};
-  lab::compare_rows(group);
-  lab::reject_faster_than_light(group);
-  CHECK(group.rows[2].status == lab::row_status::failed);
+  lab::front::compare_rows(group);
+  lab::front::reject_faster_than_light(group);
+  CHECK(group.rows[2].status == lab::front::row_status::failed);
   CHECK(group.rows[2].message == "over the speed of light (105.0 %): wrong byte model or a cache");
   CHECK(!group.rows[2].timing);
   CHECK(!group.rows[0].over_library);
-  CHECK(lab::exit_code(results) == 1);
+  CHECK(lab::front::exit_code(results) == 1);
 }
 
 TEST_CASE("the exit code follows the rows") {
   auto results = finished_run();
   auto& rows = results.groups[0].rows;
-  CHECK(lab::exit_code(results) == 1);
+  CHECK(lab::front::exit_code(results) == 1);
   rows.erase(rows.begin() + 1);
-  CHECK(lab::exit_code(results) == 0);
+  CHECK(lab::front::exit_code(results) == 0);
   rows = {rows[2]};
-  CHECK(lab::exit_code(results) == 2);
+  CHECK(lab::front::exit_code(results) == 2);
   rows.clear();
-  CHECK(lab::exit_code(results) == 2);
+  CHECK(lab::front::exit_code(results) == 2);
 }
 
 TEST_CASE("the header names what the times depend on") {
-  CHECK(lab::header_text(finished_run()) ==
+  CHECK(lab::front::header_text(finished_run()) ==
         "device   cuda:0: NVIDIA H200, compute capability 9.0, 132 SMs, 150 GB\n"
         "driver   580.65.06 (CUDA 13.0)\n"
         "toolkit  13.0\n"
@@ -138,8 +138,8 @@ TEST_CASE("the ladder on a GPU") {
   auto results = finished_run();
   auto& group = results.groups[0];
   group.ceilings = {ceiling(2e6)};
-  lab::compare_rows(group);
-  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+  lab::front::compare_rows(group);
+  CHECK("\n" + lab::front::ladder_text(results, group, {}) == R"(
 moving_average: Moving average of a series
   n = 1000000000, window = 300, L2 cold
   speed of light: copy of 8.00 GB in 2.000 ms (4000 GB/s)
@@ -159,8 +159,8 @@ TEST_CASE("the ladder on the emulator has no bandwidth and says whose times they
   auto results = finished_run(true);
   auto& group = results.groups[0];
   group.rows = {group.rows[0], group.rows[2]};
-  lab::compare_rows(group);
-  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+  lab::front::compare_rows(group);
+  CHECK("\n" + lab::front::ladder_text(results, group, {}) == R"(
 moving_average: Moving average of a series
   n = 1000000000, window = 300
   times are this host's, not a GPU's
@@ -177,8 +177,8 @@ TEST_CASE("a ladder of verifications has no times") {
   auto& group = results.groups[0];
   group.parameters.clear();
   group.l2 = lab::cache_state::none;
-  group.rows = {row_without_time("01_naive", lab::row_status::ok, ""), group.rows[1]};
-  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+  group.rows = {row_without_time("01_naive", lab::front::row_status::ok, ""), group.rows[1]};
+  CHECK("\n" + lab::front::ladder_text(results, group, {}) == R"(
 moving_average: Moving average of a series
   stage     verified  cases  compared  largest error / bound
   01_naive  ✓            12     34567                 12.5 %
@@ -196,7 +196,7 @@ TEST_CASE("a ratio that noise decides is left out") {
     one.timing->lower_quartile = one.timing->median * 0.98;
     one.timing->upper_quartile = one.timing->median * 1.02;
   }
-  lab::compare_rows(group);
+  lab::front::compare_rows(group);
   const auto& rows = group.rows;
   CHECK(rows[0].over_first == 1);  // a row is as fast as itself
   CHECK_FALSE(rows[1].over_previous);
@@ -209,17 +209,17 @@ TEST_CASE("a ratio that noise decides is left out") {
   const auto recorded = nlohmann::json(rows[1]);
   CHECK(recorded.at("over_previous").is_null());
   CHECK(recorded.at("undecided") == nlohmann::json{"over_previous", "over_first"});
-  const std::string text = lab::ladder_text(results, group, {});
+  const std::string text = lab::front::ladder_text(results, group, {});
   INFO(text);
   CHECK(text.find("116.0 us  0.12 %           ~        ~ ") != std::string::npos);
   // Quartiles that just do not meet decide.
   group.rows[1].timing->upper_quartile = group.rows[0].timing->lower_quartile - 1;
-  lab::compare_rows(group);
+  lab::front::compare_rows(group);
   CHECK(rows[1].over_previous == 117. / 116);
   // A record without quartiles is taken to lie evenly about its median.
   group.rows[1].timing->upper_quartile = 0;
   group.rows[1].timing->spread = 0.04;
-  lab::compare_rows(group);
+  lab::front::compare_rows(group);
   CHECK_FALSE(rows[1].over_previous);
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("what a tick does not say is remarked below it") {
   record.trials = 189;
   record.skipped = 137;
   group.rows[0].timing->preparation = 12e6;
-  const std::string timed = lab::ladder_text(results, group, {});
+  const std::string timed = lab::front::ladder_text(results, group, {});
   INFO(timed);
   CHECK(timed.find(
             "\n      52 of 189 trials, the others skipped; bound 2e-04 of the scale, declared by the stage; "
@@ -244,7 +244,7 @@ TEST_CASE("what a tick does not say is remarked below it") {
   record.kept_bytes = 0;
   group.rows[0].verification->trials = 189;
   for (auto& one : group.rows) one.timing.reset();
-  CHECK("\n" + lab::ladder_text(results, group, {}) == R"(
+  CHECK("\n" + lab::front::ladder_text(results, group, {}) == R"(
 moving_average: Moving average of a series
   n = 1000000000, window = 300, L2 cold
   stage     verified     trials  cases  compared  largest error / bound
@@ -257,30 +257,30 @@ moving_average: Moving average of a series
 TEST_CASE("an expected failure is nobody's previous or first, and counts by itself") {
   auto results = finished_run();
   auto& group = results.groups[0];
-  group.rows = {row_without_time("01_broken", lab::row_status::expected_failure, "wrong at 0"),
+  group.rows = {row_without_time("01_broken", lab::front::row_status::expected_failure, "wrong at 0"),
                 row("02_first", 8'000'000),
-                row_without_time("03_broken", lab::row_status::expected_failure, "race"),
+                row_without_time("03_broken", lab::front::row_status::expected_failure, "race"),
                 row("04_second", 4'000'000)};
-  lab::compare_rows(group);
+  lab::front::compare_rows(group);
   CHECK_FALSE(group.rows[0].over_first);
   CHECK_FALSE(group.rows[1].over_previous);
   CHECK(group.rows[3].over_previous == 2);
   CHECK(group.rows[3].over_first == 2);
-  const std::string text = lab::ladder_text(results, group, {});
+  const std::string text = lab::front::ladder_text(results, group, {});
   CHECK(text.find("01_broken  expected failure\n      fails as expected: wrong at 0\n") != std::string::npos);
-  CHECK(lab::summary_text(results) == "2 ok, 0 failed, 0 skipped, 2 expected failures\n");
-  CHECK(lab::exit_code(results) == 0);
+  CHECK(lab::front::summary_text(results) == "2 ok, 0 failed, 0 skipped, 2 expected failures\n");
+  CHECK(lab::front::exit_code(results) == 0);
   group.rows = {group.rows[0]};
-  CHECK(lab::summary_text(results) == "0 ok, 0 failed, 0 skipped, 1 expected failure\n");
-  CHECK(lab::exit_code(results) == 0);
+  CHECK(lab::front::summary_text(results) == "0 ok, 0 failed, 0 skipped, 1 expected failure\n");
+  CHECK(lab::front::exit_code(results) == 0);
 }
 
 TEST_CASE("words and real numbers are shown and recorded as they are") {
   auto results = finished_run();
   auto& group = results.groups[0];
   group.parameters = {{"n", 1000}, {"scale", 0.1}, {"type", "float32"}};
-  CHECK(lab::ladder_text(results, group, {}).find("\n  n = 1000, scale = 0.1, type = float32, L2 cold\n") !=
-        std::string::npos);
+  CHECK(lab::front::ladder_text(results, group, {})
+            .find("\n  n = 1000, scale = 0.1, type = float32, L2 cold\n") != std::string::npos);
   const auto recorded = nlohmann::json(group).at("parameters");
   CHECK(recorded.dump() == R"({"n":1000,"scale":0.1,"type":"float32"})");
 }
@@ -289,9 +289,9 @@ TEST_CASE("colour marks verdicts alone") {
   auto results = finished_run();
   auto& group = results.groups[0];
   group.rows = {group.rows[1]};
-  const std::string text = lab::ladder_text(results, group, {true});
+  const std::string text = lab::front::ladder_text(results, group, {true});
   CHECK(text.find("\033[31mFAIL") != std::string::npos);
-  CHECK(lab::ladder_text(results, group, {false}).find('\033') == std::string::npos);
+  CHECK(lab::front::ladder_text(results, group, {false}).find('\033') == std::string::npos);
 }
 
 TEST_CASE("a failure without words is worded") {
@@ -302,9 +302,9 @@ TEST_CASE("a failure without words is worded") {
   failure.block = "0";
   failure.thread = "17";
   failure.test_case = "n = 1000";
-  CHECK(lab::failure_text(failure) ==
+  CHECK(lab::front::failure_text(failure) ==
         "wrong at 17: expected 3.5, found nan; block 0, thread 17; case n = 1000");
   failure = {};
   failure.kind = lab::failure_kind::out_of_bounds;
-  CHECK(lab::failure_text(failure) == "out of bounds");
+  CHECK(lab::front::failure_text(failure) == "out of bounds");
 }

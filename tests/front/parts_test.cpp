@@ -6,13 +6,13 @@
 #include <string>
 
 #include "common/file.hpp"
-#include "harness/front/devices.hpp"
-#include "harness/front/errors.hpp"
-#include "harness/front/file_output.hpp"
-#include "harness/front/format.hpp"
-#include "harness/front/nsight_compute.hpp"
-#include "harness/front/parameters.hpp"
-#include "harness/front/patterns.hpp"
+#include "harness/front/counters/nsight_compute.hpp"
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/format.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/selection/parameters.hpp"
+#include "harness/front/selection/patterns.hpp"
+#include "harness/front/workers/devices.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
@@ -54,7 +54,7 @@ const std::vector<lab::track_description>& tracks() {
 
 std::vector<std::string> selected_paths(const std::vector<std::string>& patterns) {
   std::vector<std::string> paths;
-  for (const auto& selection : lab::select_stages(tracks(), patterns)) {
+  for (const auto& selection : lab::front::select_stages(tracks(), patterns)) {
     for (const auto* stage : selection.stages) paths.push_back(stage->path);
   }
   return paths;
@@ -70,7 +70,7 @@ using strings = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("whole numbers are read as people write them") {
-  const auto parse = [](const char* text) { return lab::parse_integer(text, "--n"); };
+  const auto parse = [](const char* text) { return lab::front::parse_integer(text, "--n"); };
   CHECK(parse("0") == 0);
   CHECK(parse("1000") == 1000);
   CHECK(parse("+7") == 7);
@@ -90,38 +90,41 @@ TEST_CASE("what is not a whole number of 64 bits is refused") {
   for (const char* text : {"",    " ",    "abc", "1.5", "1e", "1e-1", "e9", "1__0", "_1", "1_",
                            "1 0", "0x10", "nan", "inf", "1,", ".5",   "1.", "--5",  "+",  "-"}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(lab::parse_integer(text, "--n"), lab::usage_error);
+    CHECK_THROWS_AS(lab::front::parse_integer(text, "--n"), lab::front::usage_error);
   }
-  CHECK(message_of([] { return lab::parse_integer("1.5", "--n"); }) ==
+  CHECK(message_of([] { return lab::front::parse_integer("1.5", "--n"); }) ==
         "--n needs a whole number (such as 300, 1_000_000 or 1e9), not '1.5'");
-  CHECK(message_of([] { return lab::parse_integer("-4", "--n"); }) == "--n must not be negative: '-4'");
+  CHECK(message_of([] { return lab::front::parse_integer("-4", "--n"); }) ==
+        "--n must not be negative: '-4'");
   for (const char* text :
        {"9223372036854775808", "1e19", "1e99", "1e99999999999999999999", "99999999999999999999999"}) {
     CAPTURE(text);
-    CHECK(message_of([&] { return lab::parse_integer(text, "--n"); }).find("too large") != std::string::npos);
+    CHECK(message_of([&] { return lab::front::parse_integer(text, "--n"); }).find("too large") !=
+          std::string::npos);
   }
 }
 
 TEST_CASE("a sweep is a list of numbers") {
-  CHECK(lab::parse_integers("4,300,3e3", "--window") == std::vector<std::int64_t>{4, 300, 3000});
-  CHECK(lab::parse_integers("4,4,4", "--window") == std::vector<std::int64_t>{4});
+  CHECK(lab::front::parse_integers("4,300,3e3", "--window") == std::vector<std::int64_t>{4, 300, 3000});
+  CHECK(lab::front::parse_integers("4,4,4", "--window") == std::vector<std::int64_t>{4});
   for (const char* text : {"", ",", "4,", ",4", "4,,5"}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(lab::parse_integers(text, "--window"), lab::usage_error);
+    CHECK_THROWS_AS(lab::front::parse_integers(text, "--window"), lab::front::usage_error);
   }
 }
 
 TEST_CASE("parameter sets are every combination, and defaults fill the gaps") {
   const auto& track = tracks()[0];
   using sets = std::vector<lab::parameter_values>;
-  CHECK(lab::parameter_sets(track, {}, lab::default_set::bench) ==
+  CHECK(lab::front::parameter_sets(track, {}, lab::front::default_set::bench) ==
         sets{{{"n", 1000}, {"window", 2}}, {{"n", 1000}, {"window", 4}}});
-  CHECK(lab::parameter_sets(track, {{"window", "8"}}, lab::default_set::verify) ==
+  CHECK(lab::front::parameter_sets(track, {{"window", "8"}}, lab::front::default_set::verify) ==
         sets{{{"n", 10}, {"window", 8}}, {{"n", 100}, {"window", 8}}});
-  CHECK(lab::parameter_sets(track, {{"n", "1,2"}, {"window", "2,8"}}, lab::default_set::bench).size() == 4);
-  CHECK(lab::parameters_text(track, {{"window", 8}, {"n", 3}}) == "n = 3, window = 8");
-  CHECK(lab::given_parameters(track, {{"window", "4"}}) == lab::parameter_values{{"window", 4}});
-  CHECK_THROWS_AS(lab::given_parameters(track, {{"window", "4,8"}}), lab::usage_error);
+  CHECK(lab::front::parameter_sets(track, {{"n", "1,2"}, {"window", "2,8"}}, lab::front::default_set::bench)
+            .size() == 4);
+  CHECK(lab::front::parameters_text(track, {{"window", 8}, {"n", 3}}) == "n = 3, window = 8");
+  CHECK(lab::front::given_parameters(track, {{"window", "4"}}) == lab::parameter_values{{"window", 4}});
+  CHECK_THROWS_AS(lab::front::given_parameters(track, {{"window", "4,8"}}), lab::front::usage_error);
 }
 
 TEST_CASE("a parameter is a whole number, a real number or a word, all the way") {
@@ -140,10 +143,10 @@ TEST_CASE("a parameter is a whole number, a real number or a word, all the way")
   scale.bench_defaults = {0.5};
   track.parameters = {type, scale};
   const auto values = [&](const char* name, const char* text) {
-    return message_of([&] { lab::check_parameters({{&track, {}}}, {{name, text}}, {}); });
+    return message_of([&] { lab::front::check_parameters({{&track, {}}}, {{name, text}}, {}); });
   };
   const auto given = [&](const char* name, const char* text) {
-    return lab::given_parameters(track, {{name, text}}).at(name);
+    return lab::front::given_parameters(track, {{name, text}}).at(name);
   };
   CHECK(given("type", "float64") == "float64");
   CHECK(given("type", "64") == "float64");  // the number by which it was once known
@@ -158,20 +161,20 @@ TEST_CASE("a parameter is a whole number, a real number or a word, all the way")
     CHECK(values("scale", bad) ==
           "--scale needs a real number (such as 0.5, -2 or 1e-3), not '" + std::string(bad) + "'");
   }
-  CHECK(lab::parameter_sets(track, {{"type", "32,float32,float64"}}, lab::default_set::bench) ==
+  CHECK(lab::front::parameter_sets(track, {{"type", "32,float32,float64"}}, lab::front::default_set::bench) ==
         std::vector<lab::parameter_values>{{{"type", "float32"}, {"scale", 0.5}},
                                            {{"type", "float64"}, {"scale", 0.5}}});
   const lab::parameter_values one{{"scale", 0.1}, {"type", "float32"}, {"n", 3}};
   CHECK(nlohmann::json(one).get<lab::parameter_values>() == one);
-  CHECK(lab::parameters_text(track, one) == "type = float32, scale = 0.1");
+  CHECK(lab::front::parameters_text(track, one) == "type = float32, scale = 0.1");
   for (const char* bad : {"null", "[1]", "18446744073709551615", "true"})
     CHECK_THROWS_AS(nlohmann::json::parse(bad).get<lab::parameter_value>(), std::invalid_argument);
 }
 
 TEST_CASE("parameters are checked before anything runs") {
-  const auto selections = lab::select_stages(tracks(), {});
-  const auto complaint = [&](const std::vector<lab::parameter_argument>& arguments) {
-    return message_of([&] { lab::check_parameters(selections, arguments, {"--seed", "--json"}); });
+  const auto selections = lab::front::select_stages(tracks(), {});
+  const auto complaint = [&](const std::vector<lab::front::parameter_argument>& arguments) {
+    return message_of([&] { lab::front::check_parameters(selections, arguments, {"--seed", "--json"}); });
   };
   CHECK(complaint({{"n", "1e9"}, {"window", "2,8"}}) == "nothing was thrown");
   CHECK(complaint({{"sed", "1"}}) ==
@@ -196,62 +199,62 @@ TEST_CASE("patterns name tracks, stages and sets of them") {
 
 TEST_CASE("a pattern that matches nothing is told what is near") {
   const auto complaint = [](const char* pattern) {
-    return message_of([&] { return lab::select_stages(tracks(), {pattern}); });
+    return message_of([&] { return lab::front::select_stages(tracks(), {pattern}); });
   };
   CHECK(complaint("reductoin") == "no stage matches 'reductoin'; did you mean reduction?");
   CHECK(complaint("02_tree") == "no stage matches '02_tree'; did you mean reduction/02_tree?");
   CHECK(complaint("zzzzzz") == "no stage matches 'zzzzzz'; 'lab list' shows what there is");
-  CHECK_THROWS_AS(lab::select_stages(tracks(), {""}), lab::usage_error);
-  CHECK_THROWS_AS(lab::select_stages(tracks(), {"["}), lab::usage_error);
-  CHECK_THROWS_AS(lab::select_stages(tracks(), {"reduction", "nothing"}), lab::usage_error);
+  CHECK_THROWS_AS(lab::front::select_stages(tracks(), {""}), lab::front::usage_error);
+  CHECK_THROWS_AS(lab::front::select_stages(tracks(), {"["}), lab::front::usage_error);
+  CHECK_THROWS_AS(lab::front::select_stages(tracks(), {"reduction", "nothing"}), lab::front::usage_error);
 }
 
 TEST_CASE("one stage is its path or a beginning of its own") {
-  const auto path = [](const char* name) { return lab::select_one_stage(tracks(), name).stage->path; };
+  const auto path = [](const char* name) { return lab::front::select_one_stage(tracks(), name).stage->path; };
   CHECK(path("reduction/02_tree") == "reduction/02_tree");
   CHECK(path("reduction/02") == "reduction/02_tree");
   CHECK(path("moving*/02*") == "moving_average/02_shared_memory");
   CHECK(message_of([&] { return path("reduction"); }) ==
         "'reduction' means more than one stage: reduction/01_naive, reduction/02_tree, reduction/03_cub");
-  CHECK_THROWS_AS(path("reduction/09"), lab::usage_error);
-  CHECK_THROWS_AS(path(""), lab::usage_error);
+  CHECK_THROWS_AS(path("reduction/09"), lab::front::usage_error);
+  CHECK_THROWS_AS(path(""), lab::front::usage_error);
 }
 
 TEST_CASE("numbers are shown with the unit that fits") {
-  CHECK(lab::humanised_time(812) == "812.0 ns");
-  CHECK(lab::humanised_time(0.5) == "0.5000 ns");
-  CHECK(lab::humanised_time(12'340) == "12.34 us");
-  CHECK(lab::humanised_time(999.96) == "1.000 us");
-  CHECK(lab::humanised_time(9'999.7) == "10.00 us");
-  CHECK(lab::humanised_time(1'774'000) == "1.774 ms");
-  CHECK(lab::humanised_time(2.5e9) == "2.500 s");
-  CHECK(lab::humanised_time(123456e9) == "123456 s");
-  CHECK(lab::humanised_bytes(17) == "17 B");
-  CHECK(lab::humanised_bytes(4000) == "4.00 kB");
-  CHECK(lab::humanised_bytes(16e9) == "16.0 GB");
-  CHECK(lab::humanised_bandwidth(8e9, 1.774e6) == "4510 GB/s");
-  CHECK(lab::humanised_percentage(0.8734) == "87.3 %");
-  CHECK(lab::humanised_ratio(1) == "1.00x");
-  CHECK(lab::humanised_ratio(9.999) == "10.0x");
-  CHECK(lab::humanised_ratio(12.34) == "12.3x");
-  CHECK(lab::humanised_ratio(256) == "256x");
-  CHECK(lab::humanised_ratio(0.5) == "0.50x");
+  CHECK(lab::front::humanised_time(812) == "812.0 ns");
+  CHECK(lab::front::humanised_time(0.5) == "0.5000 ns");
+  CHECK(lab::front::humanised_time(12'340) == "12.34 us");
+  CHECK(lab::front::humanised_time(999.96) == "1.000 us");
+  CHECK(lab::front::humanised_time(9'999.7) == "10.00 us");
+  CHECK(lab::front::humanised_time(1'774'000) == "1.774 ms");
+  CHECK(lab::front::humanised_time(2.5e9) == "2.500 s");
+  CHECK(lab::front::humanised_time(123456e9) == "123456 s");
+  CHECK(lab::front::humanised_bytes(17) == "17 B");
+  CHECK(lab::front::humanised_bytes(4000) == "4.00 kB");
+  CHECK(lab::front::humanised_bytes(16e9) == "16.0 GB");
+  CHECK(lab::front::humanised_bandwidth(8e9, 1.774e6) == "4510 GB/s");
+  CHECK(lab::front::humanised_percentage(0.8734) == "87.3 %");
+  CHECK(lab::front::humanised_ratio(1) == "1.00x");
+  CHECK(lab::front::humanised_ratio(9.999) == "10.0x");
+  CHECK(lab::front::humanised_ratio(12.34) == "12.3x");
+  CHECK(lab::front::humanised_ratio(256) == "256x");
+  CHECK(lab::front::humanised_ratio(0.5) == "0.50x");
 }
 
 TEST_CASE("text is padded and cut by what is seen of it") {
-  CHECK(lab::display_width("✓ ok") == 4);
-  CHECK(lab::padded_right("✓", 3) == "✓  ");
-  CHECK(lab::padded_left("✓", 3) == "  ✓");
-  CHECK(lab::shortened("abcdefgh", 5) == "ab...");
-  CHECK(lab::shortened("✓✓✓✓✓", 4) == "✓...");
-  CHECK(lab::shortened("abc", 3) == "abc");
+  CHECK(lab::front::display_width("✓ ok") == 4);
+  CHECK(lab::front::padded_right("✓", 3) == "✓  ");
+  CHECK(lab::front::padded_left("✓", 3) == "  ✓");
+  CHECK(lab::front::shortened("abcdefgh", 5) == "ab...");
+  CHECK(lab::front::shortened("✓✓✓✓✓", 4) == "✓...");
+  CHECK(lab::front::shortened("abc", 3) == "abc");
 }
 
 TEST_CASE("a number that is not finite never reaches JSON") {
-  CHECK_NOTHROW(lab::json_text({{"a", {1.5, {{"b", 2}}}}}));
+  CHECK_NOTHROW(lab::front::json_text({{"a", {1.5, {{"b", 2}}}}}));
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     CHECK(message_of([&] {
-            return lab::json_text({{"rows", {{{"time", 1.0}}, {{"time", bad}}}}});
+            return lab::front::json_text({{"rows", {{{"time", 1.0}}, {{"time", bad}}}}});
           }) == "/rows/1/time is not a finite number");
   }
   lab::timing_record timing;
@@ -266,14 +269,14 @@ TEST_CASE("a number that is not finite never reaches JSON") {
 TEST_CASE("a file is replaced whole") {
   const lab::test::temporary_directory directory;
   const std::string path = directory.path().string() + "/results.json";
-  lab::check_files({}, {{"--json", path}});
+  lab::front::check_files({}, {{"--json", path}});
   CHECK(!fs::exists(path));
-  lab::write_file(path, "first");
-  lab::write_file(path, "second");
+  lab::front::write_file(path, "first");
+  lab::front::write_file(path, "second");
   CHECK(lab::test::get(path) == "second");
 
   fs::create_symlink("results.json", directory.path().string() + "/link.json");
-  lab::write_file(directory.path().string() + "/link.json", "third");
+  lab::front::write_file(directory.path().string() + "/link.json", "third");
   CHECK(fs::is_symlink(directory.path().string() + "/link.json"));
   CHECK(fs::file_size(path) == 5);
 
@@ -287,29 +290,29 @@ TEST_CASE("a path that cannot be written is refused") {
        {directory.path().string(), directory.path().string() + "/", directory.path().string() + "/no/file",
         directory.path().string() + "/new/", std::string("/dev/null")}) {
     CAPTURE(path);
-    CHECK_THROWS_AS(lab::check_files({}, {{"--json", path}}), lab::file_error);
+    CHECK_THROWS_AS(lab::front::check_files({}, {{"--json", path}}), lab::file_error);
   }
 }
 
 TEST_CASE("devices have names") {
-  CHECK(lab::parse_device("emulator").kind == lab::backend::emulator);
-  CHECK(lab::parse_device("cuda:3").index == 3);
+  CHECK(lab::front::parse_device("emulator").kind == lab::front::backend::emulator);
+  CHECK(lab::front::parse_device("cuda:3").index == 3);
   for (const char* text :
        {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999", "Emulator"}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(lab::parse_device(text), lab::usage_error);
+    CHECK_THROWS_AS(lab::front::parse_device(text), lab::front::usage_error);
   }
 }
 
 TEST_CASE("Nsight Compute is asked for the stage's range alone") {
-  lab::profile_request request;
+  lab::front::profile_request request;
   request.program = "ncu";
   request.worker = {"lab-worker-cuda", "--device", "0"};
   request.message = {{"op", "once"}};
   request.stage = "reduction/02_tree";
   request.metrics = {"a.sum", "b.sum"};
   request.report = "/tmp/x.ncu-rep";
-  CHECK(lab::profile_command(request) ==
+  CHECK(lab::front::profile_command(request) ==
         strings{"ncu", "--nvtx", "--nvtx-include", "kernel_lab@reduction\\/02_tree/", "--clock-control",
                 "none", "--cache-control", "none", "--metrics", "a.sum,b.sum", "--force-overwrite",
                 "--export", "/tmp/x.ncu-rep", "lab-worker-cuda", "--device", "0", "--once",
@@ -323,15 +326,15 @@ TEST_CASE("Nsight Compute's table is read") {
       "\"\",\"\",\"\",\"Mbyte\",\"sector\",\"sector\"\n"
       "\"0\",\"17\",\"sum<float, \"\"x\"\">(const float *, long)\",\"1,234.500000\",\"7\",\"8\"\n"
       "\"1\",\"17\",\"finish\",\"2\",\"9\",\"10\"\n";
-  const auto counters = lab::parse_counters(csv, {"dram__bytes_read.sum", "sectors"});
+  const auto counters = lab::front::parse_counters(csv, {"dram__bytes_read.sum", "sectors"});
   REQUIRE(counters.size() == 6);
   CHECK(counters[0].kernel == "sum<float, \"x\">(const float *, long)");
   CHECK(counters[0].value == "1234.5");
   CHECK(counters[0].unit == "Mbyte");
   CHECK(counters[2].metric == "sectors.sum");
   CHECK(counters[3].launch == "1");
-  CHECK_THROWS_AS(lab::parse_counters("==WARNING== nothing\n", {"a"}), lab::environment_error);
+  CHECK_THROWS_AS(lab::front::parse_counters("==WARNING== nothing\n", {"a"}), lab::front::environment_error);
   CHECK(message_of([] {
-          lab::check_counter_permission("==ERROR== ERR_NVGPUCTRPERM - no");
+          lab::front::check_counter_permission("==ERROR== ERR_NVGPUCTRPERM - no");
         }).find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
 }

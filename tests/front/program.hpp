@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/child_process.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 
@@ -46,7 +46,7 @@ inline strings command_without_gpu(const strings& arguments) {
 }
 
 inline outcome run(const strings& command_line) {
-  const auto result = lab::run_command(command_line, std::chrono::seconds(120));
+  const auto result = lab::front::run_command(command_line, std::chrono::seconds(120));
   return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
 }
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/front/child_process.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
@@ -602,10 +602,10 @@ TEST_CASE("an interrupted run keeps what it has") {
   const std::string path = (directory / "results.json").string();
   const int signal_number = GENERATE(SIGINT, SIGTERM);
   const bool bench = GENERATE(false, true);
-  const lab::owned_descriptor output(
+  const lab::front::owned_descriptor output(
       open((directory / "output.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  lab::child_process process(command({bench ? "bench" : "run", "hang", "--json", path}),
-                             {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
+  lab::front::child_process process(command({bench ? "bench" : "run", "hang", "--json", path}),
+                                    {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
   bool has_row = false;
   for (int i = 0; i < 2000 && !has_row; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -628,11 +628,11 @@ TEST_CASE("an interrupted run keeps what it has") {
 
 TEST_CASE("an interrupt while the workers start ends the program with 130") {
   const temporary_directory directory;
-  const lab::owned_descriptor output(
+  const lab::front::owned_descriptor output(
       open((directory / "output.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   for (const int milliseconds : {1, 5, 20, 500}) {
-    lab::child_process process(command({"run", "ladder"}, "sleeps"),
-                               {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
+    lab::front::child_process process(command({"run", "ladder"}, "sleeps"),
+                                      {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     kill(process.id(), SIGINT);
     const auto ending = process.wait_for(std::chrono::seconds(30));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/child_process.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
@@ -26,7 +26,7 @@ outcome lab_program(const strings& arguments) {
   strings all{"/usr/bin/env", "LAB_WORKERS=" LAB_HOSTILE_WORKERS, LAB_PROGRAM};
   all.insert(all.end(), arguments.begin(), arguments.end());
   all.insert(all.end(), {"--device", "emulator"});
-  const auto result = lab::run_command(all, std::chrono::seconds(240));
+  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
   return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/child_process.hpp"
-#include "harness/front/claims_file.hpp"
-#include "harness/front/known_counters.hpp"
+#include "harness/front/claims/claims_file.hpp"
+#include "harness/front/counters/known_counters.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
@@ -31,7 +31,7 @@ outcome lab_program(strings arguments, const std::string& variable = "LAB=") {
   const std::string path = (directory / "found.json").string();
   arguments.insert(arguments.begin(), {"/usr/bin/env", variable, LAB_PROGRAM});
   arguments.insert(arguments.end(), {"--device", "emulator", "--json", path});
-  const auto result = lab::run_command(arguments, std::chrono::seconds(280));
+  const auto result = lab::front::run_command(arguments, std::chrono::seconds(280));
   outcome found{result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output, {}};
   INFO(found.text);
   if (std::filesystem::exists(path)) found.document = json::parse(lab::test::get(path));
@@ -62,14 +62,14 @@ TEST_CASE("every claim about counters that the emulator models holds") {
   for (const json& track : list.document.at("tracks")) {
     for (const json& stage : track.at("stages")) {
       INFO(stage.at("path"));
-      const lab::stage_claims own =
-          lab::read_claims(track.get<lab::track_description>(), stage.get<lab::stage_description>());
+      const lab::front::stage_claims own =
+          lab::front::read_claims(track.get<lab::track_description>(), stage.get<lab::stage_description>());
       CHECK(own.problem.empty());
       // What an expected failure claims is that it fails.
       if (!stage.at("expected_failure").get<std::string>().empty()) CHECK(own.claims.empty());
       // A stage that runs here and claims counters has some that are tested here.
       const bool counts = std::any_of(own.claims.begin(), own.claims.end(),
-                                      [](const lab::claim& one) { return !is_about_time(one); });
+                                      [](const lab::front::claim& one) { return !is_about_time(one); });
       if (stage.at("runnable") == true && counts)
         CHECK(tested.count(stage.at("path").get<std::string>()) == 1);
     }
@@ -85,7 +85,7 @@ TEST_CASE("the program knows what the emulator models") {
        found.document.at("stages")[0].at("profile").at("kernels")[0].at("metrics").items()) {
     modelled.insert(name);
   }
-  for (const auto& counter : lab::known_counters()) {
+  for (const auto& counter : lab::front::known_counters()) {
     if (counter.modelled) known.insert(counter.name);
   }
   CHECK(modelled == known);

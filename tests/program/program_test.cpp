@@ -8,7 +8,7 @@
 #include "common/csv.hpp"
 #include "common/npy.hpp"
 #include "common/random.hpp"
-#include "harness/front/child_process.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
@@ -32,7 +32,7 @@ outcome lab_program(const strings& arguments, const strings& environment = {}) {
   all.push_back(LAB_PROGRAM);
   all.insert(all.end(), arguments.begin(), arguments.end());
   all.insert(all.end(), {"--device", LAB_DEVICE});
-  const auto result = lab::run_command(all, std::chrono::seconds(240));
+  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
   return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("a limit on the size of files leaves the old output, and nothing besid
   const auto output = (directory / "averages.npy").string();
   lab::write_npy<double>(input, prices(10'000), std::vector<std::int64_t>{10'000});
   lab::test::put(output, "old");
-  const auto result = lab::run_command(
+  const auto result = lab::front::run_command(
       {"/bin/sh", "-c",
        "ulimit -f 8; exec \"$0\" apply moving_average/01_naive --input \"$1\" --window 30 --output \"$2\" "
        "--device " LAB_DEVICE,

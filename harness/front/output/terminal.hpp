@@ -1,0 +1,40 @@
+// Standard output and standard error, and what only a terminal gets: colour, and a line that is rewritten in
+// place.
+#pragma once
+
+#include <string>
+
+namespace lab::front {
+
+// Colour is for a terminal whose owner has not set NO_COLOR.
+[[nodiscard]] bool standard_output_has_colour();
+
+// Sees to it that descriptors 0 to 2 are open, so that no file or pipe takes the number of one that is
+// closed. What stands in for a closed standard output refuses every write, as the closed one would.
+void keep_standard_descriptors();
+
+// Why some of what was printed to stdout is lost ("No space left on device"); empty where nothing is, or
+// where its reader has seen enough (`lab list | head -1`).
+[[nodiscard]] std::string lost_output();
+
+// Progress on stderr, rewritten in place on a terminal and absent from a log.
+class status_line {
+ public:
+  status_line();
+  explicit status_line(bool enabled) : enabled_(enabled) {}
+  status_line(const status_line&) = delete;
+  status_line& operator=(const status_line&) = delete;
+  ~status_line() { clear(); }
+
+  void show(const std::string& text);
+  void clear();
+
+  // Prints a whole line to stderr, above the status line.
+  void print(const std::string& line);
+
+ private:
+  bool enabled_;
+  std::string shown_;
+};
+
+}  // namespace lab::front

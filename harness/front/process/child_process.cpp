@@ -1,0 +1,282 @@
+#include "harness/front/process/child_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "harness/front/process/errors.hpp"
+#include "harness/front/process/interrupt.hpp"
+
+namespace lab::front {
+namespace {
+
+// Descriptors below this one may be the target of a mapping, so that the sources of mappings are moved above
+// it.
+constexpr int first_free_descriptor = 16;
+
+// Between fork and exec: only what may be called in a signal handler. Reports errno through `error_pipe`.
+[[noreturn]] void become(char* const* arguments,
+                         const std::vector<child_process::descriptor_mapping>& mappings, pid_t parent,
+                         int null_descriptor, int error_pipe) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A crash is told by its signal, and the system, short of memory, should take this process rather than its
+  // parent.
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0) {
+    [[maybe_unused]] const auto set = write(score, "1000", 4);
+    close(score);
+  }
+  if (getppid() != parent) _exit(127);  // the parent died before the line above
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal_number, SIG_DFL);
+  dup2(null_descriptor, STDIN_FILENO);
+  for (const auto& mapping : mappings) dup2(mapping.ours, mapping.theirs);
+  // What this program was itself given by its parent is not the child's.
+  unsigned first = STDERR_FILENO + 1;
+  for (const auto& mapping : mappings) first = std::max(first, static_cast<unsigned>(mapping.theirs) + 1);
+  syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC);
+  execvp(arguments[0], arguments);
+  const int error = errno;
+  [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
+  _exit(127);
+}
+
+// Children that a child_process owns.
+std::set<pid_t>& owned_children() {
+  static std::set<pid_t> owned;
+  return owned;
+}
+
+struct process_entry {
+  pid_t id = 0;
+  std::string name;
+  bool ended = false;  // and not yet waited for
+};
+
+// The children of this process that nobody owns.
+std::vector<process_entry> strays() {
+  std::vector<process_entry> found;
+  const pid_t self = getpid();
+  std::error_code error;
+  for (const auto& directory : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = directory.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(directory.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    // "17 (name) S 1 ...", where the name may hold anything.
+    const std::size_t begin = line.find('(');
+    const std::size_t end = line.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
+    char state = 0;
+    pid_t parent = 0;
+    std::istringstream(line.substr(end + 1)) >> state >> parent;
+    const pid_t id = std::stoi(name);
+    if (parent != self || owned_children().contains(id)) continue;
+    found.push_back({id, line.substr(begin + 1, end - begin - 1), state == 'Z' || state == 'X'});
+  }
+  return found;
+}
+
+int duplicate_high(int descriptor) {
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, first_free_descriptor);
+  if (high < 0)
+    throw environment_error(fmt::format("cannot duplicate a file descriptor: {}", std::strerror(errno)));
+  return high;
+}
+
+}  // namespace
+
+owned_descriptor& owned_descriptor::operator=(owned_descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    descriptor_ = other.release();
+  }
+  return *this;
+}
+
+void owned_descriptor::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+int owned_descriptor::release() {
+  return std::exchange(descriptor_, -1);
+}
+
+pipe_pair make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw environment_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  return {owned_descriptor(ends[0]), owned_descriptor(ends[1])};
+}
+
+void set_nonblocking(const owned_descriptor& descriptor) {
+  fcntl(descriptor.get(), F_SETFL, fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
+}
+
+std::string process_ending::description() const {
+  if (by_signal) return fmt::format("killed by signal {} ({})", code, strsignal(code));
+  return fmt::format("ended with exit code {}", code);
+}
+
+child_process::child_process(const std::vector<std::string>& arguments,
+                             const std::vector<descriptor_mapping>& mappings) {
+  std::vector<char*> pointers;
+  for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+
+  std::vector<owned_descriptor> sources;
+  std::vector<descriptor_mapping> high_mappings;
+  for (const auto& mapping : mappings) {
+    sources.emplace_back(duplicate_high(mapping.ours));
+    high_mappings.push_back({sources.back().get(), mapping.theirs});
+  }
+  const owned_descriptor null_device(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  pipe_pair error_pipe = make_pipe();
+  owned_descriptor high_error_end(duplicate_high(error_pipe.write_end.get()));
+  error_pipe.write_end.close();
+
+  const pid_t parent = getpid();
+  process_ = fork();
+  if (process_ < 0) throw environment_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (process_ == 0) become(pointers.data(), high_mappings, parent, null_device.get(), high_error_end.get());
+  owned_children().insert(process_);
+  setpgid(process_, process_);  // by whichever of the two comes first
+
+  high_error_end.close();
+  int error = 0;
+  ssize_t received = 0;
+  do {
+    received = read(error_pipe.read_end.get(), &error, sizeof error);
+  } while (received < 0 && errno == EINTR);
+  if (received == static_cast<ssize_t>(sizeof error)) {
+    wait_for(std::chrono::seconds(1));
+    throw environment_error(fmt::format("cannot execute {}: {}", arguments[0], std::strerror(error)));
+  }
+}
+
+child_process::child_process(child_process&& other) noexcept : process_(std::exchange(other.process_, -1)) {}
+
+child_process& child_process::operator=(child_process&& other) noexcept {
+  if (this != &other) {
+    kill();
+    process_ = std::exchange(other.process_, -1);
+  }
+  return *this;
+}
+
+std::optional<process_ending> child_process::wait_for(std::chrono::milliseconds time) {
+  const auto deadline = std::chrono::steady_clock::now() + time;
+  while (process_ > 0) {
+    int status = 0;
+    const pid_t ended = waitpid(process_, &status, WNOHANG);
+    if (ended == process_) {
+      owned_children().erase(process_);
+      process_ = -1;
+      if (WIFSIGNALED(status)) return process_ending{true, WTERMSIG(status)};
+      return process_ending{false, WEXITSTATUS(status)};
+    }
+    if (ended < 0 && errno != EINTR) break;
+    if (std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return std::nullopt;
+}
+
+void child_process::kill() {
+  if (process_ <= 0) return;
+  ::kill(-process_, SIGKILL);
+  // A process that waits for a device may need a moment even so; one that never goes is left to the system.
+  wait_for(std::chrono::seconds(10));
+  owned_children().erase(process_);
+  process_ = -1;
+}
+
+void adopt_orphans() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+std::vector<std::string> end_strays() {
+  std::vector<std::string> running;
+  // Those whose parent is ended here come up in the next round.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto found = strays();
+    if (found.empty()) break;
+    for (const process_entry& one : found) {
+      if (!one.ended) {
+        if (running.size() < 3) running.push_back(fmt::format("{} ({})", one.name, one.id));
+        ::kill(one.id, SIGKILL);
+      }
+      waitpid(one.id, nullptr, 0);
+    }
+  }
+  return running;
+}
+
+command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout) {
+  pipe_pair output = make_pipe();
+  child_process child(arguments,
+                      {{output.write_end.get(), STDOUT_FILENO}, {output.write_end.get(), STDERR_FILENO}});
+  output.write_end.close();
+
+  command_result result;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    throw_if_interrupted();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) {
+      throw environment_error(
+          fmt::format("{} did not end within {} s", arguments[0], timeout.count() / 1000.0));
+    }
+    pollfd waiting[] = {{output.read_end.get(), POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    if (poll(waiting, 2, static_cast<int>(left.count())) <= 0 || waiting[0].revents == 0) continue;
+    char buffer[1 << 16];
+    const ssize_t received = read(output.read_end.get(), buffer, sizeof buffer);
+    if (received > 0) result.output.append(buffer, static_cast<std::size_t>(received));
+    if (received == 0) break;
+  }
+  const auto ending = child.wait_for(std::chrono::seconds(10));
+  end_strays();
+  if (!ending) throw environment_error(fmt::format("{} closed its output but did not end", arguments[0]));
+  result.ending = *ending;
+  return result;
+}
+
+std::string find_program(const std::string& name, const std::vector<std::string>& directories) {
+  std::vector<std::string> places;
+  if (const char* path = std::getenv("PATH")) {
+    std::istringstream list(path);
+    for (std::string directory; std::getline(list, directory, ':');) places.push_back(directory);
+  }
+  places.insert(places.end(), directories.begin(), directories.end());
+  for (const auto& directory : places) {
+    const std::string candidate = directory + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+}  // namespace lab::front

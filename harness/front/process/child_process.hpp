@@ -1,0 +1,106 @@
+// Another program, started by this one and never left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lab::front {
+
+// A file descriptor, closed with its owner.
+class owned_descriptor {
+ public:
+  owned_descriptor() = default;
+  explicit owned_descriptor(int descriptor) : descriptor_(descriptor) {}
+  owned_descriptor(owned_descriptor&& other) noexcept : descriptor_(other.release()) {}
+  owned_descriptor& operator=(owned_descriptor&& other) noexcept;
+  owned_descriptor(const owned_descriptor&) = delete;
+  owned_descriptor& operator=(const owned_descriptor&) = delete;
+  ~owned_descriptor() { close(); }
+
+  [[nodiscard]] int get() const { return descriptor_; }
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  void close();
+  int release();
+
+ private:
+  int descriptor_ = -1;
+};
+
+struct pipe_pair {
+  owned_descriptor read_end;
+  owned_descriptor write_end;
+};
+
+// A pipe that no child inherits by accident. Throws environment_error.
+pipe_pair make_pipe();
+
+void set_nonblocking(const owned_descriptor& descriptor);
+
+// How a process ended.
+struct process_ending {
+  bool by_signal = false;
+  int code = 0;  // the signal, or the exit code
+
+  // "killed by signal 11 (Segmentation fault)" or "ended with exit code 3"
+  [[nodiscard]] std::string description() const;
+};
+
+class child_process {
+ public:
+  // `ours` becomes descriptor `theirs` of the child.
+  struct descriptor_mapping {
+    int ours;
+    int theirs;
+  };
+
+  child_process() = default;
+  // Starts `arguments[0]` (searched in PATH unless it has a slash) in a process group of its own, so that
+  // Ctrl-C in the terminal reaches this program alone. The child has no standard input unless it is mapped,
+  // and is killed by the system if this program dies. Throws environment_error with the reason when the
+  // program cannot be executed.
+  child_process(const std::vector<std::string>& arguments, const std::vector<descriptor_mapping>& mappings);
+  child_process(child_process&& other) noexcept;
+  child_process& operator=(child_process&& other) noexcept;
+  child_process(const child_process&) = delete;
+  child_process& operator=(const child_process&) = delete;
+  ~child_process() { kill(); }
+
+  [[nodiscard]] bool is_running() const { return process_ > 0; }
+
+  [[nodiscard]] pid_t id() const { return process_; }
+
+  // The ending, if it comes within `time`.
+  std::optional<process_ending> wait_for(std::chrono::milliseconds time);
+
+  // Ends the child's whole process group, at once.
+  void kill();
+
+ private:
+  pid_t process_ = -1;
+};
+
+// From now on a process whose parent ends becomes this one's child, so that end_strays() finds it.
+void adopt_orphans();
+
+// Ends the children of this process that no child_process owns: what a worker started and left behind,
+// whatever groups and sessions it made for itself. Returns "name (process id)" of each that was still
+// running.
+std::vector<std::string> end_strays();
+
+struct command_result {
+  process_ending ending;
+  std::string output;  // stdout and stderr together
+};
+
+// Runs a program to its end. Throws environment_error when it cannot be executed, `interrupted` on Ctrl-C
+// (the program is killed), and environment_error when it takes longer than `timeout`.
+command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout);
+
+// Where a program is: first in PATH, then in `directories`; an empty path when nowhere.
+std::string find_program(const std::string& name, const std::vector<std::string>& directories);
+
+}  // namespace lab::front

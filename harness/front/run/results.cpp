@@ -1,0 +1,207 @@
+#include "harness/front/run/results.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/front/output/format.hpp"
+#include "harness/front/process/build_info.hpp"
+#include "harness/front/process/errors.hpp"
+
+namespace lab::front {
+namespace {
+
+// Two medians of the same bytes differ by this much from run to run even when each one's spread is small.
+constexpr double min_noise = 0.02;
+// However unsteady a row is, this much beyond the speed of light is not noise.
+constexpr double max_noise = 0.05;
+
+struct interval {
+  double lower = 0;
+  double upper = 0;
+};
+
+// Between which the middle half of the samples lies; of a record that does not tell, as wide about the
+// median.
+interval quartiles_of(const timing_record& timing) {
+  if (timing.upper_quartile > 0) return {timing.lower_quartile, timing.upper_quartile};
+  const double half = timing.median * timing.spread / 2;
+  return {timing.median - half, timing.median + half};
+}
+
+// base / row, unless the middle halves of their samples overlap: which of the two is faster is then a matter
+// of chance. A row is as fast as itself.
+std::optional<double> ratio_over(const result_row& base, const char* name, result_row& row) {
+  const interval a = quartiles_of(*base.timing);
+  const interval b = quartiles_of(*row.timing);
+  const bool overlap = a.lower <= b.upper && b.lower <= a.upper;
+  if (overlap && &base != &row) {
+    row.undecided.emplace_back(name);
+    return std::nullopt;
+  }
+  return base.timing->median / row.timing->median;
+}
+
+bool is_faster_than_light(const result_row& row, const ceiling_record& ceiling) {
+  const double noise = std::clamp(row.timing->spread + ceiling.timing.spread, min_noise, max_noise);
+  return row.speed_of_light.value_or(0) > 1 + noise;
+}
+
+}  // namespace
+
+const ceiling_record* speed_of_light(const result_group& group) {
+  const auto fastest =
+      std::min_element(group.ceilings.begin(), group.ceilings.end(),
+                       [](const auto& a, const auto& b) { return a.timing.median < b.timing.median; });
+  return fastest == group.ceilings.end() ? nullptr : &*fastest;
+}
+
+void compare_rows(result_group& group) {
+  const ceiling_record* ceiling = speed_of_light(group);
+  const result_row* library = nullptr;
+  for (auto& row : group.rows) {
+    row.speed_of_light = row.over_previous = row.over_first = row.over_library = std::nullopt;
+    row.undecided.clear();
+    if (row.timing && ceiling != nullptr && !ceiling->cached)
+      row.speed_of_light = ceiling->timing.median / row.timing->median;
+    const bool is_faster = library == nullptr || (row.timing && row.timing->median < library->timing->median);
+    if (row.timing && row.library && is_faster) library = &row;
+  }
+  const result_row* first = nullptr;
+  const result_row* previous = nullptr;
+  for (auto& row : group.rows) {
+    if (!row.timing) continue;
+    if (!row.library && first == nullptr) first = &row;
+    if (previous != nullptr && !row.library) row.over_previous = ratio_over(*previous, "over_previous", row);
+    if (first != nullptr) row.over_first = ratio_over(*first, "over_first", row);
+    if (library != nullptr) row.over_library = ratio_over(*library, "over_library", row);
+    if (!row.library) previous = &row;
+  }
+}
+
+void reject_faster_than_light(result_group& group) {
+  const ceiling_record* ceiling = speed_of_light(group);
+  if (ceiling == nullptr) return;
+  for (auto& row : group.rows) {
+    if (!row.timing || !is_faster_than_light(row, *ceiling)) continue;
+    row.status = row_status::failed;
+    row.message = fmt::format("over the speed of light ({}): wrong byte model or a cache",
+                              humanised_percentage(*row.speed_of_light));
+    row.timing.reset();
+  }
+  compare_rows(group);
+}
+
+row_counts count_rows(const run_results& results) {
+  row_counts counts;
+  for (const auto& group : results.groups) {
+    for (const auto& row : group.rows) {
+      if (row.status == row_status::ok) ++counts.ok;
+      if (row.status == row_status::failed) ++counts.failed;
+      if (row.status == row_status::skipped) ++counts.skipped;
+      if (row.status == row_status::expected_failure) ++counts.expected_failures;
+    }
+  }
+  return counts;
+}
+
+int exit_code(const run_results& results) {
+  const row_counts counts = count_rows(results);
+  if (counts.failed > 0) return exit_stage_failed;
+  return counts.ok + counts.expected_failures > 0 ? exit_ok : exit_usage;
+}
+
+std::string failure_text(const failure_record& failure) {
+  std::string text = to_string(failure.kind);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  if (failure.index) text += fmt::format(" at {}", *failure.index);
+  if (!failure.expected.empty())
+    text += fmt::format(": expected {}, found {}", failure.expected, failure.found);
+  if (failure.expected.empty() && !failure.found.empty()) text += ": " + failure.found;
+  if (!failure.block.empty()) text += "; block " + failure.block;
+  if (!failure.thread.empty()) text += ", thread " + failure.thread;
+  if (!failure.test_case.empty()) text += "; case " + failure.test_case;
+  return text;
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+void to_json(nlohmann::json& json, const result_row& row) {
+  const auto ratio = [](const std::optional<double>& value, const char* name) -> nlohmann::json {
+    if (!value) return nullptr;
+    return finite(*value, name);
+  };
+  json = {{"stage", row.stage},
+          {"library", row.library},
+          {"idea", row.idea},
+          {"status", row_status_names[static_cast<int>(row.status)]},
+          {"message", text_or_null(row.message)},
+          {"verification", value_or_null(row.verification)},
+          {"failure", value_or_null(row.failure)},
+          {"timing", value_or_null(row.timing)},
+          {"speed_of_light", ratio(row.speed_of_light, "speed_of_light")},
+          {"over_previous", ratio(row.over_previous, "over_previous")},
+          {"over_first", ratio(row.over_first, "over_first")},
+          {"over_library", ratio(row.over_library, "over_library")},
+          {"undecided", row.undecided},
+          {"sources", text_or_null(row.sources)}};
+}
+
+void to_json(nlohmann::json& json, const result_group& group) {
+  auto parameters = nlohmann::json::object();
+  for (const auto& [name, value] : group.parameters) parameters[name] = value;
+  const ceiling_record* ceiling = speed_of_light(group);
+  json = {{"track", group.track},
+          {"title", group.title},
+          {"parameters", parameters},
+          {"l2", to_string(group.l2)},
+          {"fewest_bytes", ceiling == nullptr ? nlohmann::json(nullptr) : nlohmann::json(ceiling->bytes)},
+          {"ceilings", group.ceilings},
+          {"ceiling_problem", text_or_null(group.ceiling_problem)},
+          {"rows", group.rows}};
+}
+
+void to_json(nlohmann::json& json, const claim_verdict& verdict) {
+  json = {{"stage", verdict.stage},
+          {"claim", value_or_null(verdict.claim)},
+          {"status", claim_status_names[static_cast<int>(verdict.status)]},
+          {"figure", value_or_null(verdict.figure)},
+          {"modelled", verdict.modelled},
+          {"why", text_or_null(verdict.why)}};
+}
+
+void to_json(nlohmann::json& json, const run_results& results) {
+  // A ladder of which nothing was measured (yet) says nothing.
+  auto groups = nlohmann::json::array();
+  for (const auto& group : results.groups) {
+    if (!group.rows.empty()) groups.push_back(group);
+  }
+  const build_info& build = this_build();
+  json = {{"schema", "kernel-lab-results"},
+          {"version", 1},
+          {"verb", results.verb},
+          {"created", results.created},
+          {"complete", results.complete},
+          {"program",
+           {{"name", "Kernel Lab"},
+            {"version", build.version},
+            {"commit", build.commit},
+            {"dirty", build.dirty},
+            {"sources", text_or_null(results.sources)},
+            {"compiler", build.compiler},
+            {"flags", build.flags}}},
+          {"kernels", results.kernels},
+          {"device", value_or_null(results.device)},
+          {"seed", results.seed},
+          {"options", results.options},
+          {"floor", value_or_null(results.floor)},
+          {"groups", groups}};
+  if (results.claims) json["claims"] = *results.claims;
+}
+
+}  // namespace lab::front

@@ -1,0 +1,337 @@
+#include "harness/front/run/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/format.hpp"
+#include "harness/front/process/errors.hpp"
+
+namespace lab::front {
+namespace {
+
+// Inputs of many gigabytes are made and compared within one answer; a thorough verification on the emulator
+// is slower.
+constexpr double measure_seconds = 120;
+constexpr double verify_seconds = 900;
+// Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
+constexpr double time_limit_factor = 10;
+
+// Is it this row alone that cannot be had?
+bool concerns_the_row(const answer_record& answer) {
+  if (answer.end == answer_end::failed)
+    return answer.failure && answer.failure->kind == failure_kind::unsupported;
+  return answer.error == error_kind::memory || answer.error == error_kind::unsupported;
+}
+
+[[noreturn]] void give_up(const std::string& what, const answer_record& answer) {
+  const std::string message = fmt::format("{}: {}", what, answer_text(answer));
+  if (answer.error == error_kind::usage) throw usage_error(message);
+  throw environment_error(message);
+}
+
+void fail(result_row& row, failure_kind kind, const std::string& message) {
+  row.status = row_status::failed;
+  row.message = message;
+  row.timing.reset();
+  if (!row.failure) row.failure = failure_record{};
+  row.failure->kind = kind;
+}
+
+void take_records(const answer_record& answer, bool timed, result_row& row) {
+  row.verification = answer.content.at("verification").get<verification_record>();
+  if (row.verification->failed_as_expected && row.verification->failure) {
+    row.status = row_status::expected_failure;
+    row.failure = row.verification->failure;
+    row.message = failure_text(*row.failure);
+    return;
+  }
+  if (!row.verification->passed) {
+    row.failure = row.verification->failure;
+    fail(row, row.failure ? row.failure->kind : failure_kind::wrong,
+         row.failure ? failure_text(*row.failure) : "the verification did not pass");
+    return;
+  }
+  if (!timed) return;
+  row.timing = answer.content.at("timing").get<timing_record>();
+  if (!(row.timing->median > 0)) throw protocol_error("a time that is not positive");
+}
+
+result_row row_of(const stage_description& stage) {
+  result_row row;
+  row.stage = stage.path;
+  row.library = stage.library;
+  row.idea = stage.idea;
+  return row;
+}
+
+// Of a stage that is not asked: this device cannot run it, or its worker could not even describe it.
+result_row unasked_row(const stage_description& stage) {
+  result_row row = row_of(stage);
+  if (!stage.broken.empty()) {
+    fail(row, failure_kind::crash, stage.broken);
+    return row;
+  }
+  row.status = row_status::skipped;
+  row.message = stage.why_not;
+  return row;
+}
+
+}  // namespace
+
+std::string answer_text(const answer_record& answer) {
+  if (answer.needed_bytes && answer.free_bytes) {
+    return fmt::format("needs {}, {} free", humanised_bytes(static_cast<double>(*answer.needed_bytes)),
+                       humanised_bytes(static_cast<double>(*answer.free_bytes)));
+  }
+  if (!answer.message.empty()) return answer.message;
+  return answer.failure ? failure_text(*answer.failure) : "failed";
+}
+
+result_row row_from(const stage_description& stage, const answer_record& answer, bool timed) {
+  result_row row = row_of(stage);
+  if (answer.end != answer_end::ok && concerns_the_row(answer)) {
+    row.status = row_status::skipped;
+    row.message = answer_text(answer);
+    return row;
+  }
+  if (answer.end == answer_end::error) give_up(stage.path, answer);
+  try {
+    if (answer.end == answer_end::ok) {
+      take_records(answer, timed, row);
+      return row;
+    }
+    row.status = row_status::failed;
+    row.failure = answer.failure;
+    row.message = answer_text(answer);
+    row.verification = optional_member<verification_record>(answer.content, "verification");
+  } catch (const std::exception& error) {
+    fail(row, failure_kind::crash, fmt::format("the worker's answer cannot be understood: {}", error.what()));
+  }
+  return row;
+}
+
+session::session(const std::string& verb, const run_options& options, bool whole_tracks) : options_(options) {
+  check_files({}, {{"--json", options_.json_path}});
+  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks));
+  selections_ = select_stages(connection_.description.tracks, options_.patterns);
+  check_parameters(selections_, options_.parameters, options_.option_names);
+  connection_.workers.set_output_sink([this](const std::string& line) { status_.print(line); });
+
+  if (verb == "verify") {
+    for (const auto& selection : selections_) all_rows_ += selection.stages.size();
+  } else {
+    for (const auto& job : jobs()) all_rows_ += job.selection.stages.size();
+  }
+
+  results.verb = verb;
+  results.created = utc_now();
+  results.seed = options_.seed;
+  results.device = connection_.description.device;
+  results.kernels = connection_.description.build;
+  digests_ = read_source_digests();
+  results.sources = digests_.tree;
+  results.trial_seed = options_.trial_seed;
+  results.options = {{"patterns", options_.patterns},
+                     {"trial_seed", options_.trial_seed},
+                     {"timeout_seconds", value_or_null(options_.timeout_seconds)}};
+  if (verb == "verify") {
+    results.options["thorough"] = options_.thorough;
+  } else {
+    results.options["minimum_samples"] = options_.plan.minimum_samples;
+    results.options["time_limit_seconds"] = options_.plan.time_limit_seconds;
+    results.options["spread_target"] = options_.plan.spread_target;
+    results.options["warmups"] = options_.plan.warmups;
+  }
+}
+
+std::vector<ladder_job> session::jobs() const {
+  std::vector<cache_state> states{cache_state::cold};
+  if (options_.l2 == l2_choice::warm) states = {cache_state::warm};
+  if (options_.l2 == l2_choice::both) states = {cache_state::cold, cache_state::warm};
+  if (on_emulator()) states = {cache_state::none};
+  std::vector<ladder_job> jobs;
+  for (const auto& selection : selections_) {
+    for (const auto& parameters : parameter_sets(*selection.track, options_.parameters, default_set::bench)) {
+      for (const cache_state state : states) jobs.push_back({selection, parameters, state});
+    }
+  }
+  return jobs;
+}
+
+result_group& session::begin_group(const ladder_job& job) {
+  result_group group;
+  group.track = job.selection.track->name;
+  group.title = job.selection.track->title;
+  group.l2 = job.l2;
+  for (const auto& parameter : job.selection.track->parameters) {
+    const auto value = job.parameters.find(parameter.name);
+    if (value != job.parameters.end()) group.parameters.emplace_back(*value);
+  }
+  results.groups.push_back(std::move(group));
+  return results.groups.back();
+}
+
+answer_record session::request_about(const stage_description& stage, nlohmann::json message) {
+  const std::string track = stage.path.substr(0, stage.path.find('/'));
+  message["stage"] = stage.path;
+  message["seed"] = options_.seed;
+  message["trial_seed"] = options_.trial_seed;
+  message["references"] = references_[track];
+  answer_record answer = request(message, place_of(stage));
+  // A stage that did not pass may have spoilt more than its own outputs.
+  const auto worked_out = answer.content.find("references");
+  if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
+    for (const auto& [key, text] : worked_out->items()) {
+      if (text.is_string()) references_[track].emplace(key, text.get<std::string>());
+    }
+  }
+  return answer;
+}
+
+answer_record session::request(const nlohmann::json& message, const std::string& status) {
+  const double generous = message.at("op") == "verify"
+                              ? verify_seconds
+                              : measure_seconds + time_limit_factor * options_.plan.time_limit_seconds;
+  const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(generous));
+  status_.show(status);
+  auto answer = connection_.workers.request(
+      message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+      [&](const std::string& progress) { status_.show(fmt::format("{}: {}", status, progress)); });
+  status_.clear();
+  return answer;
+}
+
+void session::measure_floor() {
+  if (on_emulator()) return;
+  measure_plan plan = options_.plan;
+  // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one
+  // before.
+  plan.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
+  const auto answer = request({{"op", "floor"}, {"plan", plan}}, "launch floor");
+  if (answer.end != answer_end::ok) give_up("launch floor", answer);
+  results.floor = answer.content.at("timing").get<timing_record>();
+}
+
+void session::measure_ceiling(const ladder_job& job, result_group& group) {
+  if (on_emulator()) return;
+  measure_plan plan = options_.plan;
+  plan.l2 = job.l2;
+  const std::string what = fmt::format("speed of light of {}", group.track);
+  const auto answer = request({{"op", "ceiling"},
+                               {"track", group.track},
+                               {"parameters", job.parameters},
+                               {"seed", options_.seed},
+                               {"plan", plan}},
+                              what);
+  if (answer.end == answer_end::ok) {
+    group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
+  } else if (concerns_the_row(answer)) {
+    group.ceiling_problem = answer_text(answer);
+  } else {
+    give_up(what, answer);
+  }
+}
+
+std::string session::place_of(const stage_description& stage) const {
+  const row_counts done = count_rows(results);
+  return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + done.expected_failures + 1,
+                     all_rows_, stage.path);
+}
+
+std::optional<result_row> session::observe(const stage_description& stage) {
+  const auto known = observations_.find(stage.path);
+  if (known != observations_.end()) return known->second;
+  std::optional<result_row>& row = observations_[stage.path];
+  // What one program holds for a test is no stage of the repository; an expected failure is wrong, and shows
+  // it unobserved.
+  if (!on_emulator() || connection_.workers.is_single() || !observed_.exists() ||
+      !stage.expected_failure.empty() || !is_to_be_observed(digests_, stage.path)) {
+    return row;
+  }
+  status_.show(fmt::format("{}: observed", place_of(stage)));
+  const auto answer =
+      observed_.request({{"op", "observe"},
+                         {"stage", stage.path},
+                         {"seed", options_.seed},
+                         {"trial_seed", options_.trial_seed}},
+                        std::chrono::milliseconds(static_cast<std::int64_t>(1000 * verify_seconds)));
+  status_.clear();
+  result_row found = row_from(stage, answer, false);
+  if (found.status != row_status::ok) row = std::move(found);
+  return row;
+}
+
+result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
+  if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
+  if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
+  measure_plan plan = options_.plan;
+  plan.l2 = job.l2;
+  nlohmann::json message = {{"op", "measure"}, {"parameters", job.parameters}, {"plan", plan}};
+  if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
+  result_row row = row_from(stage, request_about(stage, std::move(message)), true);
+  if (row.status == row_status::ok && row.verification) proved_[stage.path] = *row.verification;
+  return add_row(std::move(row), group);
+}
+
+result_row& session::verify(const stage_description& stage, result_group& group) {
+  if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
+  if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
+  const auto answer = request_about(stage, {{"op", "verify"}, {"thorough", options_.thorough}});
+  return add_row(row_from(stage, answer, false), group);
+}
+
+std::vector<std::string> images_of(const ladder_job& job, const stage_description& stage,
+                                   const std::string& directory) {
+  std::string size;
+  for (const auto& parameter : job.selection.track->parameters)
+    size += (size.empty() ? "" : "x") + job.parameters.at(parameter.name).text();
+  const std::string base = fmt::format("{}/{}_{}_{}", directory, job.selection.track->name, stage.name, size);
+  return {base + ".png", base + "_difference.png"};
+}
+
+void session::draw(const ladder_job& job, const std::string& directory) {
+  if (!job.selection.track->draws) return;
+  for (const auto* stage : job.selection.stages) {
+    if (!stage->runnable || !stage->broken.empty()) continue;
+    const std::vector<std::string> outputs = images_of(job, *stage, directory);
+    const auto answer =
+        request({{"op", "apply"},
+                 {"stage", stage->path},
+                 {"parameters", job.parameters},
+                 {"inputs", nlohmann::json::array()},
+                 {"outputs", std::vector{path_for_worker(outputs[0]), path_for_worker(outputs[1])}}},
+                fmt::format("image of {}", stage->path));
+    if (answer.end == answer_end::ok) {
+      for (const auto& path : outputs) status_.print(fmt::format("wrote {}", path));
+    } else if (answer.end == answer_end::error && !concerns_the_row(answer)) {
+      give_up("image of " + stage->path, answer);
+    } else {
+      status_.print(fmt::format("no image of {}: {}", stage->path, answer_text(answer)));
+    }
+  }
+}
+
+result_row& session::add_row(result_row row, result_group& group) {
+  row.sources = digest_of(digests_, row.stage);
+  auto place = std::find_if(group.rows.begin(), group.rows.end(),
+                            [&](const auto& other) { return other.stage == row.stage; });
+  if (place == group.rows.end()) place = group.rows.insert(place, result_row{});
+  *place = std::move(row);
+  compare_rows(group);
+  save();
+  return *place;
+}
+
+void session::end_group(result_group& group) {
+  reject_faster_than_light(group);
+  save();
+}
+
+void session::save() const {
+  if (!options_.json_path.empty()) write_file(options_.json_path, json_text(results));
+}
+
+}  // namespace lab::front

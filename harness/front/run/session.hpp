@@ -1,0 +1,117 @@
+// Measuring: the requests that a ladder takes, the rows they give, and the file that keeps them.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/front/output/terminal.hpp"
+#include "harness/front/run/results.hpp"
+#include "harness/front/selection/parameters.hpp"
+#include "harness/front/selection/patterns.hpp"
+#include "harness/front/workers/devices.hpp"
+#include "harness/front/workers/source_digests.hpp"
+
+namespace lab::front {
+
+enum class l2_choice { unset, cold, warm, both };
+
+// What the verbs that run stages are asked for.
+struct run_options {
+  std::vector<std::string> patterns;
+  std::string device;  // empty: cuda:0 where there is one, else the emulator
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;  // of the verb, to suggest one that was misspelt
+  std::uint64_t seed = 1;
+  std::uint64_t trial_seed = 0;  // of further inputs that are tried; below 2^53
+  l2_choice l2 = l2_choice::unset;
+  measure_plan plan;
+  std::optional<double> timeout_seconds;  // for one answer; by default generous
+  bool thorough = true;                   // verify alone
+  std::string json_path;                  // empty: no file
+  std::string images_path;                // a directory for what the stages draw; empty: nothing is drawn
+};
+
+// A ladder that is to be measured.
+struct ladder_job {
+  track_selection selection;
+  parameter_values parameters;
+  cache_state l2 = cache_state::none;
+};
+
+class session {
+ public:
+  // Connects to the device, and refuses what is wrong in the options before anything runs: throws usage_error
+  // or environment_error.
+  session(const std::string& verb, const run_options& options, bool whole_tracks = false);
+
+  [[nodiscard]] const std::string& note() const { return connection_.note; }
+  [[nodiscard]] bool on_emulator() const { return is_emulator(*connection_.description.device); }
+  [[nodiscard]] const std::vector<track_selection>& selections() const { return selections_; }
+
+  // Every combination of parameters and cache states for every selected track.
+  [[nodiscard]] std::vector<ladder_job> jobs() const;
+
+  // An empty group for the job, appended to the results.
+  result_group& begin_group(const ladder_job& job);
+
+  // The time of an empty kernel; not on the emulator, whose launches say nothing of a GPU's.
+  void measure_floor();
+
+  // Adds one ceiling to the group, or says why it has none. Not on the emulator.
+  void measure_ceiling(const ladder_job& job, result_group& group);
+
+  // Adds one row to the group, or replaces the row of the same stage, and saves the results.
+  // Throws usage_error or environment_error when the worker says that going on makes no sense.
+  result_row& measure(const ladder_job& job, const stage_description& stage, result_group& group);
+  result_row& verify(const stage_description& stage, result_group& group);
+
+  // Writes what each stage draws, and its difference from what is right, as PNG into the directory, and says
+  // so. A track that draws nothing is left alone.
+  void draw(const ladder_job& job, const std::string& directory);
+
+  // Compares the rows with the last ceiling, and saves them.
+  void end_group(result_group& group);
+
+  // Writes the results file, if one was asked for.
+  void save() const;
+
+  run_results results;
+
+ private:
+  answer_record request(const nlohmann::json& message, const std::string& status);
+  // Adds to the message the stage, the seeds, and what references of its track worked out before.
+  answer_record request_about(const stage_description& stage, nlohmann::json message);
+  // The row of a stage whose kernels have changed and do not stand being observed; nothing of any other.
+  std::optional<result_row> observe(const stage_description& stage);
+  // "[3/17] reduction/02_tree"
+  [[nodiscard]] std::string place_of(const stage_description& stage) const;
+  result_row& add_row(result_row row, result_group& group);
+
+  run_options options_;
+  status_line status_;
+  connection connection_;
+  std::vector<track_selection> selections_;
+  worker_set observed_{backend::observed};
+  std::map<std::string, std::map<std::string, std::string>>
+      references_;                                     // of each track: what its references worked out
+  std::map<std::string, verification_record> proved_;  // stages whose trials were passed in this run
+  std::map<std::string, std::optional<result_row>> observations_;  // and those that were observed in it
+  source_digests digests_;
+  std::size_t all_rows_ = 0;  // of the whole run
+};
+
+// The files in `directory` that a stage's image and its difference from what is right are written to.
+[[nodiscard]] std::vector<std::string> images_of(const ladder_job& job, const stage_description& stage,
+                                                 const std::string& directory);
+
+// What an answer that is not ok says, memory counted in units that people read.
+[[nodiscard]] std::string answer_text(const answer_record& answer);
+
+// The row that an answer about a stage means. Throws usage_error or environment_error for an answer that says
+// that the request or the machine is at fault, unless only this row is concerned.
+[[nodiscard]] result_row row_from(const stage_description& stage, const answer_record& answer, bool timed);
+
+}  // namespace lab::front

@@ -1,0 +1,8 @@
+// What the program can be asked to do, by name.
+#pragma once
+
+namespace lab::front {
+
+inline constexpr const char* verb_names[] = {"list", "run", "verify", "bench", "apply", "profile", "doctor"};
+
+}  // namespace lab::front

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "harness/front/claims/claims.hpp"
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/terminal.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/run/ladder.hpp"
+#include "harness/front/verbs/verbs.hpp"
+
+namespace lab::front {
+namespace {
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);  // a log is read while it grows
+}
+
+void print_ladder(const session& run, const result_group& group) {
+  print("\n" + ladder_text(run.results, group, {standard_output_has_colour()}));
+}
+
+int finish(session& run) {
+  run.results.complete = true;
+  run.save();
+  print("\n" + summary_text(run.results));
+  return exit_code(run.results);
+}
+
+// Of the stages that were run.
+int test_claims(session& run) {
+  run.results.claims = check_time_claims(run.selections(), read_claims(run.selections()), run.results);
+  print("\n");
+  for (const claim_verdict& verdict : *run.results.claims) print(verdict_text(verdict) + "\n");
+  print(verdicts_summary(*run.results.claims) +
+        " (of time; 'lab profile --check' tests those of counters)\n");
+  return exit_code(*run.results.claims);
+}
+
+// Performs `measure`, which fills the group, and shows the ladder, even when measuring ends early.
+template <class Function>
+void climb(session& run, result_group& group, Function measure) {
+  try {
+    measure();
+  } catch (...) {
+    run.end_group(group);
+    print_ladder(run, group);
+    throw;
+  }
+  run.end_group(group);
+  print_ladder(run, group);
+}
+
+// Asked for before anything is measured: images of something, and a place for them.
+void check_images(const session& run, const run_options& options) {
+  const std::string& directory = options.images_path;
+  const auto& selections = run.selections();
+  if (std::none_of(selections.begin(), selections.end(), [](const auto& one) { return one.track->draws; }))
+    throw usage_error("--images: none of these tracks draws an image");
+  std::vector<named_file> files{{"--json", options.json_path}, {"--images", directory}};
+  refuse_shared_files({}, files);
+  static_cast<void>(path_for_worker(directory));
+  files.pop_back();
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (!std::filesystem::is_directory(directory, error))
+    throw environment_error(directory + " is no directory, and cannot be made one");
+  for (const auto& job : run.jobs()) {
+    if (!job.selection.track->draws || job.l2 == cache_state::warm) continue;
+    for (const auto* stage : job.selection.stages) {
+      for (const auto& path : images_of(job, *stage, directory)) files.push_back({"--images", path});
+    }
+  }
+  check_files({}, files);
+}
+
+}  // namespace
+
+int run_ladders(const run_options& options, bool check) {
+  // What a page claims over the stage before it, or the first, needs to know those.
+  session run("run", options, check);
+  if (!options.images_path.empty()) check_images(run, options);
+  if (!run.note().empty()) print(run.note() + "\n");
+  if (run.on_emulator() && options.l2 != l2_choice::unset) {
+    print("--l2 is left out of account: the emulator has no caches\n");
+  }
+  run.save();
+  run.measure_floor();
+  print(header_text(run.results));
+  for (const auto& job : run.jobs()) {
+    result_group& group = run.begin_group(job);
+    climb(run, group, [&] {
+      run.measure_ceiling(job, group);
+      for (const auto* stage : job.selection.stages) run.measure(job, *stage, group);
+      run.measure_ceiling(job, group);
+    });
+    if (!options.images_path.empty()) run.draw(job, options.images_path);
+  }
+  const int claims = check ? test_claims(run) : exit_ok;
+  const int rows = finish(run);
+  return rows == exit_ok ? claims : rows;
+}
+
+int verify_stages(const run_options& options) {
+  session run("verify", options);
+  if (!run.note().empty()) print(run.note() + "\n");
+  run.save();
+  print(header_text(run.results));
+  for (const auto& selection : run.selections()) {
+    result_group& group = run.begin_group({selection, {}, cache_state::none});
+    climb(run, group, [&] {
+      for (const auto* stage : selection.stages) run.verify(*stage, group);
+    });
+  }
+  return finish(run);
+}
+
+}  // namespace lab::front

@@ -1,0 +1,70 @@
+// The verbs of the program. Each returns its exit code and throws what errors.hpp declares.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/front/run/session.hpp"
+#include "harness/front/selection/parameters.hpp"
+
+namespace lab::front {
+
+struct list_options {
+  std::vector<std::string> patterns;
+  std::string device;
+  std::string json_path;
+};
+int list_stages(const list_options& options);
+
+// With `check`, the claims about time are tested with the run's timings.
+int run_ladders(const run_options& options, bool check);
+int verify_stages(const run_options& options);
+
+// `benchmark_arguments` are Google Benchmark's own.
+int bench_stages(const run_options& options, const std::vector<std::string>& benchmark_arguments);
+
+struct apply_options {
+  std::string stage;
+  std::string device;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int apply_stage(const apply_options& options);
+
+struct profile_options {
+  std::vector<std::string> patterns;
+  std::string device;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::vector<std::string> metrics;  // empty: those that the stage's page speaks of
+  std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
+  bool source = false;               // show the source with the counters of each line
+  bool check = false;                // test the stages' claims about counters instead of showing the counters
+  bool predict = false;              // ask for the counters of one stage first
+  std::string answers;               // the file that answers; empty: the terminal does
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int profile_stages(const profile_options& options);
+
+// What a call needs built, without anything being started: the build's own names of the workers.
+struct build_request {
+  std::string device;
+  stage_selector select;
+  bool counts = false;    // with observed kernels, on the emulator
+  bool verifies = false;  // which takes observed kernels as well, of stages that changed
+};
+[[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
+
+struct doctor_options {
+  std::string json_path;
+};
+int examine_machine(const doctor_options& options);
+
+}  // namespace lab::front

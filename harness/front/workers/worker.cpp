@@ -1,0 +1,337 @@
+#include "harness/front/workers/worker.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "harness/front/output/format.hpp"
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/process/interrupt.hpp"
+#include "harness/seal.hpp"
+
+namespace lab::front {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// A line longer than this is not an answer: the largest are a million samples, about 20 MB.
+constexpr std::size_t longest_line = std::size_t{256} << 20;
+constexpr std::size_t longest_output_line = std::size_t{64} << 10;
+
+// How long a process may take to be gone once it has given its answer.
+constexpr milliseconds farewell{2000};
+
+answer_record failed_answer(failure_kind kind, std::string message) {
+  answer_record answer;
+  answer.end = answer_end::failed;
+  answer.message = std::move(message);
+  answer.failure = failure_record{};
+  answer.failure->kind = kind;
+  return answer;
+}
+
+answer_record crashed(std::string message) {
+  return failed_answer(failure_kind::crash, std::move(message));
+}
+
+template <class T>
+T random_bits() {
+  T value{};
+  if (getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value))
+    throw environment_error("the system gives no random numbers");
+  return value;
+}
+
+// What passed between pairs of lines of the worker's, by its clock and by ours.
+struct watched_sampling {
+  std::int64_t launches = 0;
+  double claimed = 0;  // nanoseconds
+  double seen = 0;
+};
+
+// Delays between the worker's writing and our reading; a clock that lies less is not told from them.
+constexpr double reading_delay = 30e6;  // ns
+constexpr double max_disagreement = 0.15;
+// Launches one after the other may cost less or more than those that are timed one by one.
+constexpr double max_difference = 4;
+
+// What is wrong with the clock by which the emulator's samples were taken; empty when nothing is.
+std::string clock_fault(const timing_record& timing, const std::optional<watched_sampling>& watched) {
+  if (!watched) return "its samples were taken, and their begin and end were not announced";
+  const double claimed = watched->claimed;
+  if (std::abs(claimed - watched->seen) > max_disagreement * watched->seen + reading_delay) {
+    return fmt::format("its clock disagrees: {} launches took {} by its own, and {} by the program's",
+                       watched->launches, humanised_time(claimed), humanised_time(watched->seen));
+  }
+  const double one = timing.median * static_cast<double>(watched->launches);
+  if (one > max_difference * claimed + reading_delay || claimed > max_difference * one + reading_delay) {
+    return fmt::format("its clock disagrees: {} launches took {}, and by its samples they take {}",
+                       watched->launches, humanised_time(claimed), humanised_time(one));
+  }
+  return "";
+}
+
+// One request, and the process that answers it.
+class exchange {
+ public:
+  exchange(const std::vector<std::string>& arguments, const worker::line_sink& output_sink,
+           const worker::line_sink& on_progress)
+      : output_sink_(output_sink), on_progress_(on_progress) {
+    pipe_pair requests = make_pipe();
+    pipe_pair answers = make_pipe();
+    pipe_pair output = make_pipe();
+    std::vector<std::string> all = arguments;
+    all.emplace_back("--serve");
+    process_ = child_process(all, {{requests.read_end.get(), request_descriptor},
+                                   {answers.write_end.get(), answer_descriptor},
+                                   {output.write_end.get(), STDOUT_FILENO},
+                                   {output.write_end.get(), STDERR_FILENO}});
+    requests_ = std::move(requests.write_end);
+    answers_ = std::move(answers.read_end);
+    output_ = std::move(output.read_end);
+    for (const auto* descriptor : {&requests_, &answers_, &output_}) set_nonblocking(*descriptor);
+  }
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+  ~exchange() {
+    process_.kill();
+    end_strays();
+  }
+
+  // Whether the answer was refused for what the two clocks say.
+  [[nodiscard]] bool clock_disagreed() const { return clock_disagreed_; }
+
+  answer_record run(nlohmann::json message, milliseconds timeout) {
+    id_ = hexadecimal(random_bits<std::uint64_t>());
+    message["id"] = id_;
+    unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " + text_of(message) + "\n";
+    answer_record answer = converse(timeout);
+    // What it prints last belongs to its row, too.
+    const auto deadline = clock::now() + farewell;
+    while (!process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
+      if (output_.is_open()) read_output();
+    }
+    process_.kill();
+    if (output_.is_open()) read_output();
+    const std::vector<std::string> strays = end_strays();
+    if (!strays.empty() && answer.end == answer_end::ok)
+      return crashed(fmt::format("it left processes running, which were ended: {}", fmt::join(strays, ", ")));
+    return answer;
+  }
+
+ private:
+  answer_record converse(milliseconds timeout);
+  std::optional<answer_record> understand(const std::string& line);
+  void wait(milliseconds moment);
+  answer_record death();
+  void read_answers();
+  void read_output();
+  void emit_output(const std::string& line);
+  bool take_line(std::string& line);
+
+  const worker::line_sink& output_sink_;
+  const worker::line_sink& on_progress_;
+  seal_key key_ = random_bits<seal_key>();
+  std::string id_;
+  child_process process_;
+  owned_descriptor requests_;
+  owned_descriptor answers_;
+  owned_descriptor output_;
+  std::optional<process_ending> ending_;
+  bool more_to_come_ = true;
+  std::string unsent_;
+  std::string received_;      // bytes of answers that are not yet a whole line
+  std::size_t searched_ = 0;  // of received_, known to hold no end of line
+  std::uint64_t lines_received_ = 0;
+  clock::time_point line_came_;
+  clock::time_point sampling_began_;
+  std::optional<watched_sampling> watched_;
+  bool clock_disagreed_ = false;
+  std::string output_text_;  // bytes of output that are not yet a whole line
+  std::string last_output_;  // the last line that was not blank
+};
+
+answer_record exchange::converse(milliseconds timeout) {
+  const auto deadline = clock::now() + timeout;
+  for (;;) {
+    for (std::string line; take_line(line);) {
+      if (auto answer = understand(line)) return std::move(*answer);
+    }
+    if (received_.size() > longest_line)
+      return crashed("the worker's answer is too long: " + cleaned(received_.substr(0, 80)));
+    if (!more_to_come_) return death();
+
+    throw_if_interrupted();
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock::now());
+    if (left.count() <= 0) {
+      return failed_answer(failure_kind::hang, fmt::format("no answer within {} s; the stage was stopped",
+                                                           static_cast<double>(timeout.count()) / 1000));
+    }
+    // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
+    wait(std::min(left, milliseconds(200)));
+  }
+}
+
+// The answer, where the line is the closing one.
+std::optional<answer_record> exchange::understand(const std::string& line) {
+  const auto text = unsealed(key_, lines_received_++, line);
+  if (!text) {
+    return crashed(fmt::format("something that is not the worker's wrote to its answers: {}",
+                               shortened(cleaned(line), 80)));
+  }
+  try {
+    auto json = json_from(*text);
+    clean(json);
+    if (json.contains("sampling")) {
+      if (json.at("sampling") == "begins") {
+        sampling_began_ = line_came_;
+      } else {
+        const std::chrono::duration<double, std::nano> seen = line_came_ - sampling_began_;
+        if (!watched_) watched_.emplace();
+        watched_->launches += json.at("launches").get<std::int64_t>();
+        watched_->claimed += json.at("nanoseconds").get<double>();
+        watched_->seen += seen.count();
+      }
+      return std::nullopt;
+    }
+    if (!json.contains("end")) {
+      if (on_progress_) on_progress_(json.at("progress").get<std::string>());
+      return std::nullopt;
+    }
+    auto answer = json.get<answer_record>();
+    if (json.value("id", "") != id_) return crashed("the worker's answer is to another request");
+    if (const auto timing = optional_member<timing_record>(json, "timing");
+        timing && timing->method == "host clock") {
+      if (const std::string fault = clock_fault(*timing, watched_); !fault.empty()) {
+        clock_disagreed_ = true;
+        return crashed(fault);
+      }
+    }
+    return answer;
+  } catch (const std::exception&) {  // not JSON, or not the protocol's
+    return crashed(
+        fmt::format("the worker's answer cannot be understood: {}", shortened(cleaned(*text), 80)));
+  }
+}
+
+// Until something comes, or the moment has passed.
+void exchange::wait(milliseconds moment) {
+  pollfd waiting[] = {{answers_.get(), POLLIN, 0},
+                      {output_.get(), POLLIN, 0},
+                      {interrupt_descriptor(), POLLIN, 0},
+                      {unsent_.empty() ? -1 : requests_.get(), POLLOUT, 0}};
+  if (poll(waiting, 4, static_cast<int>(moment.count())) == 0) {
+    if (!ending_) ending_ = process_.wait_for(milliseconds(0));
+    if (ending_) {
+      read_answers();
+      more_to_come_ = false;
+    }
+    return;
+  }
+  line_came_ = clock::now();
+  if (waiting[1].revents != 0) read_output();
+  if (waiting[3].revents != 0) {
+    const ssize_t sent = write(requests_.get(), unsent_.data(), unsent_.size());
+    // A broken pipe is the worker's death, which the answers' pipe tells as well.
+    if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
+    if (sent < 0 && errno == EPIPE) unsent_.clear();
+  }
+  if (waiting[0].revents != 0) read_answers();
+}
+
+answer_record exchange::death() {
+  if (!ending_) ending_ = process_.wait_for(farewell);
+  process_.kill();
+  if (output_.is_open()) read_output();
+  std::string message = "the worker closed its answers and was ended";
+  if (ending_) {
+    message = (ending_->by_signal ? "the worker was " : "the worker ") + ending_->description();
+    if (!ending_->by_signal) message += " before it answered";
+  }
+  if (!last_output_.empty()) message += "; its last words: " + shortened(last_output_, 300);
+  return crashed(message);
+}
+
+void exchange::read_answers() {
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t count = read(answers_.get(), buffer, sizeof buffer);
+    if (count > 0) {
+      received_.append(buffer, static_cast<std::size_t>(count));
+      if (received_.size() > longest_line) return;
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0 || errno != EAGAIN) more_to_come_ = false;
+    return;
+  }
+}
+
+void exchange::read_output() {
+  // Bounded, so that a process that never stops printing does not keep its front from the clock.
+  char buffer[1 << 14];
+  ssize_t count = 1;
+  for (int reads = 0; reads < 64 && count > 0; ++reads) {
+    count = read(output_.get(), buffer, sizeof buffer);
+    if (count > 0) output_text_.append(buffer, static_cast<std::size_t>(count));
+  }
+  std::size_t begin = 0;
+  for (std::size_t end; (end = output_text_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    emit_output(output_text_.substr(begin, end - begin));
+  }
+  output_text_.erase(0, begin);
+  const bool ended = count == 0;
+  if (!output_text_.empty() && (ended || output_text_.size() > longest_output_line)) {
+    emit_output(std::exchange(output_text_, ""));
+  }
+  if (ended) output_.close();
+}
+
+void exchange::emit_output(const std::string& raw) {
+  const std::string line = cleaned(raw, longest_output_line);
+  if (line.find_first_not_of(" \t\r") != std::string::npos) last_output_ = line;
+  if (output_sink_) {
+    output_sink_(line);
+  } else {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+}
+
+bool exchange::take_line(std::string& line) {
+  const std::size_t end = received_.find('\n', searched_);
+  if (end == std::string::npos) {
+    searched_ = received_.size();
+    return false;
+  }
+  line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  searched_ = 0;
+  return true;
+}
+
+}  // namespace
+
+answer_record worker::request(const nlohmann::json& message, milliseconds timeout,
+                              const line_sink& on_progress) const {
+  // A host with other work makes a right clock disagree now and then; a wrong one does so every time.
+  constexpr int max_attempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    throw_if_interrupted();
+    exchange one(arguments_, output_sink_, on_progress);
+    answer_record answer = one.run(message, timeout);
+    if (!one.clock_disagreed() || attempt == max_attempts) return answer;
+  }
+}
+
+}  // namespace lab::front

@@ -1,0 +1,39 @@
+// The process that does the work: one for each request, spoken to and ended from here.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/protocol.hpp"
+
+namespace lab::front {
+
+class worker {
+ public:
+  using line_sink = std::function<void(const std::string& line)>;
+
+  // `arguments` start the process: its binary and its options.
+  explicit worker(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+
+  // Where lines go that the process prints to its stdout and stderr; the default is stderr.
+  void set_output_sink(line_sink sink) { output_sink_ = std::move(sink); }
+
+  // Starts the process, and returns the closing line of its answer to `message`. Nothing of the process is
+  // left when this returns. The answer is `failed`, with a failure of kind crash or hang, where the process
+  // dies, does not answer within `timeout`, leaves other processes behind, or where something else than the
+  // worker wrote to its answers. Strings in the answer are cleaned (format.hpp). Throws environment_error
+  // when the process cannot be started and `interrupted` on Ctrl-C.
+  answer_record request(const nlohmann::json& message, std::chrono::milliseconds timeout,
+                        const line_sink& on_progress = {}) const;
+
+  [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
+
+ private:
+  std::vector<std::string> arguments_;
+  line_sink output_sink_;
+};
+
+}  // namespace lab::front
