@@ -4,7 +4,7 @@
   reports/counters.py --build build/release --record reports/h200/counters.json
         on a machine with a GPU and ncu: counts the textbook and every portable stage, and writes nothing but the record.
         The emulator is not needed there.
-  reports/counters.py --build build/release --record reports/h200/counters.json --track redact
+  reports/counters.py --build build/release --record reports/h200/counters.json --track TRACK
         the same for one track, and the record keeps what it has of the others
   reports/counters.py --build build/release
         on a machine with the emulator: models the same, and writes both columns, the second from the record
@@ -13,6 +13,8 @@
 
 Both run at the same sizes, the emulator's defaults. Grids that fill a device follow its number of multiprocessors, so the
 emulator is told that of the recorded device (LAB_EMULATOR_MULTIPROCESSORS).
+
+What a track keeps out of the comparison it says itself (reports/track_notes.py).
 
 Every difference must be explained in reports/counters_explained.json, a list of {"kernel", "metric", "why"}: the name of a
 textbook example or the path of a stage, and the metric's name. What is not explained is an error, and so is an explanation
@@ -29,6 +31,8 @@ import subprocess
 import sys
 import tempfile
 
+import track_notes
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "counters.md"
 RECORD = ROOT / "reports" / "h200" / "counters.json"
@@ -39,12 +43,8 @@ METRICS = {one["label"]: one["name"] for one in CATALOGUE if "column" in one and
 # So that a grid of another size is seen for what it is; the mean where a stage launches several kernels.
 BLOCKS = {one["label"]: one["name"] for one in CATALOGUE if one["name"] == "launch__grid_size"}
 DEFAULT_MULTIPROCESSORS = 132
-# What is not compared: a heap whose own accesses the emulator does not see,
-NOT_COMPARED = {"redact/02_device_malloc"}
-# a parameter that changes nothing of the kernels, where one value is enough,
-ONE_VALUE = {("redact", "allocator"): "none"}
-# and the scan inside a stage, which is CUB's on a GPU and another on the emulator.
-LIBRARY_KERNELS = ("cub", "DeviceScan", "one_block_scan")
+# Kernels of a library that a stage calls on a GPU, and not on the emulator.
+LIBRARY_KERNELS = ("cub", "DeviceScan")
 
 
 def run(command, directory=None, environment=None):
@@ -77,11 +77,12 @@ def stages(build, device, environment=None, tracks=(), keep=lambda found: None):
     for track in listed(build, device)["tracks"]:
         if tracks and track["name"] not in tracks:
             continue
+        notes = track_notes.of(track["name"])
         # What an expected failure does wrong is no matter of counters, and on a GPU it may hang.
-        portable = [stage["path"] for stage in track["stages"] if not stage["traits"].get("gpu_only") and not stage.get("expected_failure") and stage["path"] not in NOT_COMPARED]
+        portable = [stage["path"] for stage in track["stages"] if not stage["traits"].get("gpu_only") and not stage.get("expected_failure") and stage["path"] not in notes["not_compared"]]
         names = [parameter["name"] for parameter in track["parameters"]]
         defaults = [parameter["defaults"]["verify"] for parameter in track["parameters"]]
-        defaults = [ONE_VALUE.get((track["name"], name), value) for name, value in zip(names, defaults)]
+        defaults = [notes["one_value"].get(name, value) for name, value in zip(names, defaults)]
         for values in itertools.product(*(value if isinstance(value, list) else [value] for value in defaults)):
             options = [word for name, value in zip(names, values) for word in (f"--{name}", value)]
             with tempfile.TemporaryDirectory() as directory:
@@ -92,7 +93,7 @@ def stages(build, device, environment=None, tracks=(), keep=lambda found: None):
             for stage in profile["stages"]:
                 if stage["skipped"]:
                     continue
-                kernels = [one for one in stage["profile"]["kernels"] if not any(word in one["name"] for word in LIBRARY_KERNELS)]
+                kernels = [one for one in stage["profile"]["kernels"] if not any(word in one["name"] for word in (*LIBRARY_KERNELS, *notes["library_kernels"]))]
                 metrics = {name: total(kernels, name) for name in [*METRICS.values(), *BLOCKS.values()]}
                 found.append({"kernel": stage["stage"], "parameters": stage["parameters"], "metrics": metrics})
             keep(found)

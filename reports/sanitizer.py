@@ -3,8 +3,10 @@
 
 A page says what it wants with a pair of comments, and what stands between them is the tool's own output:
 
-    <!-- recorded: racecheck shared_tile/02_missing_barrier -->   the tool, and the stage that it watches
+    <!-- recorded: TOOL TRACK/STAGE -->   the tool (racecheck), and the stage that it watches
     <!-- /recorded -->
+
+The parameters of a track's stages are in its reports.json (reports/track_notes.py).
 
 usage: reports/sanitizer.py [WORKERS]     WORKERS: build/release/workers/cuda by default
 """
@@ -15,15 +17,16 @@ import re
 import subprocess
 import sys
 
+import track_notes
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKER = re.compile(r"(<!-- recorded: (\S+) (\S+) -->\n).*?(<!-- /recorded -->)", re.DOTALL)
 # Enough to see a fault several times, and no more than a person reads.
-PARAMETERS = {"shared_tile": {"width": 32, "height": 32}}
 MOST_LINES = 30
 
 
 def record(workers, tool, stage):
-    request = {"op": "once", "stage": stage, "parameters": PARAMETERS.get(stage.split("/")[0], {})}
+    request = {"op": "once", "stage": stage, "parameters": track_notes.of(stage.split("/")[0])["sanitizer"]}
     command = ["compute-sanitizer", "--tool", tool]
     run = subprocess.run(
         [*command, f"{workers}/{stage}", "--device", "0", "--once", json.dumps(request)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -18,6 +18,7 @@ import plots
 import same_code
 import source_digest
 import tables
+import track_notes
 
 
 def timing(median, spread=0.001):
@@ -45,6 +46,24 @@ def group(parameters, rows, ceilings=((1000, False),), **more):
     size = parameters["n"] * 4
     records = [{"kind": "read", "bytes": size, "cached": cached, "timing": timing(median)} for median, cached in ceilings]
     return {"track": "track", "parameters": parameters, "l2": "cold", "fewest_bytes": size if records else None, "ceilings": records, "rows": rows, **more}
+
+
+class TrackNotes(unittest.TestCase):
+    def test_a_track_may_say_nothing_and_nothing_that_nobody_reads(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "track" / "reports.json"
+            path.parent.mkdir()
+            self.assertEqual(track_notes.of("track", directory)["sanitizer"], {})
+            path.write_text('{"sanitizer": {"n": 32}}')
+            self.assertEqual(track_notes.of("track", directory)["sanitizer"], {"n": 32})
+            path.write_text('{"sanitiser": {"n": 32}}')
+            with self.assertRaisesRegex(ValueError, "there is no sanitiser; the members are"):
+                track_notes.of("track", directory)
+
+    def test_what_the_tracks_say_is_about_stages_that_there_are(self):
+        for path in sorted(pathlib.Path(track_notes.ROOT, "stages").glob("*/reports.json")):
+            for stage in track_notes.of(path.parent.name)["not_compared"]:
+                self.assertTrue((track_notes.ROOT / "stages" / stage / "stage.cu").exists(), stage)
 
 
 class Plots(unittest.TestCase):
@@ -250,7 +269,7 @@ class Tables(unittest.TestCase):
             (root / "docs" / "claims.schema.json").write_text((reports.parent / "docs" / "claims.schema.json").read_text())
             (root / "harness").mkdir()
             (root / "harness" / "counters.json").write_text((reports.parent / "harness" / "counters.json").read_text())
-            for name in ("claims.py", "tables.py", "counters.py", "same_code.py", "source_digest.py"):
+            for name in ("claims.py", "tables.py", "counters.py", "track_notes.py", "same_code.py", "source_digest.py"):
                 (root / "reports" / name).write_text((reports / name).read_text())
             (root / "reports" / "h200" / "cut.json").write_text('{"schema": ')
             done = subprocess.run([sys.executable, "-B", root / "reports" / "tables.py", "--check"], capture_output=True, text=True)
