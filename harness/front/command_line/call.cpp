@@ -1,0 +1,212 @@
+#include "harness/front/command_line/call.hpp"
+
+#include <memory>
+
+#include "harness/front/command_line/options.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/workers/devices.hpp"
+
+namespace lab::front {
+namespace {
+
+verb list_verb(CLI::App& program) {
+  const auto options = std::make_shared<list_options>();
+  CLI::App* app = program.add_subcommand("list", "tracks, stages, the idea of each, what each needs");
+  add_patterns(*app, options->patterns);
+  add_device(*app, options->device);
+  add_json(*app, options->json_path);
+  return {.app = app,
+          .perform = [options] { return list_stages(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device, select_by(options->patterns)};
+              }};
+}
+
+// The options of the verbs that time stages.
+void add_measuring(CLI::App& app, run_options& options) {
+  add_patterns(app, options.patterns);
+  add_device(app, options.device);
+  add_seed(app, options.seed);
+  add_trial_seed(app, options.trial_seed);
+  add_plan(app, options.l2, options.plan);
+  add_timeout(app, options.timeout_seconds);
+  add_json(app, options.json_path);
+  app.footer(parameter_help);
+}
+
+build_request needs_of_run(const run_options& options, bool check) {
+  return {.device = options.device, .select = select_by(options.patterns, check), .verifies = true};
+}
+
+verb run_verb(CLI::App& program) {
+  struct run_call {
+    run_options run;
+    bool check = false;
+  };
+  const auto options = std::make_shared<run_call>();
+  CLI::App* app = program.add_subcommand("run", "verify, time, and print the ladder");
+  add_measuring(*app, options->run);
+  app->add_option("--images", options->run.images_path,
+                  "write what the stages draw, and its difference from what is right, into this directory")
+      ->type_name("DIR");
+  app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
+  return {.app = app,
+          .perform = [options] { return run_ladders(options->run, options->check); },
+          .needs = [options] { return needs_of_run(options->run, options->check); },
+          .parameters = &options->run.parameters,
+          .option_names = &options->run.option_names};
+}
+
+verb verify_verb(CLI::App& program) {
+  struct verify_call {
+    run_options run;
+    bool quick = false;
+    bool thorough = false;
+  };
+  const auto options = std::make_shared<verify_call>();
+  CLI::App* app = program.add_subcommand("verify", "correctness alone, hostile inputs and sizes included");
+  add_patterns(*app, options->run.patterns);
+  app->add_flag("--thorough", options->thorough, "all sizes and inputs (default)");
+  app->add_flag("--quick", options->quick, "a few sizes and inputs");
+  add_device(*app, options->run.device);
+  add_seed(*app, options->run.seed);
+  add_trial_seed(*app, options->run.trial_seed);
+  add_timeout(*app, options->run.timeout_seconds);
+  add_json(*app, options->run.json_path);
+  app->callback([options] {
+    if (options->quick && options->thorough) throw usage_error("--quick and --thorough exclude each other");
+    options->run.thorough = !options->quick;
+  });
+  return {.app = app,
+          .perform = [options] { return verify_stages(options->run); },
+          .needs = [options] { return needs_of_run(options->run, false); },
+          .option_names = &options->run.option_names};
+}
+
+verb bench_verb(CLI::App& program) {
+  struct bench_call {
+    run_options run;
+    std::vector<std::string> benchmark_arguments;
+  };
+  const auto options = std::make_shared<bench_call>();
+  CLI::App* app = program.add_subcommand("bench", "the same measurements through Google Benchmark");
+  add_measuring(*app, options->run);
+  app->footer(
+      std::string(parameter_help) +
+      "\nGoogle Benchmark's own flags follow after --: lab bench reduction -- --benchmark_out=out.json");
+  return {.app = app,
+          .perform = [options] { return bench_stages(options->run, options->benchmark_arguments); },
+          .needs = [options] { return needs_of_run(options->run, false); },
+          .parameters = &options->run.parameters,
+          .option_names = &options->run.option_names,
+          .after_dashes = &options->benchmark_arguments};
+}
+
+verb apply_verb(CLI::App& program) {
+  const auto options = std::make_shared<apply_options>();
+  CLI::App* app = program.add_subcommand("apply", "run one stage on your own data");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  add_names(*app, "--input", options->inputs,
+            "the data, .npy or .csv; several with commas between; none for a track that takes none")
+      ->type_name("FILE[,FILE]");
+  add_names(*app, "--output", options->outputs, "where the result goes; several with commas between")
+      ->type_name("FILE[,FILE]")
+      ->required();
+  app->footer(
+      "Tracks of numbers take and write .npy arrays, tracks of text CSV files (RFC 4180, UTF-8) whose "
+      "header\n"
+      "names the columns that the track's page lists. The result is checked against the reference first; a\n"
+      "file is written whole or not at all.");
+  return {.app = app,
+          .perform = [options] { return apply_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device, select_one(options->stage)};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
+}
+
+void add_predictions(CLI::App& app, profile_options& options) {
+  app.add_flag("--predict", options.predict,
+               "of one stage: ask for the counters first, then compare and explain");
+  app.add_option("--answers", options.answers,
+                 "answers for --predict: a JSON object, metric: number (default: the terminal asks)")
+      ->type_name("FILE");
+  app.callback([&options] { options.predict = options.predict || !options.answers.empty(); });
+}
+
+verb profile_verb(CLI::App& program) {
+  const auto options = std::make_shared<profile_options>();
+  CLI::App* app = program.add_subcommand(
+      "profile", "performance counters: from Nsight Compute on a GPU, modelled by the emulator elsewhere");
+  app->add_option("stage", options->patterns,
+                  "one stage: its path, or the beginning of it; or patterns, shell-style")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  add_names(*app, "--metrics", options->metrics,
+            "Nsight Compute's names (default: those that the stages' pages speak of and those that the "
+            "emulator models)")
+      ->type_name("NAME[,NAME]");
+  app->add_flag("--source", options->source, "show the source, with the counters of each line (emulator)");
+  app->add_flag("--check", options->check,
+                "test what the stages' pages claim of their counters, and that expected failures fail");
+  add_predictions(*app, *options);
+  app->add_option("--output", options->output,
+                  "the report that is kept on a GPU (default: the stage's name here)")
+      ->type_name("FILE.ncu-rep");
+  add_seed(*app, options->seed);
+  app->footer(
+      std::string(parameter_help) +
+      "\nBy default they have the emulator's sizes on either device, so that the counters can be compared.");
+  return {.app = app,
+          .perform = [options] { return profile_stages(*options); },
+          .needs =
+              [options] {
+                return build_request{
+                    .device = options->device,
+                    .select = with_whole_tracks(select_some(options->patterns), options->check),
+                    .counts = true};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
+}
+
+verb doctor_verb(CLI::App& program) {
+  const auto options = std::make_shared<doctor_options>();
+  CLI::App* app =
+      program.add_subcommand("doctor", "what this machine has, and what to do about what it lacks");
+  add_json(*app, options->json_path);
+  // Any track's worker knows the device.
+  const auto any_track = [](const auto& tracks) {
+    return std::vector<track_selection>{{&tracks.front(), {}}};
+  };
+  return {.app = app,
+          .perform = [options] { return examine_machine(*options); },
+          .needs = [any_track] { return build_request{.device = "", .select = any_track}; }};
+}
+
+}  // namespace
+
+std::map<std::string, verb> add_verbs(CLI::App& program) {
+  // In the order in which the help shows them.
+  constexpr verb (*all[])(CLI::App&) = {list_verb,  run_verb,     verify_verb, bench_verb,
+                                        apply_verb, profile_verb, doctor_verb};
+  std::map<std::string, verb> verbs;
+  for (const auto add : all) {
+    verb added = add(program);
+    verbs.emplace(added.app->get_name(), std::move(added));
+  }
+  return verbs;
+}
+
+}  // namespace lab::front

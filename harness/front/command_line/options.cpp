@@ -1,0 +1,130 @@
+#include "harness/front/command_line/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "harness/front/process/errors.hpp"
+#include "harness/front/selection/parameters.hpp"
+
+namespace lab::front {
+namespace {
+
+// Below 2^53 every reader of JSON keeps a number whole.
+constexpr std::uint64_t seed_limit = std::uint64_t{1} << 53;
+
+double parse_seconds(const std::string& text, const std::string& option) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  constexpr double longest = 7 * 24 * 3600;  // a week
+  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= longest)) {
+    throw usage_error(
+        fmt::format("{} needs a number of seconds above 0 and at most a week, not '{}'", option, text));
+  }
+  return seconds;
+}
+
+std::vector<std::string> split_at_commas(const std::string& text, const std::string& option) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    if (comma == begin) throw usage_error(fmt::format("{} has an empty name: '{}'", option, text));
+    parts.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+// An option whose text `read` turns into a value for `variable`: read(text, "--option").
+template <class Value, class Read>
+CLI::Option* add_read(CLI::App& verb, const std::string& option, Value& variable, Read read,
+                      const std::string& help) {
+  return verb.add_option_function<std::string>(
+      option, [&variable, option, read](const std::string& text) { variable = read(text, option); }, help);
+}
+
+std::uint64_t parse_seed(const std::string& text, const std::string& option) {
+  return static_cast<std::uint64_t>(parse_integer(text, option));
+}
+
+std::uint64_t parse_trial_seed(const std::string& text, const std::string& option) {
+  const std::uint64_t seed = parse_seed(text, option);
+  if (seed >= seed_limit) throw usage_error(fmt::format("{} must be below 2^53, not {}", option, text));
+  return seed;
+}
+
+l2_choice parse_l2(const std::string& text, const std::string& option) {
+  static const std::map<std::string, l2_choice> choices{
+      {"cold", l2_choice::cold}, {"warm", l2_choice::warm}, {"both", l2_choice::both}};
+  const auto found = choices.find(text);
+  if (found == choices.end())
+    throw usage_error(fmt::format("{} must be cold, warm or both, not '{}'", option, text));
+  return found->second;
+}
+
+std::int64_t parse_samples(const std::string& text, const std::string& option) {
+  constexpr std::int64_t max_samples = 1'000'000;
+  const std::int64_t samples = parse_integer(text, option);
+  if (samples < 1 || samples > max_samples)
+    throw usage_error(fmt::format("{} must be from 1 to {}", option, max_samples));
+  return samples;
+}
+
+}  // namespace
+
+void add_patterns(CLI::App& verb, std::vector<std::string>& patterns) {
+  verb.add_option(
+          "pattern", patterns,
+          "tracks or stages, shell-style: reduction, reduction/02_tree, '*/*cub*' (default: everything)")
+      ->type_name("PATTERN");
+}
+
+void add_device(CLI::App& verb, std::string& device) {
+  verb.add_option("--device", device, "cuda:0, cuda:1, ... or emulator (default: cuda:0 if there is one)")
+      ->type_name("DEVICE");
+}
+
+void add_json(CLI::App& verb, std::string& path) {
+  verb.add_option("--json", path, "write the results to this file")->type_name("FILE");
+}
+
+void add_seed(CLI::App& verb, std::uint64_t& seed) {
+  add_read(verb, "--seed", seed, parse_seed, "of the inputs (default: 1)")->type_name("SEED");
+}
+
+void add_trial_seed(CLI::App& verb, std::uint64_t& seed) {
+  std::random_device source;
+  seed = (std::uint64_t{source()} << 32 | source()) % seed_limit;
+  add_read(verb, "--trial-seed", seed, parse_trial_seed,
+           "of further inputs that a stage is tried on (default: drawn and shown)")
+      ->type_name("SEED");
+}
+
+void add_timeout(CLI::App& verb, std::optional<double>& seconds) {
+  add_read(verb, "--timeout", seconds, parse_seconds, "stop a stage that gives no answer for so long")
+      ->type_name("SECONDS");
+}
+
+void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan) {
+  add_read(verb, "--l2", l2, parse_l2,
+           "what the L2 cache holds when a sample begins: cold, warm, or both in turn (default: cold)")
+      ->type_name("STATE");
+  add_read(verb, "--min-samples", plan.minimum_samples, parse_samples,
+           "the fewest samples of a timing (default: 10)")
+      ->type_name("N");
+  add_read(verb, "--time-limit", plan.time_limit_seconds, parse_seconds,
+           "stop sampling a stage after so long (default: 0.5)")
+      ->type_name("SECONDS");
+}
+
+CLI::Option* add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names,
+                       const std::string& help) {
+  return add_read(verb, option, names, split_at_commas, help);
+}
+
+}  // namespace lab::front

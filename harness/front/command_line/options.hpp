@@ -1,0 +1,35 @@
+// The options that several verbs have. Each reads its text into its variable when CLI11 has found it; a text
+// that makes no sense is a usage_error, in the words of the program.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/front/run/session.hpp"
+
+namespace lab::front {
+
+inline constexpr const char* parameter_help =
+    "Every parameter of a track is an option as well: --n 1e9, --window 4,300,3000 ('lab list' shows them).";
+
+void add_patterns(CLI::App& verb, std::vector<std::string>& patterns);
+void add_device(CLI::App& verb, std::string& device);
+void add_json(CLI::App& verb, std::string& path);
+void add_seed(CLI::App& verb, std::uint64_t& seed);
+void add_timeout(CLI::App& verb, std::optional<double>& seconds);
+
+// Another seed every time unless it is given, so that no stage is tried on the same inputs for ever.
+void add_trial_seed(CLI::App& verb, std::uint64_t& seed);
+
+// How a stage is timed: --l2, --min-samples, --time-limit.
+void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan);
+
+// Names with commas between them, as "--input a.npy,b.npy". (CLI11's own lists drop an empty name without a
+// word.)
+CLI::Option* add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names,
+                       const std::string& help);
+
+}  // namespace lab::front
