@@ -122,6 +122,66 @@ claim_verdict check_in_group(const track_description& track, const stage_descrip
   return judged(stage, claim, base->timing->median / own->timing->median, false);
 }
 
+// Tests one track's claims about counters. What was counted once is not counted again.
+class counter_claims {
+ public:
+  counter_claims(const track_selection& selection, const device_record& device,
+                 const parameter_values& parameters, const counting& count)
+      : selection_(selection), device_(device), parameters_(parameters), count_(count) {}
+
+  // What an expected failure claims is that it fails.
+  claim_verdict check_expected_failure(const stage_description& stage) {
+    const claim expected{.metric = "failures as expected", .holds = relation::at_least, .value = 1, .at = {}};
+    const stage_profile& own = profile_of_stage(stage, parameters_);
+    if (!own.skipped.empty()) return not_tested(stage, expected, own.skipped);
+    if (own.expected_failure.empty()) return failed(stage, expected, own.failure);
+    return judged(stage, expected, 1, false);
+  }
+
+  claim_verdict check(const stage_description& stage, const claim& claim) {
+    const std::string why_not = elsewhere(claim, device_);
+    if (!why_not.empty()) return not_tested(stage, claim, why_not);
+    parameter_values values = parameters_;
+    for (const auto& [name, value] : claim.at) values[name] = value;
+    const stage_profile& own = profile_of_stage(stage, values);
+    if (!own.skipped.empty()) return not_tested(stage, claim, own.skipped);
+    if (!own.failure.empty()) return failed(stage, claim, own.failure);
+    if (!claim.over_previous) return judged_by(stage, claim, own.profile, {});
+    const stage_description* const before = previous_stage(*selection_.track, stage);
+    if (before == nullptr) return not_tested(stage, claim, "no stage stands before this one");
+    const stage_profile& base = profile_of_stage(*before, values);
+    if (!base.skipped.empty() || !base.failure.empty()) {
+      return not_tested(stage, claim,
+                        fmt::format("{}: {}", before->path,
+                                    base.skipped.empty() ? "fails: " + base.failure : base.skipped));
+    }
+    return judged_by(stage, claim, own.profile, base.profile);
+  }
+
+ private:
+  static claim_verdict judged_by(const stage_description& stage, const claim& claim,
+                                 const profile_record& profile, const profile_record& previous) {
+    const auto figure = claimed_figure(claim, profile, previous);
+    if (figure) return judged(stage, claim, *figure, profile.modelled);
+    if (!profile.modelled) return failed(stage, claim, "there is no such figure");
+    if (is_modelled(claim.metric) && (claim.per.empty() || is_modelled(claim.per)))
+      return failed(stage, claim, "there is no such figure: it is a quotient, and what it is of is 0");
+    return not_tested(stage, claim, "the emulator does not model it");
+  }
+
+  const stage_profile& profile_of_stage(const stage_description& stage, const parameter_values& values) {
+    const auto found = known_.find({stage.path, values});
+    if (found != known_.end()) return found->second;
+    return known_.emplace(std::pair(stage.path, values), count_(stage, values)).first->second;
+  }
+
+  const track_selection& selection_;
+  const device_record& device_;
+  const parameter_values& parameters_;
+  const counting& count_;
+  std::map<std::pair<std::string, parameter_values>, stage_profile> known_;
+};
+
 }  // namespace
 
 std::string claim_text(const claim& claim) {
@@ -233,56 +293,13 @@ const stage_description* previous_stage(const track_description& track, const st
 void check_counter_claims(const track_selection& selection, const claims_by_stage& claims,
                           const device_record& device, const parameter_values& parameters,
                           const counting& count, const telling& tell) {
-  std::map<std::pair<std::string, parameter_values>, stage_profile> known;
-  const auto profile_of_stage = [&](const stage_description& stage,
-                                    const parameter_values& values) -> const stage_profile& {
-    const auto found = known.find({stage.path, values});
-    if (found != known.end()) return found->second;
-    return known.emplace(std::pair(stage.path, values), count(stage, values)).first->second;
-  };
-  // What an expected failure claims is that it fails.
-  const auto check_expected_failure = [&](const stage_description& stage) -> claim_verdict {
-    const claim expected{.metric = "failures as expected", .holds = relation::at_least, .value = 1, .at = {}};
-    const stage_profile& own = profile_of_stage(stage, parameters);
-    if (!own.skipped.empty()) return not_tested(stage, expected, own.skipped);
-    if (own.expected_failure.empty()) return failed(stage, expected, own.failure);
-    return judged(stage, expected, 1, false);
-  };
-  const auto check = [&](const stage_description& stage, const claim& claim) -> claim_verdict {
-    const std::string why_not = elsewhere(claim, device);
-    if (!why_not.empty()) return not_tested(stage, claim, why_not);
-    parameter_values values = parameters;
-    for (const auto& [name, value] : claim.at) values[name] = value;
-    const stage_profile& own = profile_of_stage(stage, values);
-    if (!own.skipped.empty()) return not_tested(stage, claim, own.skipped);
-    if (!own.failure.empty()) return failed(stage, claim, own.failure);
-    profile_record previous;
-    if (claim.over_previous) {
-      const stage_description* const before = previous_stage(*selection.track, stage);
-      if (before == nullptr) return not_tested(stage, claim, "no stage stands before this one");
-      const stage_profile& base = profile_of_stage(*before, values);
-      if (!base.skipped.empty() || !base.failure.empty()) {
-        return not_tested(stage, claim,
-                          fmt::format("{}: {}", before->path,
-                                      base.skipped.empty() ? "fails: " + base.failure : base.skipped));
-      }
-      previous = base.profile;
-    }
-    const auto figure = claimed_figure(claim, own.profile, previous);
-    if (!figure) {
-      if (!own.profile.modelled) return failed(stage, claim, "there is no such figure");
-      if (is_modelled(claim.metric) && (claim.per.empty() || is_modelled(claim.per)))
-        return failed(stage, claim, "there is no such figure: it is a quotient, and what it is of is 0");
-      return not_tested(stage, claim, "the emulator does not model it");
-    }
-    return judged(stage, claim, *figure, own.profile.modelled);
-  };
+  counter_claims checks(selection, device, parameters, count);
   for (const stage_description* stage : selection.stages) {
-    if (!stage->expected_failure.empty()) tell(check_expected_failure(*stage));
+    if (!stage->expected_failure.empty()) tell(checks.check_expected_failure(*stage));
     const stage_claims& own = claims.at(stage->path);
     if (!own.problem.empty()) tell(unreadable(*stage, own));
     for (const claim& claim : own.claims) {
-      if (!is_about_time(claim)) tell(check(*stage, claim));
+      if (!is_about_time(claim)) tell(checks.check(*stage, claim));
     }
   }
 }

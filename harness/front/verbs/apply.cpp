@@ -31,71 +31,83 @@ std::vector<std::string> paths_for_worker(const std::vector<std::string>& paths)
   return absolute;
 }
 
+// The stage that is applied, and to what.
+struct application {
+  stage_selection selected;
+  parameter_values parameters;
+  std::vector<std::string> inputs;  // absolute, as the worker is told of them
+  std::vector<std::string> outputs;
+};
+
+answer_record ask_worker(const apply_options& options, connection& connected, const application& asked) {
+  const std::string& stage = asked.selected.stage->path;
+  status_line status;
+  connected.workers.set_output_sink([&](const std::string& line) { status.print(line); });
+  status.show(stage);
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(apply_timeout_seconds));
+  const answer_record answer = connected.workers.request(
+      {{"op", "apply"},
+       {"stage", stage},
+       {"parameters", asked.parameters},
+       {"inputs", asked.inputs},
+       {"outputs", asked.outputs}},
+      std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+      [&](const std::string& progress) { status.show(fmt::format("{}: {}", stage, progress)); });
+  status.clear();
+  if (answer.end == answer_end::error)
+    throw environment_error(fmt::format("{}: {}", stage, answer_text(answer)));
+  return answer;
+}
+
+// Says what became of the stage, and returns the exit code.
+int tell(const result_row& row, const std::vector<std::string>& outputs) {
+  if (row.status != row_status::ok && row.status != row_status::expected_failure) {
+    std::printf("%s: FAIL: %s\n", row.stage.c_str(), row.message.c_str());
+    return exit_stage_failed;
+  }
+  if (row.status == row_status::expected_failure) {
+    std::printf("%s is an expected failure, and what it made is wrong (%s)\n", row.stage.c_str(),
+                row.message.c_str());
+  }
+  for (const auto& path : outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
+  return exit_ok;
+}
+
 }  // namespace
 
 int apply_stage(const apply_options& options) {
   auto written = named("--output", options.outputs);
   written.push_back({"--json", options.json_path});
   check_files(named("--input", options.inputs), written);
-  const auto inputs = paths_for_worker(options.inputs);
-  const auto outputs = paths_for_worker(options.outputs);
+  application asked{.inputs = paths_for_worker(options.inputs), .outputs = paths_for_worker(options.outputs)};
 
   connection connected = connect(options.device, select_one(options.stage));
-  const stage_selection selected = select_one_stage(connected.description.tracks, options.stage);
-  if (selected.track->inputs > 0 && inputs.empty())
-    throw usage_error(fmt::format("--input is required: {} works on data", selected.stage->path));
-  check_parameters({{selected.track, {selected.stage}}}, options.parameters, options.option_names);
-  const parameter_values parameters = given_parameters(*selected.track, options.parameters);
+  asked.selected = select_one_stage(connected.description.tracks, options.stage);
+  const auto& [track, stage] = asked.selected;
+  if (track->inputs > 0 && asked.inputs.empty())
+    throw usage_error(fmt::format("--input is required: {} works on data", stage->path));
+  check_parameters({{track, {stage}}}, options.parameters, options.option_names);
+  asked.parameters = given_parameters(*track, options.parameters);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
-  if (!selected.stage->broken.empty()) {
-    std::printf("%s: FAIL: %s\n", selected.stage->path.c_str(), selected.stage->broken.c_str());
+  if (!stage->broken.empty()) {
+    std::printf("%s: FAIL: %s\n", stage->path.c_str(), stage->broken.c_str());
     return exit_stage_failed;
   }
-  if (!selected.stage->runnable) {
-    throw environment_error(
-        fmt::format("{} does not run here: {}", selected.stage->path, selected.stage->why_not));
-  }
+  if (!stage->runnable)
+    throw environment_error(fmt::format("{} does not run here: {}", stage->path, stage->why_not));
 
-  status_line status;
-  connected.workers.set_output_sink([&](const std::string& line) { status.print(line); });
-  status.show(selected.stage->path);
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(apply_timeout_seconds));
-  const answer_record answer = connected.workers.request(
-      {{"op", "apply"},
-       {"stage", selected.stage->path},
-       {"parameters", parameters},
-       {"inputs", inputs},
-       {"outputs", outputs}},
-      std::chrono::duration_cast<std::chrono::milliseconds>(timeout), [&](const std::string& progress) {
-        status.show(fmt::format("{}: {}", selected.stage->path, progress));
-      });
-  status.clear();
-  if (answer.end == answer_end::error)
-    throw environment_error(fmt::format("{}: {}", selected.stage->path, answer_text(answer)));
-
-  result_row row = row_from(*selected.stage, answer, false);
+  result_row row = row_from(*stage, ask_worker(options, connected, asked), false);
   row.sources = digest_of(read_source_digests(), row.stage);
   if (!options.json_path.empty()) {
     write_file(options.json_path, json_text({{"schema", "kernel-lab-apply"},
                                              {"version", 1},
                                              {"device", value_or_null(connected.description.device)},
-                                             {"parameters", parameters},
-                                             {"inputs", inputs},
-                                             {"outputs", outputs},
+                                             {"parameters", asked.parameters},
+                                             {"inputs", asked.inputs},
+                                             {"outputs", asked.outputs},
                                              {"row", row}}));
   }
-  if (row.status == row_status::ok) {
-    for (const auto& path : options.outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
-    return exit_ok;
-  }
-  if (row.status == row_status::expected_failure) {
-    std::printf("%s is an expected failure, and what it made is wrong (%s)\n", row.stage.c_str(),
-                row.message.c_str());
-    for (const auto& path : options.outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());
-    return exit_ok;
-  }
-  std::printf("%s: FAIL: %s\n", row.stage.c_str(), row.message.c_str());
-  return exit_stage_failed;
+  return tell(row, options.outputs);
 }
 
 }  // namespace lab::front
