@@ -206,45 +206,6 @@ void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
   ceiling.timing = json.at("timing").get<timing_record>();
 }
 
-void to_json(nlohmann::json& json, const line_record& line) {
-  json = {{"file", line.file}, {"line", line.line}, {"function", line.function}, {"metrics", line.metrics}};
-}
-
-void from_json(const nlohmann::json& json, line_record& line) {
-  line.file = json.at("file").get<std::string>();
-  line.line = json.at("line").get<std::int64_t>();
-  line.function = member_or<std::string>(json, "function", "");
-  line.metrics = json.at("metrics").get<metric_values>();
-}
-
-void to_json(nlohmann::json& json, const kernel_record& kernel) {
-  json = {{"name", kernel.name},
-          {"launches", kernel.launches},
-          {"metrics", kernel.metrics},
-          {"lines", kernel.lines}};
-}
-
-void from_json(const nlohmann::json& json, kernel_record& kernel) {
-  kernel.name = json.at("name").get<std::string>();
-  kernel.launches = json.at("launches").get<std::int64_t>();
-  kernel.metrics = json.at("metrics").get<metric_values>();
-  kernel.lines = member_or<std::vector<line_record>>(json, "lines", {});
-}
-
-void to_json(nlohmann::json& json, const profile_record& profile) {
-  json = {{"modelled", profile.modelled},
-          {"kernels", profile.kernels},
-          {"diagnostics", profile.diagnostics},
-          {"sources", profile.sources}};
-}
-
-void from_json(const nlohmann::json& json, profile_record& profile) {
-  profile.modelled = json.at("modelled").get<bool>();
-  profile.kernels = json.at("kernels").get<std::vector<kernel_record>>();
-  profile.diagnostics = member_or<std::vector<std::string>>(json, "diagnostics", {});
-  profile.sources = member_or<std::map<std::string, std::string>>(json, "sources", {});
-}
-
 void to_json(nlohmann::json& json, const device_record& device) {
   json = {{"id", device.id},
           {"name", device.name},
@@ -269,15 +230,6 @@ void from_json(const nlohmann::json& json, device_record& device) {
   device.l2_bytes = optional_member<std::int64_t>(json, "l2_bytes");
   device.sm_clock_mhz = optional_member<double>(json, "sm_clock_mhz");
   device.memory_clock_mhz = optional_member<double>(json, "memory_clock_mhz");
-}
-
-void to_json(nlohmann::json& json, const build_record& build) {
-  json = {{"compiler", build.compiler}, {"flags", build.flags}};
-}
-
-void from_json(const nlohmann::json& json, build_record& build) {
-  build.compiler = json.at("compiler").get<std::string>();
-  build.flags = json.at("flags").get<std::string>();
 }
 
 void to_json(nlohmann::json& json, const parameter_description& parameter) {
@@ -356,22 +308,6 @@ void from_json(const nlohmann::json& json, stage_description& stage) {
   stage.runnable = member_or(json, "runnable", true);
   stage.why_not = member_or<std::string>(json, "why_not", "");
   stage.broken = member_or<std::string>(json, "broken", "");
-}
-
-void to_json(nlohmann::json& json, const track_description& track) {
-  json = {{"name", track.name},     {"title", track.title}, {"unit", track.unit},
-          {"inputs", track.inputs}, {"draws", track.draws}, {"parameters", track.parameters},
-          {"stages", track.stages}};
-}
-
-void from_json(const nlohmann::json& json, track_description& track) {
-  track.name = json.at("name").get<std::string>();
-  track.title = json.at("title").get<std::string>();
-  track.unit = member_or<std::string>(json, "unit", "");
-  track.inputs = member_or(json, "inputs", std::int64_t{1});
-  track.draws = member_or(json, "draws", false);
-  track.parameters = json.at("parameters").get<std::vector<parameter_description>>();
-  track.stages = json.at("stages").get<std::vector<stage_description>>();
 }
 
 void to_json(nlohmann::json& json, const worker_description& description) {

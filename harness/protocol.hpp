@@ -109,7 +109,7 @@ struct answer_record {
 };
 
 // ---------------------------------------------------------------------------------------------------------------
-// The JSON of all records
+// The JSON of all records. Of the plain ones every member is there, and has the member's name.
 
 void to_json(nlohmann::json& json, const parameter_value& value);
 // Throws std::invalid_argument for anything else than a finite number of 64 bits or a text.
@@ -126,22 +126,17 @@ void to_json(nlohmann::json& json, const timing_record& timing);
 void from_json(const nlohmann::json& json, timing_record& timing);
 void to_json(nlohmann::json& json, const ceiling_record& ceiling);
 void from_json(const nlohmann::json& json, ceiling_record& ceiling);
-void to_json(nlohmann::json& json, const line_record& line);
-void from_json(const nlohmann::json& json, line_record& line);
-void to_json(nlohmann::json& json, const kernel_record& kernel);
-void from_json(const nlohmann::json& json, kernel_record& kernel);
-void to_json(nlohmann::json& json, const profile_record& profile);
-void from_json(const nlohmann::json& json, profile_record& profile);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(line_record, file, line, function, metrics)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_record, name, launches, metrics, lines)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(profile_record, modelled, kernels, diagnostics, sources)
 void to_json(nlohmann::json& json, const device_record& device);
 void from_json(const nlohmann::json& json, device_record& device);
-void to_json(nlohmann::json& json, const build_record& build);
-void from_json(const nlohmann::json& json, build_record& build);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(build_record, compiler, flags)
 void to_json(nlohmann::json& json, const parameter_description& parameter);
 void from_json(const nlohmann::json& json, parameter_description& parameter);
 void to_json(nlohmann::json& json, const stage_description& stage);
 void from_json(const nlohmann::json& json, stage_description& stage);
-void to_json(nlohmann::json& json, const track_description& track);
-void from_json(const nlohmann::json& json, track_description& track);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(track_description, name, title, unit, inputs, draws, parameters, stages)
 void to_json(nlohmann::json& json, const worker_description& description);
 void from_json(const nlohmann::json& json, worker_description& description);
 void to_json(nlohmann::json& json, const answer_record& answer);

@@ -138,46 +138,6 @@ std::string trial_name(const parameter_values& parameters, const launch_setup& s
   return text;
 }
 
-std::string failure_message(const failure_record& failure) {
-  const std::string index = failure.index ? std::to_string(*failure.index) : "?";
-  std::string text;
-  switch (failure.kind) {
-    case failure_kind::wrong:
-      text = (failure.index ? "wrong at index " + index + ": " : "") + "expected " + failure.expected +
-             ", found " + failure.found;
-      break;
-    case failure_kind::unwritten:
-      text = "output " + index + " was never written";
-      break;
-    case failure_kind::out_of_bounds:
-      text = "out of bounds: " + failure.found + (failure.index ? ", index " + index : "");
-      break;
-    case failure_kind::input_changed:
-      text = "changed its input " + (failure.found.empty() ? "" : failure.found + " ") + "at index " + index;
-      break;
-    case failure_kind::launch:
-      text = "the launch was refused: " + failure.found;
-      break;
-    case failure_kind::crash:
-      text = "crashed: " + failure.found;
-      break;
-    case failure_kind::race:
-      text = "race: " + failure.found;
-      break;
-    case failure_kind::uninitialised:
-      text = "uninitialised: " + failure.found;
-      break;
-    case failure_kind::unsupported:
-    case failure_kind::hang:
-      text = to_string(failure.kind) + ": " + failure.found;
-      break;
-  }
-  if (!failure.block.empty()) text += ", block " + failure.block;
-  if (!failure.thread.empty()) text += ", thread " + failure.thread;
-  if (!failure.test_case.empty()) text += " (" + failure.test_case + ")";
-  return text;
-}
-
 std::string expected_failure_text(const stage_entry& stage) {
   std::string text;
   for (const failure_pattern& one : stage.traits.expected_failure.failures) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/device/track.hpp"
+#include "harness/failure_message.hpp"
 
 namespace lab {
 
@@ -25,10 +26,6 @@ check_result run_and_check(workload& work, const launch_setup& setup, cudaStream
 
 // "n=1000 window=7 input=random seed=1": names a trial in messages.
 std::string trial_name(const parameter_values& parameters, const launch_setup& setup);
-
-// One line for a person: what is wrong, where, what was expected and found, and which block and thread did
-// it.
-std::string failure_message(const failure_record& failure);
 
 // The seeds of one verification: the one that every run has in common, and one drawn at random, so that no
 // answer can be known beforehand.

@@ -1,6 +1,7 @@
 // The ladder's arithmetic, and its text for fixed records.
 #include <string>
 
+#include "harness/failure_message.hpp"
 #include "harness/front/run/ladder.hpp"
 #include "harness/front/run/results.hpp"
 #include "tests/catch.hpp"
@@ -302,9 +303,9 @@ TEST_CASE("a failure without words is worded") {
   failure.block = "0";
   failure.thread = "17";
   failure.test_case = "n = 1000";
-  CHECK(lab::front::failure_text(failure) ==
-        "wrong at 17: expected 3.5, found nan; block 0, thread 17; case n = 1000");
+  CHECK(lab::failure_message(failure) ==
+        "wrong at index 17: expected 3.5, found nan, block 0, thread 17 (n = 1000)");
   failure = {};
   failure.kind = lab::failure_kind::out_of_bounds;
-  CHECK(lab::front::failure_text(failure) == "out of bounds");
+  CHECK(lab::failure_message(failure) == "out of bounds");
 }

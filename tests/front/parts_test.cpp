@@ -9,6 +9,7 @@
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/patterns.hpp"
@@ -248,6 +249,19 @@ TEST_CASE("text is padded and cut by what is seen of it") {
   CHECK(lab::front::shortened("abcdefgh", 5) == "ab...");
   CHECK(lab::front::shortened("✓✓✓✓✓", 4) == "✓...");
   CHECK(lab::front::shortened("abc", 3) == "abc");
+}
+
+TEST_CASE("the columns of a table stand below each other, and a row's last cell is not padded") {
+  using enum lab::front::alignment;
+  const lab::front::table_rows rows{{"stage", "time", "why"}, {"✓", "12.5"}, {"", "1", "because"}};
+  CHECK(lab::front::aligned_lines(rows, {left, right, left}) ==
+        std::vector<std::string>{"stage  time  why", "✓      12.5", "          1  because"});
+  CHECK(lab::front::aligned_text({{"a", "1"}, {"bc", "2"}}, {left}, "  ") == "  a   1\n  bc  2\n");
+  const auto marked = [](std::size_t row, std::size_t column, const std::string& cell) {
+    return row == 1 && column == 0 ? "<" + cell + ">" : cell;
+  };
+  CHECK(lab::front::aligned_lines({{"abc", "d"}, {"e", "f"}}, {left}, marked)[1] == "<e  >  f");
+  CHECK(lab::front::aligned_lines({}, {left}).empty());
 }
 
 TEST_CASE("a number that is not finite never reaches JSON") {

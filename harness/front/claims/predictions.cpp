@@ -12,7 +12,7 @@
 #include "harness/front/claims/claims.hpp"
 #include "harness/front/counters/counters_table.hpp"
 #include "harness/front/counters/known_counters.hpp"
-#include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 #include "harness/front/process/errors.hpp"
 
 namespace lab::front {
@@ -145,23 +145,13 @@ std::vector<judged_prediction> judge(const std::vector<std::string>& metrics, co
 }
 
 std::string predictions_table(const std::vector<judged_prediction>& predictions) {
-  std::vector<std::vector<std::string>> rows{{"", "predicted", "figure", "verdict"}};
+  table_rows rows{{"", "predicted", "figure", "verdict"}};
   for (const judged_prediction& one : predictions) {
     std::string figure = one.figure ? plain_figure(*one.figure) : "-";
     if (one.figure && one.modelled) figure += " modelled";
     rows.push_back({one.metric, one.predicted ? plain_figure(*one.predicted) : "-", figure, verdict_of(one)});
   }
-  std::vector<std::size_t> widths(rows[0].size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], display_width(row[column]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    text += fmt::format("{}  {}  {}  {}\n", padded_right(row[0], widths[0]), padded_left(row[1], widths[1]),
-                        padded_left(row[2], widths[2]), row[3]);
-  }
-  return text;
+  return aligned_text(rows, {alignment::left, alignment::right, alignment::right, alignment::left});
 }
 
 std::string reasoning_of(const std::string& page) {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "harness/front/counters/known_counters.hpp"
-#include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 
 namespace lab::front {
 namespace {
@@ -93,25 +93,22 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
       "\n{}: global memory: requests/sectors; shared memory: wavefronts/conflicts; lanes: active, on "
       "average{}\n",
       file, modelled ? "; all modelled" : "");
-  std::vector<std::size_t> widths;
-  for (const auto* column : shown) {
-    widths.push_back(column->heading.size());
-    for (const auto& [number, metrics] : lines)
-      widths.back() = std::max(widths.back(), cell(metrics, *column).size());
-    text += padded_left(column->heading, widths.back()) + "  ";
-  }
-  text += "line\n";
+  table_rows rows{{}};
+  for (const auto* column : shown) rows.front().push_back(column->heading);
+  rows.front().push_back("line");
   std::istringstream stream(source);
   std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     const auto found = lines.find(++number);
-    std::string counters;
-    for (std::size_t column = 0; column < shown.size(); ++column) {
-      const std::string value = found == lines.end() ? "" : cell(found->second, *shown[column]);
-      counters += padded_left(value, widths[column]) + "  ";
-    }
-    text += fmt::format("{}{:>4}  {}\n", counters, number, line);
+    std::vector<std::string> row;
+    for (const auto* column : shown) row.push_back(found == lines.end() ? "" : cell(found->second, *column));
+    row.push_back(std::to_string(number));
+    row.push_back(line);
+    rows.push_back(std::move(row));
   }
+  std::vector<alignment> columns(shown.size() + 1, alignment::right);
+  columns.push_back(alignment::left);
+  text += aligned_text(rows, columns);
 }
 
 }  // namespace
@@ -173,7 +170,7 @@ std::optional<double> metric_of(const profile_record& profile, const std::string
 std::string counters_table(const std::vector<stage_profile>& stages,
                            const std::vector<std::string>& metrics) {
   const std::vector<std::string> rows = metrics.empty() ? metrics_of(stages) : metrics;
-  std::vector<std::vector<std::string>> table(1 + rows.size());
+  table_rows table(1 + rows.size());
   table[0].push_back("");
   for (std::size_t row = 0; row < rows.size(); ++row) table[row + 1].push_back(with_unit(rows[row], stages));
   for (const auto& stage : stages) {
@@ -184,18 +181,7 @@ std::string counters_table(const std::vector<stage_profile>& stages,
       table[row + 1].push_back(value ? marked(plain_figure(*value), stage.profile.modelled) : "-");
     }
   }
-  std::vector<std::size_t> widths(table[0].size(), 0);
-  for (const auto& row : table) {
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], display_width(row[column]));
-  }
-  std::string text;
-  for (const auto& row : table) {
-    text += padded_right(row[0], widths[0]);
-    for (std::size_t column = 1; column < row.size(); ++column)
-      text += "  " + padded_left(row[column], widths[column]);
-    text += "\n";
-  }
+  std::string text = aligned_text(table, {alignment::left, alignment::right});
   for (const auto& stage : stages) {
     for (const auto& kernel : stage.profile.kernels) {
       text += fmt::format("{}: {}, launched {}\n", stage_name(stage.stage), kernel.name,

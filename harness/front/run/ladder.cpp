@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 
 namespace lab::front {
 namespace {
@@ -23,7 +24,7 @@ std::string coloured(const std::string& text, colour shade, ladder_style style) 
   return fmt::format("\033[{}m{}\033[0m", codes[static_cast<int>(shade)], text);
 }
 
-// A row of cells, or an explanation across all columns.
+// A row of cells, and an explanation across all columns below it.
 struct table_line {
   std::vector<std::string> cells;
   std::string remark;
@@ -84,33 +85,23 @@ std::string trials_text(const verification_record& record) {
 
 std::string table_text(const std::vector<column>& columns, const std::vector<table_line>& lines,
                        ladder_style style) {
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    std::size_t width = display_width(columns[i].heading);
-    for (const auto& line : lines) {
-      if (i < line.cells.size()) width = std::max(width, display_width(line.cells[i]));
-    }
-    widths.push_back(width);
+  table_rows rows{{}};
+  std::vector<alignment> alignments;
+  for (const auto& one : columns) {
+    rows.front().push_back(one.heading);
+    alignments.push_back(one.is_number ? alignment::right : alignment::left);
   }
-  const auto join = [&](const std::vector<std::string>& cells, colour shade) {
-    std::string text = " ";
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool last = i + 1 == cells.size();
-      std::string cell = columns[i].is_number ? padded_left(cells[i], widths[i])
-                         : last               ? cells[i]
-                                              : padded_right(cells[i], widths[i]);
-      // The second column says whether the stage is right, and alone is coloured.
-      text += " " + (i == 1 ? coloured(cell, shade, style) : cell);
-      if (!last) text += " ";
-    }
-    return text + "\n";
+  for (const auto& line : lines) rows.push_back(line.cells);
+  // The second column says whether the stage is right, and alone is coloured.
+  const auto in_colour = [&](std::size_t row, std::size_t column, const std::string& cell) {
+    return row > 0 && column == 1 ? coloured(cell, lines[row - 1].shade, style) : cell;
   };
-  std::vector<std::string> headings;
-  for (const auto& one : columns) headings.push_back(one.heading);
-  std::string text = join(headings, colour::none);
-  for (const auto& line : lines) {
-    if (!line.cells.empty()) text += join(line.cells, line.shade);
-    if (!line.remark.empty()) text += coloured("      " + line.remark, line.shade, style) + "\n";
+  const auto texts = aligned_lines(rows, alignments, in_colour);
+  std::string text = "  " + texts[0] + "\n";
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    text += "  " + texts[line + 1] + "\n";
+    if (!lines[line].remark.empty())
+      text += coloured("      " + lines[line].remark, lines[line].shade, style) + "\n";
   }
   return text;
 }

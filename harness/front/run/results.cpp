@@ -113,19 +113,6 @@ int exit_code(const run_results& results) {
   return counts.ok + counts.expected_failures > 0 ? exit_ok : exit_usage;
 }
 
-std::string failure_text(const failure_record& failure) {
-  std::string text = to_string(failure.kind);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  if (failure.index) text += fmt::format(" at {}", *failure.index);
-  if (!failure.expected.empty())
-    text += fmt::format(": expected {}, found {}", failure.expected, failure.found);
-  if (failure.expected.empty() && !failure.found.empty()) text += ": " + failure.found;
-  if (!failure.block.empty()) text += "; block " + failure.block;
-  if (!failure.thread.empty()) text += ", thread " + failure.thread;
-  if (!failure.test_case.empty()) text += "; case " + failure.test_case;
-  return text;
-}
-
 std::string utc_now() {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));

@@ -97,10 +97,6 @@ struct row_counts {
 // 0, 1 when a row failed, 2 when nothing ran at all.
 [[nodiscard]] int exit_code(const run_results& results);
 
-// A failure record as a sentence, for want of a better one: "wrong at 17: expected 3.5, found nan; block 0,
-// thread 17".
-[[nodiscard]] std::string failure_text(const failure_record& failure);
-
 // "2025-01-31T12:00:00Z"
 [[nodiscard]] std::string utc_now();
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/failure_message.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
@@ -45,13 +46,13 @@ void take_records(const answer_record& answer, bool timed, result_row& row) {
   if (row.verification->failed_as_expected && row.verification->failure) {
     row.status = row_status::expected_failure;
     row.failure = row.verification->failure;
-    row.message = failure_text(*row.failure);
+    row.message = failure_message(*row.failure);
     return;
   }
   if (!row.verification->passed) {
     row.failure = row.verification->failure;
     fail(row, row.failure ? row.failure->kind : failure_kind::wrong,
-         row.failure ? failure_text(*row.failure) : "the verification did not pass");
+         row.failure ? failure_message(*row.failure) : "the verification did not pass");
     return;
   }
   if (!timed) return;
@@ -87,7 +88,7 @@ std::string answer_text(const answer_record& answer) {
                        humanised_bytes(static_cast<double>(*answer.free_bytes)));
   }
   if (!answer.message.empty()) return answer.message;
-  return answer.failure ? failure_text(*answer.failure) : "failed";
+  return answer.failure ? failure_message(*answer.failure) : "failed";
 }
 
 result_row row_from(const stage_description& stage, const answer_record& answer, bool timed) {

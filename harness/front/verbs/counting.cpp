@@ -11,11 +11,11 @@
 #include <sstream>
 
 #include "common/file.hpp"
+#include "harness/failure_message.hpp"
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
-#include "harness/front/run/results.hpp"
 
 namespace lab::front {
 namespace {
@@ -68,7 +68,7 @@ std::optional<answer_record> answer_in(const std::string& output) {
 std::string expected_failure_in(const answer_record& answer) {
   const auto verification = optional_member<verification_record>(answer.content, "verification");
   if (!verification || !verification->failed_as_expected || !verification->failure) return "";
-  return failure_text(*verification->failure);
+  return failure_message(*verification->failure);
 }
 
 std::chrono::milliseconds timeout_of(const profile_options& options) {

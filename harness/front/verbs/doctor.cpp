@@ -12,6 +12,7 @@
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 #include "harness/front/process/build_info.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
@@ -210,15 +211,14 @@ finding examine_benchmark_library() {
 }
 
 std::string findings_text(const std::vector<finding>& findings) {
-  std::size_t width = 0;
-  for (const auto& one : findings) width = std::max(width, one.subject.size());
-  std::string text;
+  constexpr std::size_t status_width = 7;  // of the longest, whether it stands here or not
+  table_rows rows;
   for (const auto& one : findings) {
-    text += fmt::format("{}  {}  {}\n", padded_right(finding_status_names[static_cast<int>(one.status)], 7),
-                        padded_right(one.subject, width), one.detail);
-    if (!one.advice.empty()) text += std::string(width + 11, ' ') + one.advice + "\n";
+    const char* const status = finding_status_names[static_cast<int>(one.status)];
+    rows.push_back({padded_right(status, status_width), one.subject, one.detail});
+    if (!one.advice.empty()) rows.push_back({"", "", one.advice});
   }
-  return text;
+  return aligned_text(rows, {alignment::left});
 }
 
 }  // namespace

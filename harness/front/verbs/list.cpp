@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "harness/front/output/file_output.hpp"
-#include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/verbs/verbs.hpp"
@@ -31,20 +31,17 @@ std::string track_text(const track_selection& selection) {
     text += fmt::format("  --{}  {} (default {}{})\n", parameter.name, parameter.meaning,
                         values_text(parameter.bench_defaults, ","), choices_text(parameter));
   }
-  std::size_t width = 0;
-  for (const auto* stage : selection.stages) width = std::max(width, display_width(stage->path));
+  table_rows rows;
   for (const auto* stage : selection.stages) {
-    const std::string indent = "  " + std::string(width, ' ') + "    ";
-    text += fmt::format("  {}  {}{}\n", padded_right(stage->path, width), stage->idea,
-                        stage->library ? " (library)" : "");
+    rows.push_back({stage->path, stage->idea + (stage->library ? " (library)" : "")});
+    const auto note = [&rows](const std::string& of_stage) { rows.push_back({"", "  " + of_stage}); };
     if (!stage->expected_failure.empty())
-      text += fmt::format("{}expected failure, wrong on purpose: fails with {}\n", indent,
-                          stage->expected_failure);
-    if (!stage->needs.empty()) text += fmt::format("{}needs {}\n", indent, stage->needs);
-    if (!stage->broken.empty()) text += fmt::format("{}BROKEN: {}\n", indent, stage->broken);
-    if (!stage->runnable) text += fmt::format("{}not here: {}\n", indent, stage->why_not);
+      note("expected failure, wrong on purpose: fails with " + stage->expected_failure);
+    if (!stage->needs.empty()) note("needs " + stage->needs);
+    if (!stage->broken.empty()) note("BROKEN: " + stage->broken);
+    if (!stage->runnable) note("not here: " + stage->why_not);
   }
-  return text;
+  return text + aligned_text(rows, {alignment::left}, "  ");
 }
 
 }  // namespace
