@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
 import claims
 import plots
+import rooms
 import same_code
 import source_digest
 import tables
@@ -64,6 +65,20 @@ class TrackNotes(unittest.TestCase):
         for path in sorted(pathlib.Path(track_notes.ROOT, "stages").glob("*/reports.json")):
             for stage in track_notes.of(path.parent.name)["not_compared"]:
                 self.assertTrue((track_notes.ROOT / "stages" / stage / "stage.cu").exists(), stage)
+
+
+class Rooms(unittest.TestCase):
+    def test_a_circle_is_refused_and_a_shortcut_left_out(self):
+        with self.assertRaisesRegex(ValueError, "a > b > a"):
+            rooms.levels({"a", "b"}, {("a", "b"), ("b", "a")})
+        pairs = {("a", "b"), ("b", "c"), ("a", "c")}
+        self.assertEqual(rooms.levels({"a", "b", "c"}, pairs), {"a": 2, "b": 1, "c": 0})
+        self.assertEqual(rooms.without_shortcuts(pairs), {("a", "b"), ("b", "c")})
+
+    def test_a_file_is_in_the_room_of_its_directory(self):
+        paths = {"common/file.hpp": "common", "common/emulator/observed/x.hpp": "common/emulator", "harness/front/run/ladder.cpp": "harness/front/run",
+                 "harness/front/main.cpp": "harness/front", "harness/seal.hpp": "harness", "stages/track/01_first/stage.cu": "stages"}
+        self.assertEqual({path: rooms.room_of(path) for path in paths}, paths)
 
 
 class Plots(unittest.TestCase):
