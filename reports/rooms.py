@@ -21,7 +21,7 @@ IMPORT = re.compile(r"^(?:from|import) (\w+)", re.MULTILINE)
 SOURCES = (".hpp", ".cpp", ".cu", ".cuh", ".in")
 FRONT = "harness/front"
 
-WIDTH, BOX, HEIGHT, LEVEL, MARGIN = 1000, 140, 34, 92, 20
+WIDTH, BOX, HEIGHT, LEVEL, MARGIN = 1060, 150, 34, 92, 20
 
 
 def room_of(path):
@@ -85,9 +85,14 @@ def picture(rooms, pairs):
     rows = [sorted(room for room in rooms if level[room] == number) for number in range(max(level.values()) + 1)]
     place = {}
     for number, row in enumerate(reversed(rows)):
-        gap = WIDTH / len(row)
-        for column, room in enumerate(row):
-            place[room] = (gap * (column + 0.5), MARGIN + HEIGHT / 2 + number * LEVEL)
+        # The front's rooms stand on the left; of the others, what both sides share stands beside them.
+        halves = ([room for room in row if room.startswith(FRONT)], sorted((room for room in row if not room.startswith(FRONT)), key=lambda room: room != "harness"))
+        for half, members in enumerate(halves):
+            for column, room in enumerate(members):
+                x = WIDTH / 2 * (half + (column + 0.5) / len(members))
+                # A row of one steps aside, so that an arrow to the row after next passes it.
+                x += (number % 2 * 2 - 1) * 60 if len(members) == 1 else 0
+                place[room] = (x, MARGIN + HEIGHT / 2 + number * LEVEL)
     height = 2 * MARGIN + HEIGHT + (len(rows) - 1) * LEVEL
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="who includes whom">',
