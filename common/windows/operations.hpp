@@ -6,7 +6,11 @@
 //     lift(value)               the state of one
 //     combine(earlier, later)   of two neighbouring runs; associative, and need not commute
 //     finish(state, count)      the result for a window of `count` values
-//     finish_whole(state)       where it has one: the same for a window that holds all its values
+//
+// and, where it has a cheaper way,
+//
+//     finish_whole(state)       the same for a window that holds all its values
+//     append<count>(state, value), prepend<count>(value, state)   one value beside a run that makes `count`
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -135,7 +139,7 @@ struct moments {
     double mean;
     double squares;
   };
-  static constexpr bool commutes = false;  // but for rounding it does
+  static constexpr bool commutes = true;
 
   bool takes_root = false;
   double scale = 0;  // of a whole window: 1 / (window - 1)
@@ -165,6 +169,19 @@ struct moments {
   }
   __host__ __device__ double finish_whole(const state& all) const {
     return finished(all, all.squares * scale);
+  }
+
+  // Welford's update, with a reciprocal that the compiler knows.
+  template <int count>
+  __host__ __device__ static state append(const state& run, double value) {
+    constexpr double part = 1.0 / count;
+    const double apart = value - run.mean;
+    const double mean = run.mean + apart * part;
+    return {count, mean, run.squares + apart * (value - mean)};
+  }
+  template <int count>
+  __host__ __device__ static state prepend(double value, const state& run) {
+    return append<count>(run, value);
   }
 
  private:
@@ -244,6 +261,27 @@ struct skipping {
     }
   }
 };
+
+// One value beside a run of count - 1.
+template <int count, window_operation Operation>
+__host__ __device__ typename Operation::state append_value(const Operation& operation,
+                                                           const typename Operation::state& run,
+                                                           double value) {
+  if constexpr (requires { operation.template append<count>(run, value); }) {
+    return operation.template append<count>(run, value);
+  } else {
+    return operation.combine(run, operation.lift(value));
+  }
+}
+template <int count, window_operation Operation>
+__host__ __device__ typename Operation::state prepend_value(const Operation& operation, double value,
+                                                            const typename Operation::state& run) {
+  if constexpr (requires { operation.template prepend<count>(value, run); }) {
+    return operation.template prepend<count>(value, run);
+  } else {
+    return operation.combine(operation.lift(value), run);
+  }
+}
 
 // A window that holds all its `window` values.
 template <window_operation Operation>

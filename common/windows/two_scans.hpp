@@ -10,6 +10,8 @@
 // suffix and its prefix is the same for all of the thread's outputs, and is put together once.
 #pragma once
 
+#include <utility>
+
 #include "common/windows/suffix_prefix.hpp"
 
 namespace lab::windows {
@@ -97,8 +99,7 @@ struct two_scans {
       if (distance >= width) break;
       const state lower = shuffle_up(up, distance);
       if (place >= distance) up = operation.combine(lower, up);
-      const state other = shuffle_xor(last, distance);
-      last = (lane & distance) != 0 ? operation.combine(other, last) : operation.combine(last, other);
+      last = ordered(last, shuffle_xor(last, distance), lane, distance);
     }
     state before = shuffle_up(up, 1);
     if (place == 0) before = operation.identity();
@@ -113,10 +114,8 @@ struct two_scans {
     if (wants_results) {
       wait_for_values();
       const int oldest = slot * tile + first - (window - 1);
-      lift_all(leaving, ring, oldest >= 0 ? oldest : oldest + slots * tile, slots * tile,
+      suffixes(leaving, ring, oldest >= 0 ? oldest : oldest + slots * tile, slots * tile,
                start + first - (window - 1));
-#pragma unroll
-      for (int v = per_thread - 2; v >= 0; --v) leaving[v] = operation.combine(leaving[v], leaving[v + 1]);
       state down = leaving[0];
 #pragma unroll
       for (int distance = 1; distance < 32; distance *= 2) {
@@ -136,6 +135,7 @@ struct two_scans {
       for (int other = first_warp; other < warp; ++other)
         earlier = operation.combine(earlier, shared.entering[group][other]);
       before = operation.combine(earlier, before);
+      up = operation.combine(earlier, up);
       if (wants_results) {
         state later = operation.identity();
         for (int other = first_warp + segment_warps - 1; other > warp; --other)
@@ -144,7 +144,7 @@ struct two_scans {
       }
     }
     if (thread == group_threads - 1) {
-      shared.total[slot] = operation.combine(before, own_total(ring + here, start + first));
+      shared.total[slot] = up;
       shared.rest[slot] = last_of_segment(shared.last[group], warps - 1);
     }
     // Read before anybody goes on to the next tile.
@@ -154,13 +154,12 @@ struct two_scans {
     if (!wants_results) return;
 
     middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), before);
-    state prefix = operation.identity();
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) {
-      const state entered = operation.lift(ring[here + v]);
-      prefix = v == 0 ? entered : operation.combine(prefix, entered);
+    state prefix = operation.lift(ring[here]);
+    results[0] = result(operation.combine(operation.combine(leaving[0], middle), prefix), 0, where);
+    each_further([&]<int v>() {
+      prefix = append_value<v + 1>(operation, prefix, ring[here + v]);
       results[v] = result(operation.combine(operation.combine(leaving[v], middle), prefix), v, where);
-    }
+    });
   }
 
  private:
@@ -175,18 +174,41 @@ struct two_scans {
     return index >= 0 ? operation.lift(value) : operation.identity();
   }
 
-  // The thread's values from `place` on in a ring of `ring_values`; the first is input `index`.
-  __device__ void lift_all(state (&all)[per_thread], const double* ring, int place, int ring_values,
-                           std::int64_t index) const {
-    if (index >= 0) {
-#pragma unroll
-      for (int v = 0; v < per_thread; ++v)
-        all[v] = operation.lift(ring[place + v < ring_values ? place + v : place + v - ring_values]);
-    } else {
-#pragma unroll
-      for (int v = 0; v < per_thread; ++v)
-        all[v] = lifted(ring[place + v < ring_values ? place + v : place + v - ring_values], index + v);
+  // Calls visit.operator()<v>() for v = 1 .. per_thread - 1.
+  template <class Visit>
+  static __device__ __forceinline__ void each_further(const Visit& visit) {
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      (visit.template operator()<k + 1>(), ...);
     }
+    (std::make_integer_sequence<int, per_thread - 1>{});
+  }
+
+  // Suffixes of the thread's values from `place` on in a ring of `ring_values`; the first is input `index`.
+  __device__ void suffixes(state (&all)[per_thread], const double* ring, int place, int ring_values,
+                           std::int64_t index) const {
+    constexpr int newest = per_thread - 1;
+    const bool wraps = place + per_thread > ring_values;
+    const auto value = [&](int v) {
+      return ring[wraps && place + v >= ring_values ? place + v - ring_values : place + v];
+    };
+    if (index >= 0) {
+      all[newest] = operation.lift(value(newest));
+      each_further([&]<int k>() {
+        all[newest - k] = prepend_value<k + 1>(operation, value(newest - k), all[newest - k + 1]);
+      });
+    } else {
+      all[newest] = lifted(value(newest), index + newest);
+#pragma unroll
+      for (int v = newest - 1; v >= 0; --v)
+        all[v] = operation.combine(lifted(value(v), index + v), all[v + 1]);
+    }
+  }
+
+  // Of two lanes that lie `distance` apart, where the lane with that bit holds the later run. Both lanes
+  // call; the lower one with its own run as `lower`, the other the other way round.
+  __device__ state ordered(const state& lower, const state& higher, int lane, int distance) const {
+    if constexpr (Operation::commutes) return operation.combine(lower, higher);
+    return (lane & distance) != 0 ? operation.combine(higher, lower) : operation.combine(lower, higher);
   }
 
   // Of the thread's values; the first is input `index`.
@@ -194,8 +216,7 @@ struct two_scans {
     state all = operation.identity();
     if (index >= 0) {
       all = operation.lift(values[0]);
-#pragma unroll
-      for (int v = 1; v < per_thread; ++v) all = operation.combine(all, operation.lift(values[v]));
+      each_further([&]<int v>() { all = append_value<v + 1>(operation, all, values[v]); });
     } else {
 #pragma unroll 1
       for (int v = 0; v < per_thread; ++v) all = operation.combine(all, lifted(values[v], index + v));
@@ -253,8 +274,7 @@ struct two_scans {
       all = operation.combine(all, total[slot >= back ? slot - back : slot - back + slots]);
 #pragma unroll
     for (int distance = 1; distance < lanes; distance *= 2) {
-      const state other = shuffle_xor(all, distance);
-      all = (lane & distance) != 0 ? operation.combine(all, other) : operation.combine(other, all);
+      all = ordered(shuffle_xor(all, distance), all, lane, distance);
     }
     return all;
   }

@@ -363,12 +363,16 @@ class array_workload final : public workload {
   // Outputs first .. first + count - 1.
   std::vector<output_element> download(std::int64_t first, std::int64_t count) {
     std::vector<output_element> values(static_cast<std::size_t>(count));
-    if (!values.empty()) {
-      CUDA_CHECK(cudaMemcpyAsync(values.data(), output_.data() + first,
-                                 values.size() * sizeof(output_element), cudaMemcpyDeviceToHost, stream_));
+    download(first, count, values.data());
+    return values;
+  }
+  void download(std::int64_t first, std::int64_t count, output_element* to) {
+    if (count > 0) {
+      CUDA_CHECK(cudaMemcpyAsync(to, output_.data() + first,
+                                 static_cast<std::size_t>(count) * sizeof(output_element),
+                                 cudaMemcpyDeviceToHost, stream_));
     }
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    return values;
   }
 
   [[nodiscard]] std::vector<std::int64_t> all_indices() const {
@@ -442,9 +446,10 @@ class array_workload final : public workload {
     const auto compare = make_comparison(largest_input());
     const sources value = generated();
     check_result total;
+    std::vector<output_element> found(static_cast<std::size_t>(std::min(segment, output_.size())));
     for (std::int64_t first = 0; first < output_.size(); first += segment) {
-      const std::vector<output_element> found = download(first, std::min(segment, output_.size() - first));
-      const auto count = static_cast<std::int64_t>(found.size());
+      const std::int64_t count = std::min(segment, output_.size() - first);
+      download(first, count, found.data());
       std::vector<check_result> parts(threads_for(count, piece));
       for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
         std::apply(

@@ -10,9 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/windows/operations.hpp"
@@ -201,6 +199,13 @@ struct problem {
   static std::vector<parameters> alternatives(const parameters& p);
 
  private:
+  template <class Value, class Visit>
+  static void stream_extremes(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                              const Visit& visit);
+  template <class Value, class Visit>
+  static void stream_sums(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                          const Visit& visit);
+
   template <class Each>
   static expectation of_sum(const Each& each, std::int64_t divisor) {
     long double sum = 0;
@@ -275,21 +280,69 @@ struct problem {
   }
 };
 
-// Sums in 128 bits: exact for whole numbers below 2^32 and windows below 2^32. Extremes by the queue of
-// candidates (each value enters and leaves it once).
+// Sums in 128 bits: exact for whole numbers below 2^32 and windows below 2^32.
 template <class Value, class Visit>
 void problem::stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
                      const Visit& visit) {
-  const auto which = static_cast<rolling::operation>(p.operation);
-  if (which == operation::first_minus_last || which == operation::user) {
-    for (std::int64_t i = first; i < first + count; ++i) visit(i, reference_of_ends(value, p, i));
-    return;
+  switch (static_cast<rolling::operation>(p.operation)) {
+    case operation::first_minus_last:
+    case operation::user:
+      for (std::int64_t i = first; i < first + count; ++i) visit(i, reference_of_ends(value, p, i));
+      return;
+    case operation::min:
+    case operation::max:
+      return stream_extremes(value, p, first, count, visit);
+    default:
+      return stream_sums(value, p, first, count, visit);
   }
+}
+
+// Suffixes and prefixes of segments as long as the window.
+template <class Value, class Visit>
+void problem::stream_extremes(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                              const Visit& visit) {
   const bool skips = static_cast<rolling::missing>(p.missing) == missing::skip;
-  const bool is_extremum = which == operation::min || which == operation::max;
-  const double sign = which == operation::min ? -1 : 1;
-  std::deque<std::pair<std::int64_t, double>> candidates;  // descending
-  std::int64_t last_nan = -1;
+  const auto op = static_cast<rolling::operation>(p.operation) == operation::min ? windows::extremum::min()
+                                                                                 : windows::extremum::max();
+  const std::int64_t begin = std::max<std::int64_t>(0, first - p.window + 1);
+  const std::int64_t held = first + count - begin;
+  const std::int64_t segment = std::min(p.window, held);
+  std::vector<double> prefix(static_cast<std::size_t>(std::max<std::int64_t>(0, held)));
+  std::vector<double> suffix(prefix.size());
+  std::vector<std::int64_t> present(prefix.size() + 1);  // values that count, before each
+  for (std::int64_t k = 0; k < held; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const double x = value(begin + k);
+    const bool counts = !(skips && std::isnan(x));
+    present[at + 1] = present[at] + (counts ? 1 : 0);
+    suffix[at] = counts ? op.lift(x) : op.identity();
+    prefix[at] = k % segment == 0 ? suffix[at] : op.combine(prefix[at - 1], suffix[at]);
+  }
+  for (std::int64_t k = held - 2; k >= 0; --k) {
+    const auto at = static_cast<std::size_t>(k);
+    if ((k + 1) % segment != 0) suffix[at] = op.combine(suffix[at], suffix[at + 1]);
+  }
+  for (std::int64_t i = first; i < first + count; ++i) {
+    const auto newest = static_cast<std::size_t>(i - begin);
+    const auto oldest = static_cast<std::size_t>(std::max<std::int64_t>(0, i - p.window + 1) - begin);
+    if (present[newest + 1] - present[oldest] < min_periods(p)) {
+      visit(i, expectation{.value = incomplete});
+      continue;
+    }
+    // Within a segment the prefix alone is the window, or longer than it at its beginning.
+    const bool in_one =
+        static_cast<std::int64_t>(oldest) % segment == 0 &&
+        static_cast<std::int64_t>(oldest) / segment == static_cast<std::int64_t>(newest) / segment;
+    visit(i, expectation{.value = op.finish(
+                             in_one ? prefix[newest] : op.combine(suffix[oldest], prefix[newest]), 1)});
+  }
+}
+
+template <class Value, class Visit>
+void problem::stream_sums(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
+                          const Visit& visit) {
+  const auto which = static_cast<rolling::operation>(p.operation);
+  const bool skips = static_cast<rolling::missing>(p.missing) == missing::skip;
   std::int64_t present = 0;  // values in the window that count
   std::int64_t divisors_for = -1;
   long double one_part = 0;    // 1 / values
@@ -301,28 +354,14 @@ void problem::stream(const Value& value, const parameters& p, std::int64_t first
     const double x = value(j);
     if (skips && std::isnan(x)) return;
     present += direction;
-    if (is_extremum) return;
     const auto whole = static_cast<__int128>(static_cast<std::int64_t>(x));
     sum += direction * whole;
     magnitude += direction * (whole < 0 ? -whole : whole);
     squares += direction * whole * whole;
   };
-  const auto enter = [&](std::int64_t j) {
-    count_in(j, 1);
-    if (!is_extremum) return;
-    const double x = sign * value(j);
-    if (std::isnan(x)) {
-      last_nan = j;
-      return;
-    }
-    while (!candidates.empty() && candidates.back().second <= x) candidates.pop_back();
-    candidates.emplace_back(j, x);
-  };
-  for (std::int64_t j = std::max<std::int64_t>(0, first - p.window + 1); j < first; ++j) enter(j);
+  for (std::int64_t j = std::max<std::int64_t>(0, first - p.window + 1); j < first; ++j) count_in(j, 1);
   for (std::int64_t i = first; i < first + count; ++i) {
-    enter(i);
-    const std::int64_t oldest = std::max<std::int64_t>(0, i - p.window + 1);
-    while (!candidates.empty() && candidates.front().first < oldest) candidates.pop_front();
+    count_in(i, 1);
     if (present != divisors_for) {
       divisors_for = present;
       const auto in_window = static_cast<long double>(present);
@@ -331,11 +370,6 @@ void problem::stream(const Value& value, const parameters& p, std::int64_t first
     }
     if (present < min_periods(p)) {
       visit(i, expectation{.value = incomplete});
-    } else if (is_extremum) {
-      const bool poisoned = !skips && last_nan >= oldest;
-      visit(i, expectation{.value = poisoned             ? NAN
-                                    : candidates.empty() ? -sign * INFINITY
-                                                         : sign * candidates.front().second});
     } else if (which == operation::mean || which == operation::sum) {
       const long double by = which == operation::mean ? static_cast<long double>(present) : 1;
       visit(i, expectation{.value = to_real(sum) / by, .scale = to_real(magnitude) / by});
