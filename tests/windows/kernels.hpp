@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "common/windows/operations.hpp"
@@ -12,5 +14,14 @@ namespace lab::test {
 template <class Operation>
 std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods);
+
+// Every window of `values`, by common/windows/rolling.hpp.
+struct rolling_call {
+  std::string operation;
+  std::int64_t window;
+  std::optional<std::int64_t> min_periods;
+  bool skips;
+};
+std::vector<double> rolled(const std::vector<double>& values, const rolling_call& call);
 
 }  // namespace lab::test
