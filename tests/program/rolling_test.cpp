@@ -1,0 +1,193 @@
+// `lab apply` of the window functions: what pandas makes of the same file, and files and options that make no
+// sense.
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/npy.hpp"
+#include "harness/front/child_process.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+struct applied {
+  int code;
+  std::string text;
+  std::vector<double> results;
+};
+
+// One directory with input files, and `lab apply` of them to a file that is not there yet.
+class rolling_files {
+ public:
+  std::string file(const char* name, const std::vector<double>& values) const {
+    const std::string path = (directory_ / name).string();
+    lab::write_npy<double>(path, values, std::vector<std::int64_t>{std::ssize(values)});
+    return path;
+  }
+  [[nodiscard]] std::string path(const char* name) const { return (directory_ / name).string(); }
+
+  [[nodiscard]] applied apply(const std::string& stage, const std::string& input,
+                              const std::vector<std::string>& more) const {
+    const std::string output = path("results.npy");
+    std::filesystem::remove(output);
+    std::vector<std::string> arguments{LAB_PROGRAM, "apply", "rolling/" + stage, "--input", input,
+                                       "--output",  output,  "--device",         LAB_DEVICE};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = lab::run_command(arguments, std::chrono::seconds(240));
+    applied found{
+        result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output, {}};
+    if (std::filesystem::exists(output)) found.results = lab::read_npy<double>(output).values;
+    return found;
+  }
+
+  // Exit code 2, words, and no output.
+  void require_refused(const std::string& stage, const std::string& input,
+                       const std::vector<std::string>& more, const std::vector<std::string>& words) const {
+    const applied found = apply(stage, input, more);
+    INFO(found.text);
+    CHECK(found.code == 2);
+    CHECK_FALSE(std::filesystem::exists(path("results.npy")));
+    for (const std::string& one : words) {
+      INFO(one);
+      CHECK(found.text.find(one) != std::string::npos);
+    }
+  }
+
+ private:
+  lab::test::temporary_directory directory_;
+};
+
+using doubles = std::vector<double>;
+const doubles five_squares{9, 16, 25, 36, 49};
+
+}  // namespace
+
+TEST_CASE("lab apply makes of a file what pandas makes of it") {
+  lab::skip_without_device();
+  const rolling_files files;
+  const nlohmann::json golden = nlohmann::json::parse(lab::test::get(LAB_GOLDEN "/rolling.json"));
+  const auto sampled = golden.at("sampled").get<std::vector<std::size_t>>();
+  int compared = 0;
+  for (const nlohmann::json& one : golden.at("by_pandas")) {
+    const bool is_std = one.at("operation") == "std" && one.at("window") == 20 && one.at("min_periods") == 5;
+    const bool is_difference = one.at("operation") == "first_minus_last" && one.at("window") == 300 &&
+                               one.at("min_periods") == 1 && one.at("input") == "gaps";
+    if (!is_std && !is_difference) continue;
+    doubles values;
+    for (const nlohmann::json& value : golden.at("inputs").at(one.at("input").get<std::string>()))
+      values.push_back(value.is_null() ? NAN : value.get<double>());
+    const applied found = files.apply(
+        "03_ring", files.file("x.npy", values),
+        {"--operation", one.at("operation"), "--window", std::to_string(one.at("window").get<int>()),
+         "--min-periods", std::to_string(one.at("min_periods").get<int>()), "--missing", "skip"});
+    INFO(found.text);
+    REQUIRE(found.code == 0);
+    REQUIRE(found.results.size() == values.size());
+    for (std::size_t k = 0; k < sampled.size(); ++k) {
+      const double result = found.results[sampled[k]];
+      const nlohmann::json& expected = one.at("results").at(k);
+      INFO("output " << sampled[k] << ": " << result << ", and by pandas " << expected.dump());
+      if (expected.is_null()) {
+        CHECK(result == HUGE_VAL);
+      } else {
+        CHECK(std::abs(result - expected.get<double>()) <= 1e-10 * std::abs(expected.get<double>()));
+      }
+    }
+    ++compared;
+  }
+  CHECK(compared == 4);
+}
+
+TEST_CASE("lab apply of the window functions: the smallest files") {
+  lab::skip_without_device();
+  const rolling_files files;
+  const std::string squares = files.file("squares.npy", five_squares);
+  for (const char* stage : {"02_monoid", "03_ring"}) {
+    INFO(stage);
+    CHECK(
+        files.apply(stage, squares, {"--operation", "sum", "--window", "3", "--min-periods", "1"}).results ==
+        doubles{9, 25, 50, 77, 110});
+    CHECK(files.apply(stage, squares, {"--operation", "sum", "--window", "3"}).results ==
+          doubles{HUGE_VAL, HUGE_VAL, 50, 77, 110});
+  }
+  const applied single = files.apply("03_ring", squares, {"--operation", "var", "--window", "1"});
+  CHECK(single.code == 0);
+  REQUIRE(single.results.size() == 5);
+  for (const double result : single.results) CHECK(std::isnan(result));
+  // A window longer than the file is never complete, whatever its length.
+  for (const char* window : {"6", "1000000000000"}) {
+    const applied found = files.apply("03_ring", squares, {"--operation", "mean", "--window", window});
+    INFO(found.text);
+    CHECK(found.code == 0);
+    CHECK(found.results == doubles(5, HUGE_VAL));
+  }
+  const applied empty =
+      files.apply("03_ring", files.file("empty.npy", {}), {"--operation", "mean", "--window", "3"});
+  CHECK(empty.code == 0);
+  CHECK(std::filesystem::exists(files.path("results.npy")));
+}
+
+TEST_CASE("lab apply of the window functions refuses what makes no sense, in words") {
+  lab::skip_without_device();
+  const rolling_files files;
+  const std::string squares = files.file("squares.npy", five_squares);
+  const auto refused = [&](const std::vector<std::string>& more, const std::vector<std::string>& words) {
+    files.require_refused("03_ring", squares, more, words);
+  };
+  refused({"--operation", "sum", "--window", "0"}, {"window"});
+  refused({"--operation", "sum", "--window", "-3"}, {"window"});
+  refused({"--operation", "sum", "--window", "2.5"}, {"window"});
+  refused({"--operation", "sum", "--window", "3", "--min-periods", "-1"}, {"min-periods"});
+  refused({"--operation", "sum", "--window", "3", "--min-periods", "5"},
+          {"min-periods 5 is more than the window, 3"});
+  refused({"--operation", "median", "--window", "3"},
+          {"median", "mean", "sum", "min", "max", "var", "std", "first_minus_last", "user"});
+  refused({"--operation", "sum", "--window", "3", "--missing", "drop"}, {"drop", "propagate", "skip"});
+  refused({"--operation", "sum"}, {"--window is needed"});
+  refused({"--window", "3"}, {"--operation is needed"});
+
+  const std::vector<std::string> sum{"--operation", "sum", "--window", "2"};
+  const std::string single = files.path("single.npy");
+  lab::write_npy<float>(single, std::vector<float>{1, 2, 3}, std::vector<std::int64_t>{3});
+  files.require_refused("03_ring", single, sum, {"single.npy", "<f4", "<f8"});
+  const std::string square = files.path("square.npy");
+  lab::write_npy<double>(square, doubles{1, 2, 3, 4}, std::vector<std::int64_t>{2, 2});
+  files.require_refused("03_ring", square, sum, {"square.npy", "an array of 1 dimension is needed"});
+  std::string bytes = lab::test::get(square);
+  const std::size_t order = bytes.find("'fortran_order': False");
+  REQUIRE(order != std::string::npos);
+  bytes.replace(order, 22, "'fortran_order': True ");
+  lab::test::put(files.path("fortran.npy"), bytes);
+  files.require_refused("03_ring", files.path("fortran.npy"), sum, {"fortran.npy", "ortran"});
+}
+
+TEST_CASE("lab apply says what a stage of the window functions cannot run") {
+  lab::skip_without_device();
+  const rolling_files files;
+  const std::string squares = files.file("squares.npy", five_squares);
+  const std::string stage = "01_window_functions";
+  files.require_refused(stage, squares, {"--operation", "sum", "--window", "3", "--missing", "skip"},
+                        {"rolling/01_window_functions: it does not count the values that are not NaN"});
+  files.require_refused(stage, squares, {"--operation", "sum", "--window", "3", "--min-periods", "1"},
+                        {"its windows are whole: it knows no min-periods"});
+  const std::string gaps = files.file("gaps.npy", {1, NAN, 3, 4});
+  files.require_refused(stage, gaps, {"--operation", "sum", "--window", "2"}, {"leaks_nonfinite"});
+  // A maximum keeps no running sum, so nothing leaks.
+  const applied found = files.apply(stage, gaps, {"--operation", "max", "--window", "2"});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  REQUIRE(found.results.size() == 4);
+  CHECK(std::isnan(found.results[2]));
+  CHECK(found.results[3] == 4);
+
+  const std::string many = files.file("many.npy", doubles(40'000, 1));
+  files.require_refused("03_ring", many, {"--operation", "sum", "--window", "30000"},
+                        {"window 30000 does not fit: the ring in shared memory holds at most "});
+  files.require_refused("03_ring", many, {"--operation", "std", "--window", "9000"},
+                        {"window 9000 does not fit"});
+}
