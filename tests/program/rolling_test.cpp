@@ -62,6 +62,14 @@ class rolling_files {
   lab::test::temporary_directory directory_;
 };
 
+void put_in_fortran_order(const std::string& path, std::string npy) {
+  const std::string no = "'fortran_order': False";
+  const std::size_t place = npy.find(no);
+  REQUIRE(place != std::string::npos);
+  npy.replace(place, no.size(), "'fortran_order': True ");
+  lab::test::put(path, npy);
+}
+
 using doubles = std::vector<double>;
 const doubles five_squares{9, 16, 25, 36, 49};
 
@@ -158,12 +166,13 @@ TEST_CASE("lab apply of the window functions refuses what makes no sense, in wor
   const std::string square = files.path("square.npy");
   lab::write_npy<double>(square, doubles{1, 2, 3, 4}, std::vector<std::int64_t>{2, 2});
   files.require_refused("03_ring", square, sum, {"square.npy", "an array of 1 dimension is needed"});
-  std::string bytes = lab::test::get(square);
-  const std::size_t order = bytes.find("'fortran_order': False");
-  REQUIRE(order != std::string::npos);
-  bytes.replace(order, 22, "'fortran_order': True ");
-  lab::test::put(files.path("fortran.npy"), bytes);
-  files.require_refused("03_ring", files.path("fortran.npy"), sum, {"fortran.npy", "ortran"});
+  const std::string columns = files.path("columns.npy");
+  put_in_fortran_order(columns, lab::test::get(square));
+  files.require_refused("03_ring", columns, sum, {"columns.npy", "an array of 1 dimension is needed"});
+  // Of one dimension either order is the same.
+  const std::string one_column = files.path("one_column.npy");
+  put_in_fortran_order(one_column, lab::test::get(squares));
+  CHECK(files.apply("03_ring", one_column, sum).results == doubles{HUGE_VAL, 25, 41, 61, 85});
 }
 
 TEST_CASE("lab apply says what a stage of the window functions cannot run") {
