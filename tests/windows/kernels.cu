@@ -77,5 +77,13 @@ template std::vector<double> windows_by_two_scans(const windows::first_minus_las
                                                   const std::vector<double>&, std::int64_t, std::int64_t);
 template std::vector<double> windows_by_two_scans(const windows::skipping<windows::total>&,
                                                   const std::vector<double>&, std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::extremum&, const std::vector<double>&,
+                                                  std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::skipping<windows::extremum>&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::skipping<windows::moments>&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+template std::vector<double> windows_by_two_scans(const windows::skipping<windows::first_minus_last>&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
 
 }  // namespace lab::test

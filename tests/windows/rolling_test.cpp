@@ -1,4 +1,5 @@
-// The C++ face of the window functions.
+// The C++ face of the window functions, and two_scans.hpp, which no stage runs on the emulator, against the
+// golden results.
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
+#include "tests/golden/rolling.hpp"
 #include "tests/windows/kernels.hpp"
 
 namespace {
@@ -16,7 +18,55 @@ using doubles = std::vector<double>;
 
 const doubles squares{9, 16, 25, 36, 49};
 
+constexpr const char* operation_names[] = {"mean", "sum", "min", "max", "var", "std", "first_minus_last"};
+
+template <class Operation>
+doubles two_scans(const lab::test::golden_case& one, const Operation& operation) {
+  const auto& p = one.parameters;
+  const std::int64_t window = std::min(p.window, p.n + 1);
+  const std::int64_t min_periods = std::min(lab::rolling::problem::min_periods(p), p.n + 1);
+  if (p.missing == static_cast<std::int64_t>(lab::rolling::missing::propagate))
+    return lab::test::windows_by_two_scans(operation, one.values, window, min_periods);
+  return lab::test::windows_by_two_scans(lab::windows::skipping<Operation>{operation, min_periods},
+                                         one.values, window, min_periods);
+}
+
+doubles two_scans(const lab::test::golden_case& one) {
+  using lab::rolling::operation;
+  const std::int64_t window = one.parameters.window;
+  switch (one.operation()) {
+    case operation::mean:
+      return two_scans(one, lab::windows::total::mean(window));
+    case operation::sum:
+      return two_scans(one, lab::windows::total::sum(window));
+    case operation::min:
+      return two_scans(one, lab::windows::extremum::min());
+    case operation::max:
+      return two_scans(one, lab::windows::extremum::max());
+    case operation::var:
+      return two_scans(one, lab::windows::moments::var(window));
+    case operation::std:
+      return two_scans(one, lab::windows::moments::std(window));
+    default:
+      return two_scans(one, lab::windows::first_minus_last{});
+  }
+}
+
 }  // namespace
+
+TEST_CASE("windows from C++ and those of two scans have the golden results") {
+  for (const char* part : {"by_pandas", "by_fractions"}) {
+    for (const lab::test::golden_case& one : lab::test::golden_cases(part)) {
+      const auto& p = one.parameters;
+      const std::optional<std::int64_t> min_periods =
+          p.min_periods == 0 ? std::nullopt : std::optional(p.min_periods);
+      const bool skips = p.missing == static_cast<std::int64_t>(lab::rolling::missing::skip);
+      CHECK(lab::test::wrong_output(
+                one, rolled(one.values, {operation_names[p.operation], p.window, min_periods, skips})) == "");
+      CHECK(lab::test::wrong_output(one, two_scans(one)) == "");
+    }
+  }
+}
 
 TEST_CASE("windows from C++ are those of pandas") {
   CHECK(rolled(squares, {"sum", 3, 1, false}) == doubles{9, 25, 50, 77, 110});
