@@ -30,7 +30,7 @@ struct device_values {
 
   device_values(const double* data_, std::int64_t n_, cudaStream_t stream_)
       : data(data_), n(n_), stream(stream_) {}
-  device_values(const device_buffer<double>& values)  // NOLINT(google-explicit-constructor): a view of it
+  device_values(const device_buffer<double>& values)
       : data(values.data()), n(static_cast<std::int64_t>(values.size())), stream(values.stream()) {}
 };
 
