@@ -1,0 +1,131 @@
+// What is known of a run of neighbouring values, as a monoid: identity() is that of no value,
+// combine(earlier, later) that of two neighbouring runs (associative, and the order matters), append(run, x)
+// adds one value at the end, finish(run) is the average after a run from the array's beginning.
+//
+// Weights count from a run's last value, not from its last position: however long a gap follows, the average
+// before it is still there, and no 0 / 0.
+#pragma once
+
+#include "stages/ewm/problem.hpp"
+
+namespace lab::ewm {
+
+// adjust=true: a weighted sum over a sum of weights.
+struct weighted_mean {
+  struct state {
+    double sum;           // of x d^(positions to the run's last value)
+    double weight;        // of d^(the same)
+    double decay;         // to the last value: what the run does to older weights
+    double trail;         // the decay of the positions behind it, whose values are missing
+    std::int64_t values;  // that are present
+  };
+
+  double alpha;
+  double decay;
+  std::int64_t min_periods;
+
+  __host__ __device__ static state identity() { return {0, 0, 1, 1, 0}; }
+  __host__ __device__ static state combine(const state& earlier, const state& later) {
+    if (later.values == 0) {
+      state run = earlier;
+      run.trail *= later.trail;
+      return run;
+    }
+    const double fades = earlier.trail * later.decay;
+    return {earlier.sum * fades + later.sum, earlier.weight * fades + later.weight, earlier.decay * fades,
+            later.trail, earlier.values + later.values};
+  }
+  __host__ __device__ void append(state& run, double x) const {
+    run.trail *= decay;
+    if (!is_present(x)) return;
+    run.sum = run.sum * run.trail + x;
+    run.weight = run.weight * run.trail + 1;
+    run.decay *= run.trail;
+    run.trail = 1;
+    ++run.values;
+  }
+  __host__ __device__ double finish(const state& run) const {
+    return run.values < min_periods ? incomplete : run.sum / run.weight;
+  }
+};
+
+// adjust=false: the last average and the next value are weighed anew, o : alpha, where o is the decay since
+// the last value. A run takes the average y after its first value to keep * y + add.
+struct recursive_mean {
+  struct state {
+    double average;  // of a run with which the array begins
+    double keep;
+    double add;
+    double lead;          // the decay up to the first value, that value's position included
+    double trail;         // the decay behind the last value
+    std::int64_t values;  // that are present
+  };
+
+  double alpha;
+  double decay;
+  std::int64_t min_periods;
+
+  __host__ __device__ static state identity() { return {0, 1, 0, 1, 1, 0}; }
+  __host__ __device__ state combine(const state& earlier, const state& later) const {
+    if (later.values == 0) {
+      state run = earlier;
+      run.trail *= later.trail;
+      return run;
+    }
+    if (earlier.values == 0) {
+      state run = later;
+      run.lead *= earlier.trail;
+      return run;
+    }
+    const shares of = shares_after(earlier.trail * later.lead);
+    const double entered = of.later * later.average;
+    return {of.earlier * (later.keep * earlier.average + later.add) + entered,
+            of.earlier * later.keep * earlier.keep,
+            of.earlier * (later.keep * earlier.add + later.add) + entered,
+            earlier.lead,
+            later.trail,
+            earlier.values + later.values};
+  }
+  __host__ __device__ void append(state& run, double x) const {
+    run.trail *= decay;
+    if (!is_present(x)) return;
+    if (run.values == 0) {
+      run.average = x;
+      run.lead = run.trail;
+    } else {
+      const shares of = shares_after(run.trail);
+      const double entered = of.later * x;
+      run.average = of.earlier * run.average + entered;
+      run.add = of.earlier * run.add + entered;
+      run.keep *= of.earlier;
+    }
+    run.trail = 1;
+    ++run.values;
+  }
+  __host__ __device__ double finish(const state& run) const {
+    return run.values < min_periods ? incomplete : run.average;
+  }
+
+ private:
+  struct shares {
+    double earlier;
+    double later;
+  };
+  // Where no value is missing, 1 - alpha and alpha: no division.
+  __host__ __device__ shares shares_after(double old_weight) const {
+    if (old_weight == decay) return {decay, alpha};
+    const double total = old_weight + alpha;
+    return {old_weight / total, alpha / total};
+  }
+};
+
+inline constexpr std::size_t largest_state = sizeof(recursive_mean::state);
+
+// Calls visit(operation) with the one that the parameters ask for.
+template <class Visit>
+void with_operation(const input& in, const Visit& visit) {
+  if (in.adjust) return visit(weighted_mean{in.alpha, in.decay, in.min_periods});
+  visit(recursive_mean{in.alpha, in.decay, in.min_periods});
+}
+
+}  // namespace lab::ewm

@@ -1,0 +1,96 @@
+// A tile of values in shared memory, each thread with neighbouring ones, and the scan of the threads' runs.
+#pragma once
+
+#include "common/windows/shuffle.hpp"
+#include "stages/ewm/operations.hpp"
+
+namespace lab::ewm {
+
+#if defined(__CUDACC__) || LAB_EMULATED
+
+template <class Operation, int threads, int per_thread>
+class tile_scan {
+ public:
+  using state = typename Operation::state;
+  static constexpr int tile = threads * per_thread;
+  static constexpr int warps = threads / 32;
+  static_assert(threads % 32 == 0, "runs are scanned in whole warps");
+  static_assert(per_thread % 2 == 1,
+                "neighbouring threads' values lie an odd number of doubles apart: no bank "
+                "conflict");
+
+  struct shared_state {
+    double values[tile];
+    state of_warp[warps];
+  };
+  // What came before the thread's values in the tile, and the whole tile.
+  struct scanned {
+    state before;
+    state total;
+  };
+
+  __device__ tile_scan(shared_state& shared, const Operation& operation)
+      : shared_(shared), operation_(operation), thread_(static_cast<int>(threadIdx.x)) {}
+
+  // Values `first` and on; behind the array's end they are missing. Those that the thread stored before it
+  // may load without a barrier: they have the same places.
+  __device__ void load(const double* values, std::int64_t first, std::int64_t n) {
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      const int k = v * threads + thread_;
+      shared_.values[k] = first + k < n ? values[first + k] : static_cast<double>(NAN);
+    }
+    __syncthreads();
+  }
+
+  // All threads of the block call.
+  __device__ scanned scan() {
+    const int lane = thread_ % 32;
+    state run = operation_.identity();
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) operation_.append(run, own()[v]);
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const state earlier = windows::shuffle_up(run, distance);
+      if (lane >= distance) run = operation_.combine(earlier, run);
+    }
+    if (lane == 31) shared_.of_warp[thread_ / 32] = run;
+    const state in_warp = windows::shuffle_up(run, 1);
+    __syncthreads();
+    scanned result{operation_.identity(), operation_.identity()};
+    for (int warp = 0; warp < warps; ++warp) {
+      if (warp == thread_ / 32) result.before = result.total;
+      result.total = operation_.combine(result.total, shared_.of_warp[warp]);
+    }
+    if (lane > 0) result.before = operation_.combine(result.before, in_warp);
+    return result;
+  }
+
+  // Replaces the values by the averages, given all that comes before the thread's values, and stores them.
+  __device__ void store(state before, double* averages, std::int64_t first, std::int64_t n) {
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      operation_.append(before, own()[v]);
+      own()[v] = operation_.finish(before);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      const int k = v * threads + thread_;
+      if (first + k < n) averages[first + k] = shared_.values[k];
+    }
+  }
+
+ private:
+  __device__ double* own() {
+    return shared_.values + thread_ * per_thread;
+  }
+
+  shared_state& shared_;
+  const Operation& operation_;
+  int thread_;
+};
+
+#endif
+
+}  // namespace lab::ewm

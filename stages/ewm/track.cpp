@@ -1,0 +1,156 @@
+// What the stages of the exponentially weighted moving average are tried on.
+#include "harness/device/array_track.hpp"
+#include "stages/ewm/problem.hpp"
+
+namespace lab::ewm {
+
+std::vector<parameter<problem::parameters>> problem::describe() {
+  return {{.name = "n",
+           .member = &parameters::n,
+           .meaning = "values",
+           .minimum = 0,
+           .bench = {1'000'000'000},
+           .emulator_bench = {300'000}},
+          {.name = "span",
+           .member = &parameters::span,
+           .meaning = "alpha is 2 / (span + 1); replaced by alpha or half-life, where one is given",
+           .bench = {300.0},
+           .emulator_bench = {300.0},
+           .apply_default = 0.0},
+          {.name = "alpha",
+           .member = &parameters::alpha,
+           .meaning = "the weight of the newest value, in place of the span; 0: not given",
+           .bench = {0.0},
+           .emulator_bench = {0.0},
+           .apply_default = 0.0},
+          {.name = "half-life",
+           .member = &parameters::half_life,
+           .meaning = "positions in which a weight halves, in place of the span; 0: not given",
+           .bench = {0.0},
+           .emulator_bench = {0.0},
+           .apply_default = 0.0},
+          {.name = "adjust",
+           .member = &parameters::adjust,
+           .meaning = "whether weights are divided by their sum, or the first value weighs as all before it",
+           .bench = {"true"},
+           .emulator_bench = {"true"},
+           .choices = {{1, "true"}, {0, "false"}},
+           .apply_default = "true"},
+          {.name = "min-periods",
+           .member = &parameters::min_periods,
+           .meaning = "the fewest values that complete an average; 0: the span, rounded up",
+           .minimum = 0,
+           .bench = {0},
+           .emulator_bench = {0},
+           .apply_default = 0}};
+}
+
+std::string problem::why_invalid(const parameters& p) {
+  const auto text = [](double value) { return parameter_value(value).text(); };
+  if (p.alpha != 0 && p.half_life != 0)
+    return "alpha " + text(p.alpha) + " and half-life " + text(p.half_life) +
+           " are given together: one will do";
+  if (!(p.alpha >= 0 && p.alpha <= 1))
+    return "alpha must be above 0 and at most 1, not " + text(p.alpha) + " (0: not given)";
+  if (!(p.half_life >= 0)) return "half-life must be above 0, not " + text(p.half_life) + " (0: not given)";
+  if (p.alpha == 0 && p.half_life == 0) {
+    if (p.span == 0) return "a span is needed, or alpha or half-life in its place";
+    if (!(p.span >= 1)) return "span must be at least 1, not " + text(p.span);
+  }
+  if (!(alpha(p) > 0)) return "a weight that halves in " + text(p.half_life) + " positions does not decay";
+  return "";
+}
+
+namespace {
+
+// Adds cases, each with the next `adjust` and `min-periods`.
+class case_list {
+ public:
+  void add(std::int64_t n, double span, pattern kind, bool brief = false) {
+    if (n < 0) return;
+    const std::int64_t periods[] = {0, 1, 0, 2, 1, 7, 0, 40};
+    cases.push_back({{.n = n,
+                      .span = span,
+                      .adjust = static_cast<std::int64_t>(turn_ % 2),
+                      .min_periods = periods[turn_ / 2 % 8]},
+                     kind,
+                     brief});
+    ++turn_;
+  }
+  // With both.
+  void add_both(std::int64_t n, double span, pattern kind, bool brief = false) {
+    for (const std::int64_t adjust : {1, 0})
+      cases.push_back({{.n = n, .span = span, .adjust = adjust, .min_periods = 1}, kind, brief});
+  }
+
+  std::vector<verification_case<problem::parameters>> cases;
+
+ private:
+  std::uint64_t turn_ = 0;
+};
+
+}  // namespace
+
+// Whole numbers are compared one after another, others each by itself: long runs are of whole numbers.
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  case_list list;
+  // A few quick ones that every run repeats: several blocks and a ragged end, gaps, what must decay, and more
+  // values than a warm-up of span 300 takes.
+  list.add_both(3 * tile + 17, 10, pattern::random);
+  list.add_both(6'011, 2, pattern::nonfinite);
+  list.add_both(6'011, 30, pattern::spikes);
+  list.add_both(30'011, 300, pattern::integers);
+  list.cases.push_back({{.n = 5'011, .span = 0, .half_life = 4.5}, pattern::signed_random});
+  list.cases.push_back({{.n = 5'011, .span = 0, .alpha = 0.25, .adjust = 0}, pattern::nonfinite});
+  if (!thorough) return std::move(list.cases);
+
+  for (const std::int64_t n :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
+        std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
+    for (const double span : {1.0, 2.0, 30.0, 300.0}) list.add(n, span, pattern::integers, true);
+  }
+  for (const double span : {1.0, 1.5, 2.0, 5.0, 12.25, 30.0, 64.0})
+    list.add_both(2 * tile + 1'011, span, pattern::random, true);
+  // No value is forgotten within them.
+  list.add_both(3'011, 1e6, pattern::random, true);
+  list.add_both(3'011, 0x1p60, pattern::integers, true);
+  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::infinite,
+                             pattern::denormal, pattern::ramp}) {
+    for (const double span : {1.0, 2.0, 30.0}) list.add_both(6'011, span, kind, span != 30);
+    list.add_both(12'011, 300, kind, true);
+  }
+  // Inputs of one kind.
+  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
+                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
+                             pattern::constant, pattern::ties, pattern::lone_maximum}) {
+    for (const double span : {1.0, 2.0, 30.0, 300.0}) list.add(tile + 311, span, kind, span < 30);
+  }
+  // A lone value on both sides of every kind of border.
+  for (const std::int64_t index : telling_indices(3 * tile + 5, tile, seed)) {
+    list.add(3 * tile + 5, 20, pattern::lone_maximum, true);
+    list.cases.back().index = index;
+  }
+  for (const std::int64_t n : residue_sizes(tile, seed)) {
+    const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
+    list.add(n, 1 + static_cast<double>(bits >> 40 & 0xfff) / 64, pattern::integers, true);
+  }
+  // Sizes drawn at random, but the same ones every time.
+  for (std::uint64_t k = 0; k < 12; ++k) {
+    list.add(static_cast<std::int64_t>(1 + random_bits(7, k) % 40'000),
+             1 + static_cast<double>(random_bits(8, k) % 300), pattern::integers);
+  }
+  if constexpr (!emulated) {
+    list.add_both(3'000'017, 300, pattern::random);
+    list.add_both(20'000'017, 3000, pattern::integers);
+    // Indices beyond 32 bits.
+    list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true);
+  }
+  return std::move(list.cases);
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::ewm
