@@ -161,6 +161,8 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   if constexpr (!emulated) {
     for (std::size_t k = 0; k < operations; ++k)
       list.add(1'000'017, 300, k % 4 == 0 ? pattern::random : pattern::integers, true);
+    // Enough blocks for their order to change.
+    list.add(3'000'017, 300, pattern::random, false, operation::mean);
     // Indices beyond 32 bits.
     list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true, operation::mean);
   }
