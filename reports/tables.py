@@ -436,8 +436,9 @@ def traffic(records, track):
             "| --- | --- | --- | --- | --- | --- |",
         ]
         for stage in document["stages"]:
-            row = rows.get(stage["stage"])
-            name = stage["stage"].split("/", 1)[1]
+            path = RENAMED.get(stage["stage"], stage["stage"])
+            row = rows.get(path)
+            name = path.split("/", 1)[1]
             if stage["skipped"] or stage["failure"]:
                 lines.append(f"| {name} | {stage['skipped'] or stage['failure']} | | | | |")
                 continue
