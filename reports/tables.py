@@ -239,8 +239,6 @@ class Records:
                 for row in group["rows"]:
                     stage, sources = same_code_pairs().follow(row["stage"], row.get("sources"))
                     stage = RENAMED.get(stage, stage)
-                    if stage not in self.digests:
-                        continue  # a stage that there is no more
                     row = {**row, "stage": stage, "sources": sources}
                     if row["status"] == "skipped" and row["stage"] in stages:
                         continue
