@@ -183,7 +183,7 @@ using trait_value = std::variant<bool, std::int64_t>;
 
 struct stage_description {
   std::string name;  // "02_tree"
-  std::string path;  // "reduction/02_tree"
+  std::string path;  // "track/02_tree"
   std::string idea;
   std::map<std::string, trait_value> traits;
   std::string needs;             // "GPU, compute capability 9.0"; empty when nothing special

@@ -44,7 +44,7 @@ class Tree:
         return sorted(file.relative_to(self.root).as_posix() for file in found)
 
     def stages(self):
-        """The paths of all stages: "reduction/02_tree"."""
+        """The paths of all stages: "track/02_tree"."""
         return sorted(file.parent.relative_to(self.root / "stages").as_posix() for file in self.root.glob("stages/*/*/stage.cu"))
 
     def included(self, path):

@@ -3,17 +3,17 @@
 
 A page says where a table goes with a pair of comments, and what stands between them is generated:
 
-    <!-- ladder: moving_average -->            every stage of a track, a column for each parameter set
+    <!-- ladder: TRACK -->                 every stage of a track, a column for each parameter set
     <!-- /ladder -->
-    <!-- measured: moving_average/01_naive --> one stage, a row for each parameter set
+    <!-- measured: TRACK/NN_name -->       one stage, a row for each parameter set
     <!-- /measured -->
-    <!-- accuracy: reduction -->               the errors of a track's stages, and whether their bits repeat
+    <!-- accuracy: TRACK -->               the errors of a track's stages, and whether their bits repeat
     <!-- /accuracy -->
-    <!-- traffic: redact -->                  what a launch of each stage moves, from the profiles in reports/h200/profiles/
+    <!-- traffic: TRACK -->                what a launch of each stage moves, from the profiles in reports/h200/profiles/
     <!-- /traffic -->
     <!-- plot: small_n.svg time against n -->  an image beside the page (reports/plots.py), and words for who cannot
     <!-- /plot -->                             see it
-    <!-- predicted: moving_average/01_naive --> what the stage claims, and what the records say of it
+    <!-- predicted: TRACK/NN_name -->      what the stage claims, and what the records say of it
     <!-- /predicted -->
 
     <!-- counters: modelled -->               the catalogue of counters, harness/counters.json; or "counters: others"
@@ -205,11 +205,9 @@ def same_code_pairs():
     return same_code.Pairs()
 
 
-# Stages that have another name since a record was made that keeps no digest.
-RENAMED = {
-    "moving_average/10_wavefront": "moving_average/10_work_counter",
-    "redact/09_pipelined": "redact/10_pipelined",
-}
+# Stages that have another name since a record was made that keeps no digest: its name then, and now.
+RENAMINGS = ROOT / "reports" / "renamed.json"
+RENAMED = json.loads(RENAMINGS.read_text(encoding="utf-8")) if RENAMINGS.exists() else {}
 
 
 class Records:

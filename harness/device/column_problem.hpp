@@ -1,6 +1,6 @@
 // What a problem of string columns declares; column_track.hpp makes a track of it. Any number N of input
 // columns with as many rows each, one output column with a row for each of the input's. A small one to copy:
-// tests/tracks/upper_case; a large one: stages/redact.
+// tests/tracks/upper_case.
 //
 //   parameters         struct column_parameters (strings.hpp), or one derived from it
 //   title, unit        for a person: of the track, and of one row

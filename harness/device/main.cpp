@@ -1,7 +1,7 @@
 // A worker: answers the one request of the front that started it (--serve), or one from its command line, for
 // profilers and sanitizers:
-//   workers/cuda/moving_average/01_naive [--device N] [--once '{"op": "once", "stage":
-//   "moving_average/01_naive"}']
+//   workers/cuda/track/01_naive [--device N] [--once '{"op": "once", "stage":
+//   "track/01_naive"}']
 #include <unistd.h>
 
 #include <cstdio>

@@ -118,8 +118,8 @@ owner consecutive_owner(const Parameters& /*parameters*/, std::int64_t index) {
 
 // A registered stage without its type. `typed` points to a stage<Problem>, `problem` says which.
 struct stage_entry {
-  std::string path;   // "moving_average/01_naive"
-  std::string track;  // "moving_average"
+  std::string path;   // "track/01_naive"
+  std::string track;  // "track"
   std::string name;   // "01_naive"
   std::string idea;
   lab::traits traits;

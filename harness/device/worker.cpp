@@ -180,6 +180,40 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
   return record;
 }
 
+answer_record measured_row(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
+                           const nlohmann::json& request, cudaStream_t on) {
+  measured result =
+      verify_and_measure(stage, parameters, seeds, optional_member<verification_record>(request, "proved"),
+                         request.at("plan").get<measure_plan>(), on);
+  nlohmann::json content = nlohmann::json::object();
+  if (result.timing) content["timing"] = *result.timing;
+  return conclude(result.verification, std::move(content));
+}
+
+// What an observed launch does.
+answer_record counted_row(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                          cudaStream_t on) {
+  if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
+  const auto work = track_of(stage).make(stage, parameters, on);
+  const counted found = count_kernels(*work, {.seed = seed}, on);
+  return conclude(from_run(stage, found.check, seed, on), {{"profile", found.profile}});
+}
+
+// One launch, for profilers and sanitizers.
+answer_record run_once(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                       cudaStream_t on) {
+  const auto work = track_of(stage).make(stage, parameters, on);
+  work->prepare_to_count(pattern::random, seed);
+  CUDA_CHECK(cudaStreamSynchronize(on));
+  {
+    // Profilers capture this range alone.
+    const nvtx_range range(stage.path);
+    work->launch();
+    CUDA_CHECK(cudaStreamSynchronize(on));
+  }
+  return conclude(from_run(stage, work->check(), seed, on));
+}
+
 answer_record error(error_kind kind, const std::string& message) {
   return {.end = answer_end::error, .message = message, .error = kind};
 }
@@ -273,32 +307,9 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const parameter_values parameters = its_track.complete(parameters_of(request));
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
-  if (op == "measure") {
-    measured result =
-        verify_and_measure(stage, parameters, seeds, optional_member<verification_record>(request, "proved"),
-                           request.at("plan").get<measure_plan>(), on);
-    nlohmann::json content = nlohmann::json::object();
-    if (result.timing) content["timing"] = *result.timing;
-    return conclude(result.verification, std::move(content));
-  }
-  if (op == "counters") {
-    if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
-    const auto work = its_track.make(stage, parameters, on);
-    const counted found = count_kernels(*work, {.seed = seed}, on);
-    return conclude(from_run(stage, found.check, seed, on), {{"profile", found.profile}});
-  }
-  if (op == "once") {
-    const auto work = its_track.make(stage, parameters, on);
-    work->prepare_to_count(pattern::random, seed);
-    work_stream.synchronize();
-    {
-      // Profilers capture this range alone.
-      const nvtx_range range(stage.path);
-      work->launch();
-      work_stream.synchronize();
-    }
-    return conclude(from_run(stage, work->check(), seed, on));
-  }
+  if (op == "measure") return measured_row(stage, parameters, seeds, request, on);
+  if (op == "counters") return counted_row(stage, parameters, seed, on);
+  if (op == "once") return run_once(stage, parameters, seed, on);
   throw usage_error("no request is called " + op);
 }
 

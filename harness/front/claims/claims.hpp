@@ -19,7 +19,7 @@ namespace lab::front {
 
 [[nodiscard]] bool holds(const claim& claim, double found);
 
-// "reduction/02_tree: speedup >= 1.03 (n = 1000): BROKEN: 0.9"
+// "track/02_tree: speedup >= 1.03 (n = 1000): BROKEN: 0.9"
 [[nodiscard]] std::string verdict_text(const claim_verdict& verdict);
 
 // "12 claims: 9 hold, 1 BROKEN, 2 not tested here"

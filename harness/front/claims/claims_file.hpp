@@ -16,8 +16,7 @@ struct stage_claims {
   std::vector<std::string>
       metrics;  // Nsight Compute's names, of the counters that the stage's page speaks of
   std::vector<claim> claims;
-  std::string
-      problem;  // why the file cannot be used: "stages/reduction/02_tree/claims.json:12: ..."; else empty
+  std::string problem;  // why the file cannot be used: "stages/track/02_tree/claims.json:12: ..."; else empty
 };
 
 // Reads claims from a text; `file` stands before what is said of it. The words and names in a claim's

@@ -92,9 +92,8 @@ verb bench_verb(CLI::App& program) {
   const auto options = std::make_shared<bench_call>();
   CLI::App* app = program.add_subcommand("bench", "the same measurements through Google Benchmark");
   add_measuring(*app, options->run);
-  app->footer(
-      std::string(parameter_help) +
-      "\nGoogle Benchmark's own flags follow after --: lab bench reduction -- --benchmark_out=out.json");
+  app->footer(std::string(parameter_help) +
+              "\nGoogle Benchmark's own flags follow after --: lab bench TRACK -- --benchmark_out=out.json");
   return {.app = app,
           .perform = [options] { return bench_stages(options->run, options->benchmark_arguments); },
           .needs = [options] { return needs_of_run(options->run, false); },

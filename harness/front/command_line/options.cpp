@@ -78,9 +78,8 @@ std::int64_t parse_samples(const std::string& text, const std::string& option) {
 }  // namespace
 
 void add_patterns(CLI::App& verb, std::vector<std::string>& patterns) {
-  verb.add_option(
-          "pattern", patterns,
-          "tracks or stages, shell-style: reduction, reduction/02_tree, '*/*cub*' (default: everything)")
+  verb.add_option("pattern", patterns,
+                  "tracks or stages, shell-style: TRACK, TRACK/NN_name, '*/*cub*' (default: everything)")
       ->type_name("PATTERN");
 }
 

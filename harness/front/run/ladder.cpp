@@ -106,7 +106,7 @@ std::string table_text(const std::vector<column>& columns, const std::vector<tab
   return text;
 }
 
-// "02_tree" of "reduction/02_tree"
+// "02_tree" of "track/02_tree"
 std::string stage_name(const result_row& row) {
   std::string name = row.stage.substr(row.stage.rfind('/') + 1);
   return row.library ? name + " (library)" : name;

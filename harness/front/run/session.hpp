@@ -86,7 +86,7 @@ class session {
   answer_record request_about(const stage_description& stage, nlohmann::json message);
   // The row of a stage whose kernels have changed and do not stand being observed; nothing of any other.
   std::optional<result_row> observe(const stage_description& stage);
-  // "[3/17] reduction/02_tree"
+  // "[3/17] track/02_tree"
   [[nodiscard]] std::string place_of(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
 

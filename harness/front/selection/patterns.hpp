@@ -14,8 +14,8 @@ struct track_selection {
   std::vector<const stage_description*> stages;
 };
 
-// A shell-style pattern names stages by their paths ("reduction/02_*", "*/*cub*"), or whole tracks
-// ("reduction").
+// A shell-style pattern names stages by their paths ("track/02_*", "*/*cub*"), or whole tracks
+// ("track").
 [[nodiscard]] bool matches(const std::string& pattern, const std::string& track,
                            const std::string& stage_path);
 
