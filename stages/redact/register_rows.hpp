@@ -95,10 +95,10 @@ __device__ __forceinline__ bool is_public(const staged_column& visibilities, con
 }
 
 // What a row becomes, if its first name fits into the registers and its initial is of one byte. Where that
-// may not be so, `is_odd` becomes negative, and odd_row has the last word.
+// may not be so, `is_slow` becomes negative, and slow_row has the last word.
 __device__ __forceinline__ register_row parse_row(const staged_column& names,
                                                   const staged_column& visibilities, const row_position& at,
-                                                  int& is_odd) {
+                                                  int& is_slow) {
   register_row row;
   const unsigned raw[4] = {names.word(at.name_begin, 0), names.word(at.name_begin, 1),
                            names.word(at.name_begin, 2), names.word(at.name_begin, 3)};
@@ -117,7 +117,7 @@ __device__ __forceinline__ register_row parse_row(const staged_column& names,
   const int space = base + (__clz(static_cast<int>(__brev(flags))) >> 3);  // 12 when there is none
   const int length = static_cast<int>(at.name_end - at.name_begin);
   row.initial = names.character(at.name_begin + space + 1);
-  is_odd |= row.initial | ((register_characters - 1 - space) & (register_characters - length));
+  is_slow |= row.initial | ((register_characters - 1 - space) & (register_characters - length));
   const bool shown = is_public(visibilities, at);
   row.first_bytes = space < length ? space : length;
   row.initial_bytes = space + 1 < length ? 1 : 0;
@@ -131,8 +131,8 @@ __device__ __forceinline__ register_row parse_row(const staged_column& names,
 }
 
 // The same, for any row.
-__device__ __forceinline__ void parse_odd_row(const staged_column& names, const staged_column& visibilities,
-                                              const row_position& at, register_row& row) {
+__device__ __forceinline__ void parse_slow_row(const staged_column& names, const staged_column& visibilities,
+                                               const row_position& at, register_row& row) {
   if (!is_public(visibilities, at)) return;
   unsigned space = at.name_begin + row.first_bytes;
   while (space != at.name_end && names.character(space) != ' ') ++space;
@@ -155,8 +155,8 @@ __device__ __forceinline__ void write_row(char* to, const register_row& row) {
 }
 
 // And the rest of it.
-__device__ __forceinline__ void write_odd_row(char* to, const staged_column& names, unsigned name_begin,
-                                              const register_row& row) {
+__device__ __forceinline__ void write_slow_row(char* to, const staged_column& names, unsigned name_begin,
+                                               const register_row& row) {
   for (int k = 1; k < row.initial_bytes; ++k)
     to[k] = static_cast<char>(names.character(name_begin + row.first_bytes + 1 + k));
   to += row.initial_bytes + 1;
@@ -184,36 +184,36 @@ __device__ __forceinline__ unsigned warp_inclusive_sum(unsigned value) {
 }
 
 // What each row of a lane becomes, and of how many bytes: 0 for one that the tile does not have. Below 0 is
-// returned where one of them is odd. Row k of a lane is at `rows.position(k)` if the tile `rows.has(k)`; if
+// returned where one of them is slow. Row k of a lane is at `rows.position(k)` if the tile `rows.has(k)`; if
 // it has not, the position is that of some other row.
 template <int count, class Rows>
 __device__ __forceinline__ int parse_rows(const staged_column& names, const staged_column& visibilities,
                                           const Rows& rows, register_row (&parsed)[count],
                                           int (&bytes)[count]) {
-  int is_odd = 0;
+  int is_slow = 0;
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    parsed[k] = parse_row(names, visibilities, rows.position(k), is_odd);
+    parsed[k] = parse_row(names, visibilities, rows.position(k), is_slow);
     bytes[k] = rows.has(k) ? parsed[k].bytes() : 0;
   }
-  if (is_odd < 0) {
+  if (is_slow < 0) {
 #pragma unroll
     for (int k = 0; k < count; ++k) {
       if (!rows.has(k)) continue;
-      parse_odd_row(names, visibilities, rows.position(k), parsed[k]);
+      parse_slow_row(names, visibilities, rows.position(k), parsed[k]);
       bytes[k] = parsed[k].bytes();
     }
   }
-  return is_odd;
+  return is_slow;
 }
 
-// The rest of a lane's odd rows, each at byte `at` of the output.
+// The rest of a lane's slow rows, each at byte `at` of `to`, the output.
 template <int count, class Rows>
-__device__ __forceinline__ void write_odd_rows(char* output, const staged_column& names, const Rows& rows,
-                                               const register_row (&parsed)[count], const int (&at)[count]) {
+__device__ __forceinline__ void write_slow_rows(char* output, const staged_column& names, const Rows& rows,
+                                                const register_row (&parsed)[count], const int (&at)[count]) {
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    if (rows.has(k)) write_odd_row(output + at[k], names, rows.position(k).name_begin, parsed[k]);
+    if (rows.has(k)) write_slow_row(to + at[k], names, rows.position(k).name_begin, parsed[k]);
   }
 }
 

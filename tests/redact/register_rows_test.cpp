@@ -46,15 +46,15 @@ __global__ void redact_in_registers(const int* name_offsets, const char* names, 
                               static_cast<unsigned>(name_offsets[row + 1]) + shift,
                               static_cast<unsigned>(visibility_offsets[row]) + shift,
                               static_cast<unsigned>(visibility_offsets[row + 1]) + shift};
-  int is_odd = 0;
-  register_row parsed = parse_row(of_names, of_visibilities, position, is_odd);
-  if (is_odd < 0) parse_odd_row(of_names, of_visibilities, position, parsed);
+  int is_slow = 0;
+  register_row parsed = parse_row(of_names, of_visibilities, position, is_slow);
+  if (is_slow < 0) parse_slow_row(of_names, of_visibilities, position, parsed);
   const unsigned size = has ? static_cast<unsigned>(parsed.bytes()) : 0;
   const unsigned at = warp_inclusive_sum(size) - size;
   if (has) {
     bytes[row] = static_cast<int>(size);
     write_row(out + at, parsed);
-    if (is_odd < 0) write_odd_row(out + at, of_names, position.name_begin, parsed);
+    if (is_slow < 0) write_slow_row(out + at, of_names, position.name_begin, parsed);
   }
   __syncwarp();
   for (unsigned k = 0; k < size; ++k) chars[out_offsets[row] + static_cast<int>(k)] = out[at + k];

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   const staged_column visibilities(memory.visibilities.chunks + 1, tile.visibilities_begin & ~Offset{15});
   register_row parsed[rows_of_thread];
   int at[rows_of_thread];
-  const bool any_odd = parse_rows(names, visibilities, mine, parsed, at) < 0;
+  const bool any_slow = parse_rows(names, visibilities, mine, parsed, at) < 0;
   const int of_warp = warp_exclusive_sums(at);
   if (thread % 32 == 0) memory.warp_bytes[warp] = of_warp;
   __syncthreads();
@@ -98,14 +98,14 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
 
   // Publish the aggregate, put the output together in shared memory, and look back.
   if (thread == 0) publish_aggregate(words, blockIdx.x, sums.total);
-  char* const output = reinterpret_cast<char*>(memory.chars);
+  char* const text = reinterpret_cast<char*>(memory.chars);
 #pragma unroll
   for (int k = 0; k < rows_of_thread; ++k) {
     at[k] += sums.before;
-    if (mine.has(k)) write_row(output + at[k], parsed[k]);
+    if (mine.has(k)) write_row(text + at[k], parsed[k]);
   }
-  if (any_odd) write_odd_rows(output, names, mine, parsed, at);
-  if (thread < 4) output[sums.total + thread] = 0;  // copy_out reads whole words, up to one behind the last
+  if (any_slow) write_slow_rows(text, names, mine, parsed, at);
+  if (thread < 4) text[sums.total + thread] = 0;  // copy_out reads whole words, up to one behind the last
   if (thread < 32) {
     const std::int64_t begin = look_back(words, blockIdx.x, sums.total);
     if (thread == 0) tile_begin = begin;

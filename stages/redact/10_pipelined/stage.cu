@@ -400,17 +400,17 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
     register_row parsed[rows_of_thread];
     int at[rows_of_thread];
     const rows_of_lane<Offset> mine{from, first, rows_of_warp, rows};
-    const int is_odd = parse_rows(names, visibilities, mine, parsed, at);
+    const int is_slow = parse_rows(names, visibilities, mine, parsed, at);
     const int of_warp = warp_exclusive_sums(at);
     if (lane == 0) memory.warp_bytes[i % 2][warp] = of_warp;
-    const bool any_odd = team::sync_or(is_odd < 0);
+    const bool any_slow = team::sync_or(is_slow < 0);
     const warp_sums sums = sum_over_warps(memory.warp_bytes[i % 2], warp);
 
     // The aggregate is published before anything of this tile waits. The input buffer can be filled again,
-    // unless the rest of an odd row is still to be read from it.
+    // unless the rest of a slow row is still to be read from it.
     if (thread == 0) {
       publish_aggregate(all.words, tile, sums.total);
-      if (!any_odd) from.empty.arrive();
+      if (!any_slow) from.empty.arrive();
     }
 
     // The output into the ring.
@@ -421,8 +421,8 @@ __device__ __forceinline__ void parse(const work<Offset>& all, block_memory<Offs
     auto* const row_begins = reinterpret_cast<unsigned short*>(memory.ring + chunk);
     char* const staged = reinterpret_cast<char*>(memory.ring + chunk + chunks_of_rows);
     write_rows(row_begins, staged, mine, parsed, sums.before, at);
-    if (any_odd) {
-      write_odd_rows(staged, names, mine, parsed, at);
+    if (any_slow) {
+      write_slow_rows(staged, names, mine, parsed, at);
       team::sync();
       if (thread == 0) from.empty.arrive();
     }
