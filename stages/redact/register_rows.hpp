@@ -209,7 +209,7 @@ __device__ __forceinline__ int parse_rows(const staged_column& names, const stag
 
 // The rest of a lane's slow rows, each at byte `at` of `to`, the output.
 template <int count, class Rows>
-__device__ __forceinline__ void write_slow_rows(char* output, const staged_column& names, const Rows& rows,
+__device__ __forceinline__ void write_slow_rows(char* to, const staged_column& names, const Rows& rows,
                                                 const register_row (&parsed)[count], const int (&at)[count]) {
 #pragma unroll
   for (int k = 0; k < count; ++k) {
