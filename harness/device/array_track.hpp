@@ -96,17 +96,14 @@ class array_track final : public track {
                                       const parameter_values& values) const override {
     const parameters p = typed(values);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
-      const double bound = array_workload<Problem, Output, Inputs...>::relative_bound(typed(entry), p);
-      return bound > Problem::relative_error(p) && !(typed(entry).traits.drifts && has_running_sums(values))
-                 ? bound
-                 : 0.0;
+      using made = array_workload<Problem, Output, Inputs...>;
+      const double bound = made::relative_bound(typed(entry), p);
+      return bound > Problem::relative_error(p) && !made::drifts(typed(entry), p) ? bound : 0.0;
     });
   }
 
   [[nodiscard]] bool has_running_sums(const parameter_values& values) const override {
-    if constexpr (requires(const parameters& p) { Problem::may_drift(p); })
-      return Problem::may_drift(typed(values));
-    return true;
+    return lab::has_running_sums<Problem>(typed(values));
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {

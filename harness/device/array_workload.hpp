@@ -33,6 +33,13 @@
 
 namespace lab {
 
+// Whether a stage that declares running sums has any for these parameters.
+template <class Problem>
+bool has_running_sums(const typename Problem::parameters& p) {
+  if constexpr (requires { Problem::may_drift(p); }) return Problem::may_drift(p);
+  return true;
+}
+
 template <class Problem, class Output, class... Inputs>
 class array_workload final : public workload {
   static_assert(has_reference<Problem, Inputs...>,
@@ -54,10 +61,9 @@ class array_workload final : public workload {
         scratch_(static_cast<std::int64_t>(prepared_.workspace_bytes()), stream),
         found_(memory_words, stream) {}
 
-  // Whether a stage with running sums has any for these parameters.
-  static bool may_drift(const parameters& p) {
-    if constexpr (requires { Problem::may_drift(p); }) return Problem::may_drift(p);
-    return true;
+  // Whether the stage's results carry rounding errors of values that have left them.
+  static bool drifts(const stage<Problem>& stage, const parameters& p) {
+    return stage.traits.drifts && has_running_sums<Problem>(p);
   }
 
   // Of inputs and outputs.
@@ -82,7 +88,7 @@ class array_workload final : public workload {
   // What the stage declares instead of the problem's bound; the problem's, where it declares nothing.
   static double relative_bound(const stage<Problem>& stage, const parameters& p) {
     if (stage.relative_error == nullptr)
-      return stage.traits.drifts && may_drift(p) ? drift_error(p) : Problem::relative_error(p);
+      return drifts(stage, p) ? drift_error(p) : Problem::relative_error(p);
     const double declared = call_stage("relative_error", [&] { return stage.relative_error(p); });
     if (!(declared >= 0) || std::isinf(declared))
       throw stage_error("relative_error answered " + number_text<double>(declared) +
@@ -342,7 +348,7 @@ class array_workload final : public workload {
   comparison<Problem, Output> make_comparison(double largest) const {
     if (has_exact_results()) return {parameters_, layout_.terms, exact_error(), 0};
     return {parameters_, layout_.terms, relative_bound(stage_, parameters_),
-            stage_.traits.drifts && may_drift(parameters_) ? largest : 0};
+            drifts(stage_, parameters_) ? largest : 0};
   }
 
   [[nodiscard]] bool has_exact_input() const { return !own_input_ && is_exact(pattern_); }

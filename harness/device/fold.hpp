@@ -1,4 +1,4 @@
-// The reference of every reduction: values combined in long double, on all cores where they are many.
+// Values combined to one in long double, on all cores where they are many: a reference.
 #pragma once
 
 #include <atomic>
