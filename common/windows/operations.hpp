@@ -11,6 +11,9 @@
 //
 //     finish_whole(state)       the same for a window that holds all its values
 //     append<count>(state, value), prepend<count>(value, state)   one value beside a run that makes `count`
+//     counted(state, count)     a state of `count` values, whose count has been forgotten
+//     weigh(earlier, later)     what combining runs of so many values needs to know of their numbers, and
+//     combine(earlier, later, weights)   which combines with that; for operations that commute
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -161,6 +164,25 @@ struct moments {
     return {count, earlier.mean + apart * part,
             earlier.squares + later.squares + apart * (apart * (earlier.count * part))};
   }
+  // Of runs whose numbers of values are known beforehand.
+  struct weights {
+    double count;
+    double part;   // of the later run
+    double cross;  // of the squared distance between the means
+  };
+  __host__ __device__ static constexpr weights weigh(double earlier, double later) {
+    const double part = later / (earlier + later);
+    return {earlier + later, part, earlier * part};
+  }
+  __host__ __device__ static state combine(const state& earlier, const state& later, const weights& known) {
+    const double apart = later.mean - earlier.mean;
+    return {known.count, earlier.mean + apart * known.part,
+            earlier.squares + later.squares + apart * (apart * known.cross)};
+  }
+
+  __host__ __device__ static state counted(const state& all, int count) {
+    return {static_cast<double>(count), all.mean, all.squares};
+  }
   __host__ __device__ static std::int64_t count_of(const state& all) {
     return static_cast<std::int64_t>(all.count);
   }
@@ -207,6 +229,9 @@ struct first_minus_last {
   __host__ __device__ static state combine(const state& earlier, const state& later) {
     return {earlier.any != 0 ? earlier.first : later.first, later.any != 0 ? later.last : earlier.last,
             earlier.any | later.any};
+  }
+  __host__ __device__ static state counted(const state& all, int count) {
+    return {all.first, all.last, count};
   }
   __host__ __device__ static double finish(const state& all, std::int64_t /*count*/) {
     return all.first - all.last;
@@ -282,6 +307,13 @@ __host__ __device__ typename Operation::state prepend_value(const Operation& ope
     return operation.combine(operation.lift(value), run);
   }
 }
+
+// Combines faster where it is known beforehand how many values two runs hold. With `skipping` nobody knows.
+template <class Operation>
+concept knows_weights = Operation::commutes &&
+    requires(const Operation& operation, const typename Operation::state& state) {
+  operation.combine(state, state, Operation::weigh(1, 1));
+};
 
 // A window that holds all its `window` values.
 template <window_operation Operation>

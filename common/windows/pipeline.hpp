@@ -26,18 +26,17 @@ struct stream_of_tiles {
   int ahead;       // tiles that arrive or wait while one is computed
 };
 
-// The ring in shared memory, of 15 tiles: with one for results 224 of 227 KiB at 14 KiB a tile.
+// The ring in shared memory: with one more tile for results 224 of 227 KiB at 15 tiles of 14 KiB.
 struct ring_plan {
-  static constexpr int slots = 15;
-  static constexpr int min_ahead = 4;  // tiles that arrive or wait, at the longest window
   static constexpr int max_ahead = 5;  // more in flight only scatters the accesses
-  static constexpr int max_halo_tiles = slots - 1 - min_ahead;
 
   int tile;  // values
+  int slots = 15;
+  int min_ahead = 4;  // tiles that arrive or wait, at the longest window; each group must meet the last one
 
-  // 17 921 at tiles of 1792.
+  // 17 921 at 15 tiles of 1792.
   [[nodiscard]] constexpr std::int64_t longest_window() const {
-    return std::int64_t{max_halo_tiles} * tile + 1;
+    return std::int64_t{slots - 1 - min_ahead} * tile + 1;
   }
   // Why the ring cannot hold the window; empty when it can.
   [[nodiscard]] std::string too_long(std::int64_t window) const {

@@ -20,7 +20,7 @@ namespace lab::windows {
 
 template <class Operation, int group_threads_, int per_thread_>
 struct two_scans {
-  // Chooses segments, and combines windows of a few values.
+  // Chooses segments.
   using scans = suffix_prefix<Operation, group_threads_, per_thread_>;
   using state = typename Operation::state;
   static constexpr int group_threads = group_threads_;
@@ -72,97 +72,185 @@ struct two_scans {
   __device__ void make(made (&results)[per_thread], double* ring, shared_state<groups, slots>& shared,
                        int group, int slot, const place& where, bool wants_results, const Barrier& barrier,
                        const WaitForValues& wait_for_values, const WaitForScans& wait_for_scans) const {
-    const std::int64_t start = where.start;
     if (window <= per_thread) {
       wait_for_values();
-      const scans few(operation, window, segment_threads, thread);
-      state own[per_thread];
-      few.combine_short(
-          own, [&](int place, int offset) { return lifted(ring[place], start + offset); }, slots * tile,
-          slot * tile);
-#pragma unroll
-      for (int v = 0; v < per_thread; ++v) results[v] = result(own[v], v, where);
-      return;
+      return short_windows(results, ring, slots * tile, slot * tile, where);
     }
-    const int lane = thread % 32;
     const int warp = thread / 32;
-    const int width = segment_threads < 32 ? segment_threads : 32;
-    const int place = lane & (width - 1);
-
-    // As the tile enters: what the threads before this one in the warp hold. The thread's own values are read
-    // again at the end, which costs less than registers for their prefixes.
-    const int here = slot * tile + first;
-    state up = own_total(ring + here, start + first);
-    state last = last_values(up, ring + slot * tile, start);
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      if (distance >= width) break;
-      const state lower = shuffle_up(up, distance);
-      if (place >= distance) up = operation.combine(lower, up);
-      last = ordered(last, shuffle_xor(last, distance), lane, distance);
+    const double* const values = ring + slot * tile;
+    entering_run enters = scan_entering(values, where.start);
+    if (thread % 32 == 31) {
+      shared.entering[group][warp] = enters.up;
+      shared.last[group][warp] = enters.last_of_warp;
     }
-    state before = shuffle_up(up, 1);
-    if (place == 0) before = operation.identity();
-    if (lane == 31) {
-      shared.entering[group][warp] = up;
-      shared.last[group][warp] = last;
-    }
-
-    // As the segment a window before leaves: suffixes, and what the threads behind hold.
-    state leaving[per_thread] = {};
+    state suffix[per_thread] = {};
     state after = operation.identity();
     if (wants_results) {
       wait_for_values();
-      const int oldest = slot * tile + first - (window - 1);
-      suffixes(leaving, ring, oldest >= 0 ? oldest : oldest + slots * tile, slots * tile,
-               start + first - (window - 1));
-      state down = leaving[0];
-#pragma unroll
-      for (int distance = 1; distance < 32; distance *= 2) {
-        if (distance >= width) break;
-        const state higher = shuffle_down(down, distance);
-        if (place + distance < width) down = operation.combine(down, higher);
-      }
-      after = shuffle_down(down, 1);
-      if (place == width - 1) after = operation.identity();
-      if (lane == 0) shared.leaving[group][warp] = down;
+      after = scan_leaving(suffix, ring, slots * tile, slot * tile, where.start, shared.leaving[group]);
     }
     barrier();
     if (segment_threads > 32) {
-      const int segment_warps = segment_threads / 32;
-      const int first_warp = warp & -segment_warps;
-      state earlier = operation.identity();
-      for (int other = first_warp; other < warp; ++other)
-        earlier = operation.combine(earlier, shared.entering[group][other]);
-      before = operation.combine(earlier, before);
-      up = operation.combine(earlier, up);
-      if (wants_results) {
-        state later = operation.identity();
-        for (int other = first_warp + segment_warps - 1; other > warp; --other)
-          later = operation.combine(shared.leaving[group][other], later);
-        after = operation.combine(after, later);
-      }
+      add_earlier_warps(enters, shared.entering[group]);
+      if (wants_results) after = operation.combine(after, later_warps(shared.leaving[group]));
     }
     if (thread == group_threads - 1) {
-      shared.total[slot] = up;
+      shared.total[slot] = enters.up;
       shared.rest[slot] = last_of_segment(shared.last[group], warps - 1);
     }
     // Read before anybody goes on to the next tile.
-    state middle = segment_threads < group_threads ? before_segment(shared.last[group], last, place, width)
+    state middle = segment_threads < group_threads ? before_segment(shared.last[group], enters.last_of_warp)
                                                    : operation.identity();
     wait_for_scans();
     if (!wants_results) return;
-
-    middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), before);
-    state prefix = operation.lift(ring[here]);
-    results[0] = result(operation.combine(operation.combine(leaving[0], middle), prefix), 0, where);
-    each_further([&]<int v>() {
-      prefix = append_value<v + 1>(operation, prefix, ring[here + v]);
-      results[v] = result(operation.combine(operation.combine(leaving[v], middle), prefix), v, where);
-    });
+    middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), enters.before);
+    join(results, suffix, middle, values + first, where);
   }
 
  private:
+  // What a thread knows of its segment once the warp has scanned it: all values up to the thread's last, all
+  // before its first, and the last `rest` values of the segment's part in the warp.
+  struct entering_run {
+    state up;
+    state before;
+    state last_of_warp;
+  };
+
+  // Lanes of a warp that hold one segment, or a part of one; and the lane's place among them.
+  __device__ int width() const { return segment_threads < 32 ? segment_threads : 32; }
+  __device__ int place_in_segment() const { return thread % 32 & (width() - 1); }
+
+  // As a tile enters. The thread's own values are read again at the end, which costs less than registers for
+  // their prefixes.
+  __device__ entering_run scan_entering(const double* values, std::int64_t start) const {
+    const int lane = thread % 32;
+    entering_run all;
+    all.up = own_total(values + first, start + first);
+    all.last_of_warp = last_values(all.up, values, start);
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      if (distance >= width()) break;
+      const state lower = shuffle_up(all.up, distance);
+      if (place_in_segment() >= distance) all.up = operation.combine(lower, all.up);
+      all.last_of_warp = ordered(all.last_of_warp, shuffle_xor(all.last_of_warp, distance), lane, distance);
+    }
+    all.before = shuffle_up(all.up, 1);
+    if (place_in_segment() == 0) all.before = operation.identity();
+    return all;
+  }
+
+  // As the values a window before leave: suffixes of the thread's, and what the threads behind it in the warp
+  // hold, which is returned. The warp's total goes to `of_warps`.
+  __device__ state scan_leaving(state (&suffix)[per_thread], const double* ring, int ring_values, int base,
+                                std::int64_t start, state* of_warps) const {
+    const int oldest = base + first - (window - 1);
+    suffixes(suffix, ring, oldest >= 0 ? oldest : oldest + ring_values, ring_values,
+             start + first - (window - 1));
+    state down = suffix[0];
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      if (distance >= width()) break;
+      const state higher = shuffle_down(down, distance);
+      if (place_in_segment() + distance < width()) down = operation.combine(down, higher);
+    }
+    if (thread % 32 == 0) of_warps[thread / 32] = down;
+    const state after = shuffle_down(down, 1);
+    return place_in_segment() == width() - 1 ? operation.identity() : after;
+  }
+
+  // Segments that several warps share.
+  __device__ void add_earlier_warps(entering_run& enters, const state* of_warps) const {
+    const int warp = thread / 32;
+    state earlier = operation.identity();
+    for (int other = warp & -(segment_threads / 32); other < warp; ++other)
+      earlier = operation.combine(earlier, of_warps[other]);
+    enters.before = operation.combine(earlier, enters.before);
+    enters.up = operation.combine(earlier, enters.up);
+  }
+  __device__ state later_warps(const state* of_warps) const {
+    const int warp = thread / 32;
+    const int segment_warps = segment_threads / 32;
+    state later = operation.identity();
+    for (int other = (warp & -segment_warps) + segment_warps - 1; other > warp; --other)
+      later = operation.combine(of_warps[other], later);
+    return later;
+  }
+
+  // The thread's results, of its suffixes a window before, its own `values`, and what lies between.
+  __device__ void join(made (&results)[per_thread], const state (&suffix)[per_thread], const state& middle,
+                       const double* values, const place& where) const {
+    if constexpr (knows_weights<Operation>) {
+      if (!where.at_an_end) return join_known(results, suffix, middle, values);
+    }
+    const std::int64_t oldest = where.start + first - (window - 1);
+    state prefix = operation.lift(values[0]);
+    const auto joined = [&](int v) {
+      const state earlier = operation.combine(with_count(suffix[v], v, oldest), middle);
+      return result(operation.combine(earlier, prefix), v, where);
+    };
+    results[0] = joined(0);
+    each_further([&]<int v>() {
+      prefix = append_value<v + 1>(operation, prefix, values[v]);
+      results[v] = joined(v);
+    });
+  }
+
+  // Suffix v, and how many values it holds: registers need not keep that from tile to tile's end.
+  __device__ state with_count(const state& suffix, int v, std::int64_t oldest) const {
+    if constexpr (requires { operation.counted(suffix, 1); }) {
+      const std::int64_t inside = oldest + per_thread;
+      return operation.counted(suffix, inside >= per_thread - v ? per_thread - v
+                                       : inside > 0             ? static_cast<int>(inside)
+                                                                : 0);
+    } else {
+      return suffix;
+    }
+  }
+
+  // Suffix and prefix hold per_thread + 1 values together, for every output.
+  __device__ void join_known(made (&results)[per_thread], const state (&suffix)[per_thread],
+                             const state& middle, const double* values) const {
+    const auto with_middle = Operation::weigh(per_thread + 1, window - per_thread - 1);
+    const auto joined = [&](const state& both) {
+      return whole_window_result(operation, operation.combine(both, middle, with_middle), window);
+    };
+    constexpr auto beside_one = Operation::weigh(per_thread, 1);
+    state prefix = operation.lift(values[0]);
+    results[0] = joined(operation.combine(suffix[0], prefix, beside_one));
+    each_further([&]<int v>() {
+      constexpr auto beside = Operation::weigh(per_thread - v, v + 1);
+      prefix = append_value<v + 1>(operation, prefix, values[v]);
+      results[v] = joined(operation.combine(suffix[v], prefix, beside));
+    });
+  }
+
+  // Windows of at most per_thread values, one value after another; the tile begins at `base` in the ring.
+  __device__ void short_windows(made (&results)[per_thread], const double* ring, int ring_values, int base,
+                                const place& where) const {
+    state own[per_thread];
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) own[v] = operation.identity();
+#pragma unroll 1
+    for (int back = window - 1; back >= 0; --back) {
+      const int from = base + first - back;
+      const std::int64_t index = where.start + first - back;
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) {
+        const int place = from + v >= 0 ? from + v : from + v + ring_values;
+        own[v] = next_of_short(own[v], lifted(ring[place], index + v), window - 1 - back, where);
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) results[v] = result(own[v], v, where);
+  }
+  // One value beside a run of `count`.
+  __device__ state next_of_short(const state& run, const state& one, int count, const place& where) const {
+    if constexpr (knows_weights<Operation>) {
+      if (!where.at_an_end) return operation.combine(run, one, Operation::weigh(count, 1));
+    }
+    return operation.combine(run, one);
+  }
+
   // Of the thread's output v.
   __device__ double result(const state& all, int v, const place& where) const {
     if (!where.at_an_end) return whole_window_result(operation, all, window);
@@ -244,10 +332,11 @@ struct two_scans {
   }
 
   // The last values of the segment before, if that lies in this tile. All lanes take part in the shuffle.
-  __device__ state before_segment(const state* last_of_warps, const state& last, int place, int width) const {
+  __device__ state before_segment(const state* last_of_warps, const state& last) const {
     const int lane = thread % 32;
+    const int place = place_in_segment();
     const state neighbour = shuffle(last, lane > place ? lane - place - 1 : 0);
-    if (lane >= width) return neighbour;
+    if (lane >= width()) return neighbour;
     const int first_warp = (thread & -segment_threads) / 32;
     return first_warp == 0 ? operation.identity() : last_of_segment(last_of_warps, first_warp - 1);
   }

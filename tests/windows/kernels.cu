@@ -9,8 +9,8 @@
 namespace lab::test {
 namespace {
 
-constexpr int group_threads = 256;
-constexpr int per_thread = 7;
+constexpr int group_threads = 128;
+constexpr int per_thread = 15;
 constexpr int slots = 6;
 constexpr int tile = group_threads * per_thread;
 
@@ -38,9 +38,10 @@ __global__ void __launch_bounds__(group_threads)
     }
     __syncthreads();
     double finished[per_thread] = {};
+    const bool at_an_end = start < window - 1 || start + tile >= n;
     all.make(
-        finished, shared.ring, shared.windows, 0, slot, windows::place{start, min_periods, true}, start >= 0,
-        [] { __syncthreads(); }, [] {}, [] { __syncthreads(); });
+        finished, shared.ring, shared.windows, 0, slot, windows::place{start, min_periods, at_an_end},
+        start >= 0, [] { __syncthreads(); }, [] {}, [] { __syncthreads(); });
     for (int v = 0; v < per_thread && start >= 0; ++v) {
       const std::int64_t i = start + all.first + v;
       if (i < n) results[i] = finished[v];

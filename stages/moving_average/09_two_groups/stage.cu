@@ -18,7 +18,7 @@ constexpr windows::ring_plan ring{tile};
 
 #if !LAB_EMULATED
 using computation = windows::in_place<windows::total, group_threads, per_thread>;
-using tiles_in_flight = windows::pipeline<computation, groups, windows::ring_plan::slots>;
+using tiles_in_flight = windows::pipeline<computation, groups, ring.slots>;
 
 __global__ void __launch_bounds__(tiles_in_flight::block_threads, 1)
     moving_average_kernel(windows::stream_of_tiles in, windows::stripe stripe, windows::total mean,

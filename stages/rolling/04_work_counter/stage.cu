@@ -21,7 +21,7 @@ constexpr windows::ring_plan ring{tile};
 template <class Operation>
 using computation = windows::in_place<Operation, group_threads, per_thread>;
 template <class Operation>
-using tiles_in_flight = windows::pipeline<computation<Operation>, groups, windows::ring_plan::slots>;
+using tiles_in_flight = windows::pipeline<computation<Operation>, groups, ring.slots>;
 
 template <class Operation>
 __global__ void __launch_bounds__(tiles_in_flight<Operation>::block_threads, 1)

@@ -11,17 +11,28 @@
 namespace lab::rolling::two_scans {
 namespace {
 
-constexpr int groups = 2;  // compute a tile each, in turn
-constexpr int group_threads = 256;
-constexpr int per_thread = 7;
-constexpr int tile = group_threads * per_thread;  // 1792 values = 14 KiB
-constexpr windows::ring_plan ring{tile};
+constexpr int groups = 3;  // compute a tile each, in turn
+constexpr int group_threads = 128;
+// Values of a thread, whose suffixes wait in registers: of two numbers at most where their count is known,
+// and then 15 of them.
+template <class Operation>
+constexpr int per_thread = 15;
+template <>
+constexpr int per_thread<windows::moments> = 9;
+template <class Operation>
+constexpr int per_thread<windows::skipping<Operation>> = 9;
+
+// 13 tiles of 15 KiB, or 22 of 9 KiB.
+template <class Operation>
+constexpr windows::ring_plan ring{.tile = group_threads * per_thread<Operation>,
+                                  .slots = per_thread<Operation> == 15 ? 13 : 22,
+                                  .min_ahead = groups};
 
 #if !LAB_EMULATED
 template <class Operation>
-using computation = windows::two_scans<Operation, group_threads, per_thread>;
+using computation = windows::two_scans<Operation, group_threads, per_thread<Operation>>;
 template <class Operation>
-using tiles_in_flight = windows::pipeline<computation<Operation>, groups, windows::ring_plan::slots>;
+using tiles_in_flight = windows::pipeline<computation<Operation>, groups, ring<Operation>.slots>;
 
 template <class Operation>
 __global__ void __launch_bounds__(tiles_in_flight<Operation>::block_threads, 1)
@@ -35,15 +46,16 @@ __global__ void __launch_bounds__(tiles_in_flight<Operation>::block_threads, 1)
 template <class Operation>
 void launch_one(const Operation& operation, const input& in, const output& out, workspace scratch,
                 cudaStream_t stream) {
+  constexpr windows::ring_plan plan = ring<Operation>;
   const int blocks_at_once = multiprocessors();
-  const std::int64_t chunk_tiles = ring.chunk_tiles(in.n, in.window, blocks_at_once);
-  const std::int64_t chunk = chunk_tiles * tile;
+  const std::int64_t chunk_tiles = plan.chunk_tiles(in.n, in.window, blocks_at_once);
+  const std::int64_t chunk = chunk_tiles * plan.tile;
   const auto blocks =
       static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
   lab::launch(rolling_kernel<Operation>, dim3(blocks), dim3(tiles_in_flight<Operation>::block_threads),
               sizeof(typename tiles_in_flight<Operation>::shared_state), stream,
-              ring.tiles_of(in.values, out.results, in.n, in.window, in.min_periods),
+              plan.tiles_of(in.values, out.results, in.n, in.window, in.min_periods),
               windows::work_counter{chunk_tiles, static_cast<unsigned*>(scratch.data)}, operation,
               computation<Operation>::scans::choose_segment(in.window));
 }
@@ -54,7 +66,10 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 #endif
 
 std::string unsupported(const problem::parameters& p) {
-  return ring.too_long(problem::bind_input(p, nullptr).window);
+  const input in = problem::bind_input(p, nullptr);
+  std::string why;
+  with_operation(in, [&]<class Operation>(const Operation&) { why = ring<Operation>.too_long(in.window); });
+  return why;
 }
 
 const registration<problem> registered{
@@ -63,7 +78,7 @@ const registration<problem> registered{
      .launch = LAB_GPU_ONLY(launch),
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
      .unsupported = unsupported,
-     .tile = tile,
+     .tile = ring<windows::total>.tile,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
