@@ -60,6 +60,7 @@ class Links(unittest.TestCase):
         self.assertEqual(self.problems({"a.md": "text\n\n[y]: a.md\n"}), ["a.md:3: [y] is defined, and nothing uses it"])
         self.assertEqual(self.problems({"a.md": "[y]\n\n[y]: a.md\n[Y]: a.md\n"}), ["a.md:4: [Y] is defined twice"])
         self.assertEqual(self.problems({"a.md": "`values[i]` and values[j]\n"}), [])
+        self.assertEqual(self.problems({"a.md": "Of [y]: more\n\n[y]: a.md\n"}), [])
 
     def test_code_holds_no_links_and_its_comments_are_no_headings(self):
         files = {"a.md": "```sh\n# Two\n[x](none.md)\n```\n`[x](none.md)`\n[y](#two)\n"}
