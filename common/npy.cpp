@@ -406,14 +406,19 @@ void write_npy(const std::filesystem::path& path, std::span<const T> values,
 template class npy_reader<double>;
 template class npy_reader<float>;
 template class npy_reader<std::int64_t>;
+template class npy_reader<unsigned char>;
 template class npy_writer<double>;
 template class npy_writer<float>;
 template class npy_writer<std::int64_t>;
+template class npy_writer<unsigned char>;
 template npy_array<double> read_npy(const std::filesystem::path&);
 template npy_array<float> read_npy(const std::filesystem::path&);
 template npy_array<std::int64_t> read_npy(const std::filesystem::path&);
+template npy_array<unsigned char> read_npy(const std::filesystem::path&);
 template void write_npy(const std::filesystem::path&, std::span<const double>, std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const float>, std::span<const std::int64_t>);
+template void write_npy(const std::filesystem::path&, std::span<const unsigned char>,
+                        std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const std::int64_t>,
                         std::span<const std::int64_t>);
 

@@ -1,5 +1,5 @@
-// Reading and writing NumPy's `.npy` files (numpy.lib.format, versions 1.0 to 3.0) of float64, float32 and
-// int64. Arrays go straight between the file and the caller's memory, so an 8 GB file needs 8 GB, or less in
+// Reading and writing NumPy's `.npy` files (numpy.lib.format, versions 1.0 to 3.0) of float64, float32,
+// int64 and bool. Arrays go straight between the file and the caller's memory, so an 8 GB file needs 8 GB, or less in
 // pieces.
 #pragma once
 
@@ -30,6 +30,9 @@ template <>
 inline constexpr std::string_view npy_type<float> = "<f4";
 template <>
 inline constexpr std::string_view npy_type<std::int64_t> = "<i8";
+// A bool, which is a byte of 0 or 1.
+template <>
+inline constexpr std::string_view npy_type<unsigned char> = "|b1";
 
 // What a file says of its array, whatever the element type.
 struct npy_header {

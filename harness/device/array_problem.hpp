@@ -72,6 +72,8 @@ struct array_layout {
   array_member output;
   std::int64_t terms = 1;         // of the inputs, that one output depends on: what recomputing one costs
   std::int64_t fewest_bytes = 0;  // that must be read and written
+  // Of them, those written, where that is not half (a copy), none or all.
+  std::optional<std::int64_t> written_bytes = {};
 };
 
 // The seed of input k: that of the trial for the first, and for the patterns in which it is an index.

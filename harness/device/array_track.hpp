@@ -107,8 +107,10 @@ class array_track final : public track {
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {
+    const array_layout layout = Problem::layout(typed(values));
     return {.kind = array_ceiling_names[static_cast<int>(Problem::ceiling)],
-            .bytes = Problem::layout(typed(values)).fewest_bytes};
+            .bytes = layout.fewest_bytes,
+            .written_bytes = layout.written_bytes};
   }
 
   [[nodiscard]] std::string unsupported(const stage_entry& entry,

@@ -22,8 +22,10 @@ namespace lab {
 
 template <class Output>
 std::string number_text(long double number) {
+  using limits = std::numeric_limits<Output>;
   char text[64];
-  std::snprintf(text, sizeof text, "%.*Lg", std::numeric_limits<Output>::max_digits10, number);
+  std::snprintf(text, sizeof text, "%.*Lg", limits::is_integer ? limits::digits10 + 1 : limits::max_digits10,
+                number);
   return text;
 }
 

@@ -90,10 +90,34 @@ __host__ __device__ T uniform_value(pattern kind, std::uint64_t seed, std::uint6
   return static_cast<T>(0);
 }
 
+// Of whole numbers, of which a fraction would leave nothing: from 1 to 100, where the pattern says no more.
+template <class T>
+__host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t index, std::uint64_t bits) {
+  const auto one_to_hundred = [](std::uint64_t random) {
+    return static_cast<std::int64_t>(1 + random % 100);
+  };
+  std::int64_t value = one_to_hundred(bits >> 8);
+  if (kind == pattern::zeros || kind == pattern::negative_zeros || kind == pattern::mixed_zeros) value = 0;
+  if (kind == pattern::negative || (kind == pattern::signed_random && bits % 2 == 0)) value = -value;
+  if (kind == pattern::spikes && is_rare(seed, index)) value = 1'000'000'000;
+  if (kind == pattern::denormal) value = static_cast<std::int64_t>(1 + bits % 1000);
+  if (kind == pattern::ramp) value = index + 1;
+  if (kind == pattern::ties) value = static_cast<std::int64_t>(bits % 4) - 1;
+  if (kind == pattern::constant) value = one_to_hundred(random_bits(seed, 0));
+  if (kind == pattern::integers) value = static_cast<std::int64_t>(1 + bits % (1u << 20));
+  if (kind == pattern::small_integers) value = small_integer(bits);
+  if (static_cast<std::uint64_t>(index) == seed) {
+    if (kind == pattern::lone_maximum) value = 200;
+    if (kind == pattern::lone_minimum) value = -200;
+  }
+  return static_cast<T>(value);
+}
+
 // Element `index` of the input `kind` with `seed`.
 template <class T>
 __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t index) {
   const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(index));
+  if constexpr (std::is_integral_v<T>) return whole_value<T>(kind, seed, index, bits);
   switch (kind) {
     case pattern::signed_random:
       return static_cast<T>(2 * uniform(bits) - 1);

@@ -32,6 +32,8 @@ __device__ auto bits_of(const T& value) {
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
+  } else if constexpr (sizeof(T) == 1) {
+    return static_cast<unsigned char>(value);
   } else {
     static_assert(sizeof(T) == 4);
     std::uint32_t bits;
@@ -242,6 +244,25 @@ __global__ void __launch_bounds__(plain_threads) copy_kernel(const uint4* from, 
   }
 }
 
+// Block b writes its part of the n_to words, the b-th of as many as there are blocks.
+template <int words>
+__global__ void __launch_bounds__(plain_threads)
+    uneven_kernel(const uint4* from, std::int64_t n, uint4* to, std::int64_t n_to) {
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * words * plain_threads + threadIdx.x;
+  uint4 all = make_uint4(0, 0, 0, 0);
+  uint4 values[words];
+  if (first + (words - 1) * plain_threads < n) {
+#pragma unroll
+    for (int k = 0; k < words; ++k) values[k] = from[first + k * plain_threads];
+#pragma unroll
+    for (int k = 0; k < words; ++k) mix(all, values[k]);
+  } else {
+    for (std::int64_t i = first; i < n; i += plain_threads) mix(all, from[i]);
+  }
+  const std::int64_t end = n_to * (blockIdx.x + std::int64_t{1}) / gridDim.x;
+  for (std::int64_t i = n_to * blockIdx.x / gridDim.x + threadIdx.x; i < end; i += plain_threads) to[i] = all;
+}
+
 // Calls body.operator()<words>(grid, n), for one of plain_kernel_words.
 template <class Body>
 void with_words(std::size_t bytes, int words, const Body& body) {
@@ -386,6 +407,14 @@ void copy_all(void* to, const void* from, std::size_t bytes, int words, cudaStre
   });
 }
 
+void copy_uneven(void* to, std::size_t written, const void* from, std::size_t read, int words,
+                 cudaStream_t stream) {
+  with_words(read, words, [&]<int width>(dim3 grid, std::int64_t n) {
+    launch(uneven_kernel<width>, grid, dim3(plain_threads), 0, stream, static_cast<const uint4*>(from), n,
+           static_cast<uint4*>(to), static_cast<std::int64_t>(written / sizeof(uint4)));
+  });
+}
+
 void empty(cudaStream_t stream) {
   launch(empty_kernel, dim3(1), dim3(1), 0, stream);
 }
@@ -406,6 +435,7 @@ void probe_clock(std::uint64_t* result, cudaStream_t stream) {
 LAB_INSTANTIATE(double)
 LAB_INSTANTIATE(float)
 LAB_INSTANTIATE(std::int64_t)
+LAB_INSTANTIATE(unsigned char)
 #undef LAB_INSTANTIATE
 
 }  // namespace lab

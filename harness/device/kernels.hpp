@@ -1,4 +1,5 @@
-// The harness's own device work. Every function enqueues on `stream`; T is double, float or std::int64_t.
+// The harness's own device work. Every function enqueues on `stream`; T is double, float, std::int64_t or
+// unsigned char.
 #pragma once
 
 #include <cmath>
@@ -84,6 +85,11 @@ void write_all(void* to, std::size_t bytes, int words, cudaStream_t stream);
 
 // Copies `bytes` (a multiple of 16).
 void copy_all(void* to, const void* from, std::size_t bytes, int words, cudaStream_t stream);
+
+// Reads `read` bytes and writes `written` (multiples of 16), made of what was read, both from the beginning
+// on.
+void copy_uneven(void* to, std::size_t written, const void* from, std::size_t read, int words,
+                 cudaStream_t stream);
 
 // Does nothing: its time is the floor of every other.
 void empty(cudaStream_t stream);

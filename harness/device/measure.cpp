@@ -340,6 +340,22 @@ ceiling_record measure_write(const ceiling_need& need, const measure_plan& plan,
   return fastest_of(need, operations, plan, stream);
 }
 
+// As many bytes read and written as the need says: no single operation of the runtime does that.
+ceiling_record measure_uneven_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t written = in_words(static_cast<std::size_t>(*need.written_bytes));
+  const std::size_t read = in_words(static_cast<std::size_t>(need.bytes - *need.written_bytes));
+  require_free(read + written);
+  const device_buffer<double> from(read / sizeof(double), stream);
+  const device_buffer<double> to(written / sizeof(double), stream);
+  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+  std::vector<plain_operation> operations;
+  for (const int words : plain_kernel_words) {
+    operations.push_back({kernel_name("uneven copy", words),
+                          [&, words] { copy_uneven(to.data(), written, from.data(), read, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
+}
+
 // Half of the bytes read, half written.
 ceiling_record measure_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   const std::size_t half = in_words(static_cast<std::size_t>(need.bytes) / 2);
@@ -366,6 +382,8 @@ ceiling_record measure_copy(const ceiling_need& need, const measure_plan& plan, 
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   if (need.kind == "read") return measure_read(need, plan, stream);
   if (need.kind == "write") return measure_write(need, plan, stream);
+  if (need.written_bytes && 2 * *need.written_bytes != need.bytes)
+    return measure_uneven_copy(need, plan, stream);
   if (need.kind == "copy") return measure_copy(need, plan, stream);
   throw usage_error("no ceiling is called " + need.kind);
 }

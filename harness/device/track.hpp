@@ -81,6 +81,7 @@ struct trial {
 struct ceiling_need {
   std::string kind;  // "copy", "read" or "write"
   std::int64_t bytes = 0;
+  std::optional<std::int64_t> written_bytes = {};  // of a copy, where it is not half
 };
 
 class track {

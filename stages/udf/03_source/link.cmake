@@ -1,0 +1,3 @@
+if(backend STREQUAL "cuda")
+  include(${CMAKE_SOURCE_DIR}/stages/udf/texts.cmake)
+endif()

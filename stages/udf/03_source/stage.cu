@@ -1,0 +1,35 @@
+// The function is text until the program runs. NVRTC compiles it together with the kernel's own text, and
+// inlines it as if both had stood in one file all along.
+#include "stages/udf/run_time_plan.hpp"
+
+namespace lab::udf::source {
+namespace {
+
+#if !LAB_EMULATED
+constexpr const char* functions =
+#include "functions.inc"
+    ;
+constexpr const char* kernels =
+#include "kernels.inc"
+    ;
+
+plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
+  return plan_of(p, walk::elements, [&] {
+    const signature types = signature::of(p);
+    return compile({.source = types_text(types) + functions +
+                              calling(types, function_names[p.function], "__device__ inline") +
+                              kernel_text(types, walk::elements, kernels),
+                    .architecture = device_architecture()})
+        .image;
+  });
+}
+#endif
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "source text, compiled with the kernel by NVRTC",
+                                        .prepare = LAB_GPU_ONLY(prepare),
+                                        .tile = block_threads,
+                                        .traits = {.gpu_only = true}}};
+
+}  // namespace
+}  // namespace lab::udf::source

@@ -1,0 +1,93 @@
+// What a stage that compiles at run time prepares: the machine code of its kernel, loaded, and how it is
+// launched. For CUDA alone.
+#pragma once
+
+#if !LAB_EMULATED
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/run_time/cached_compile.hpp"
+#include "common/run_time/module.hpp"
+#include "stages/udf/grid.hpp"
+#include "stages/udf/source.hpp"
+
+namespace lab::udf {
+
+// Compute capability of the current device, times 10.
+inline int device_architecture() {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return 10 * major + minor;
+}
+
+// Compiles by way of the cache on disk; a warning of the cache goes to standard error.
+inline run_time::compiled compile(const run_time::compile_request& request) {
+  run_time::cached_compiled made = run_time::compile_cached(request, run_time::process_cache());
+  if (!made.warning.empty()) std::fprintf(stderr, "%s\n", made.warning.c_str());
+  return std::move(made.result);
+}
+
+// A kernel is compiled for types and a function, and not for a number of values: plans of one process share
+// it.
+class loaded_kernels {
+ public:
+  // The kernel of this key; `make` returns its cubin when there is none yet.
+  std::shared_ptr<const run_time::kernel_library> get(const std::string& key,
+                                                      const std::function<std::string()>& make) {
+    auto& found = libraries_[key];
+    if (!found) found = std::make_shared<const run_time::kernel_library>(make());
+    return found;
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<const run_time::kernel_library>> libraries_;
+};
+
+// Blocks for n elements: as many as the device holds, or a block for each tile of pairs.
+inline dim3 grid_for(std::int64_t n, walk how) {
+  if (how == walk::elements) return grid_for(n);
+  constexpr std::int64_t tile = std::int64_t{2} * vectors_of_thread * block_threads;
+  return dim3(static_cast<unsigned>((n + tile - 1) / tile));
+}
+
+// A plan that launches the kernel of a cubin, which `make` compiles unless this process has it.
+inline plan<problem> plan_of(const problem::parameters& p, walk how,
+                             const std::function<std::string()>& make) {
+  static loaded_kernels kernels;
+  const std::string key =
+      std::to_string(p.type) + " " + std::to_string(p.result) + " " + std::to_string(p.function);
+  const auto library = kernels.get(key, make);
+  const run_time::loaded_kernel kernel = library->kernel(kernel_name);
+  return {.launch = [library, kernel, how](const input& in, const output& out, workspace /*scratch*/,
+                                           cudaStream_t stream) {
+    if (in.n == 0) return;
+    const void* values = in.values;
+    void* results = out.results;
+    long long n = in.n;
+    long long window = in.window;
+    long long min_periods = in.min_periods;
+    const bool of_windows = window > 0;
+    // Whole parameters of any result's type lie in eight bytes.
+    double missing_double = incomplete<double>();
+    std::int64_t missing_int64 = incomplete<std::int64_t>();
+    bool missing_bool = false;
+    void* const missing = in.result == result_type::float64 ? static_cast<void*>(&missing_double)
+                          : in.result == result_type::int64 ? static_cast<void*>(&missing_int64)
+                                                            : static_cast<void*>(&missing_bool);
+    void* arguments[] = {&values, &results, &n, &window, &min_periods, missing};
+    const dim3 grid = grid_for(in.n, of_windows ? walk::elements : how);
+    CUDA_CHECK(cudaLaunchKernel(kernel.function(), grid, dim3(block_threads), arguments, 0, stream));
+  }};
+}
+
+}  // namespace lab::udf
+
+#endif

@@ -1,0 +1,130 @@
+// What the stages of user-defined functions are tried on.
+#include "harness/device/array_track.hpp"
+#include "stages/udf/problem.hpp"
+
+namespace lab::udf {
+
+std::vector<parameter<problem::parameters>> problem::describe() {
+  std::vector<choice> functions;
+  for (std::int64_t k = 0; k < std::ssize(function_names); ++k) functions.push_back({k, function_names[k]});
+  return {{.name = "n",
+           .member = &parameters::n,
+           .meaning = "values",
+           .minimum = 0,
+           .bench = {1'000'000'000},
+           .emulator_bench = {300'000}},
+          {.name = "type",
+           .member = &parameters::type,
+           .meaning = "of a value",
+           .bench = {"int64"},
+           .emulator_bench = {"int64"},
+           .choices = {{0, "int64"}, {1, "float64"}}},
+          {.name = "result",
+           .member = &parameters::result,
+           .meaning = "the type of a result, to which the function's value is converted",
+           .bench = {"int64"},
+           .emulator_bench = {"int64"},
+           .choices = {{0, "bool"}, {1, "int64"}, {2, "float64"}},
+           .apply_default = "int64"},
+          {.name = "window",
+           .member = &parameters::window,
+           .meaning = "values that a function of windows has; 0: a function of elements",
+           .minimum = 0,
+           .bench = {0},
+           .emulator_bench = {0},
+           .apply_default = 0},
+          {.name = "min-periods",
+           .member = &parameters::min_periods,
+           .meaning = "the fewest values of a complete window; 0: the window",
+           .minimum = 0,
+           .bench = {0},
+           .emulator_bench = {0},
+           .apply_default = 0},
+          {.name = "function",
+           .member = &parameters::function,
+           .meaning = "of a value, or of a window",
+           .bench = {"square"},
+           .emulator_bench = {"square"},
+           .choices = functions,
+           .apply_default = "square"}};
+}
+
+std::string problem::why_invalid(const parameters& p) {
+  const std::string name = function_names[p.function];
+  if (is_window(p) && p.window == 0) return name + " is a function of windows: give --window";
+  if (!is_window(p) && p.window > 0) return name + " is a function of elements, and has no window";
+  if (p.window > 0 && p.min_periods > p.window) {
+    return "min-periods " + std::to_string(p.min_periods) + " is more than the window, " +
+           std::to_string(p.window);
+  }
+  if (p.window == 0 && p.min_periods > 0) return "min-periods is of windows, and there is no --window";
+  return "";
+}
+
+// As the file says: the number of values, and their type.
+parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
+                                              const std::vector<std::string>& paths) {
+  const npy_header& header = headers.at(0);
+  const bool is_int64 = header.holds<std::int64_t>();
+  if (!is_int64 && !header.holds<double>())
+    throw npy_error(paths.at(0), "the values must be int64 or float64, not of type " + header.type);
+  return {{"n", extents<1>(header, paths.at(0))[0]}, {"type", is_int64 ? "int64" : "float64"}};
+}
+
+namespace {
+
+// Every function with every type and result, in turn.
+class case_list {
+ public:
+  void add(std::int64_t n, pattern kind, bool brief = false) {
+    if (n < 0) return;
+    const std::int64_t which = turn_++;
+    problem::parameters p{.n = n, .type = which / 6 % 2, .result = which / 12 % 3, .function = which % 6};
+    // Beyond 2^63 a conversion is not defined.
+    const bool is_huge = p.type == 1 && (kind == pattern::spikes || kind == pattern::nonfinite);
+    if (is_huge && p.result == 1) p.result = 2;
+    if (problem::is_window(p)) {
+      constexpr std::int64_t windows[] = {1, 3, 32, 57};
+      p.window = windows[which / 6 % 4];
+      p.min_periods = which / 6 % 3 == 0 ? 1 : 0;
+    }
+    cases.push_back({p, kind, brief});
+  }
+
+  std::vector<verification_case<problem::parameters>> cases;
+
+ private:
+  std::int64_t turn_ = 0;
+};
+
+}  // namespace
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  case_list list;
+  // Every function with every type and every result.
+  for (int k = 0; k < 36; ++k)
+    list.add(2 * tile + 17 + k, k % 2 == 0 ? pattern::integers : pattern::ramp, k >= 8);
+  if (!thorough) return std::move(list.cases);
+  for (const std::int64_t n :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31},
+        std::int64_t{32}, std::int64_t{33}, tile - 1, tile, tile + 1}) {
+    for (int k = 0; k < 6; ++k) list.add(n, pattern::ramp, true);
+  }
+  for (const pattern kind :
+       {pattern::random, pattern::signed_random, pattern::negative, pattern::spikes, pattern::nonfinite,
+        pattern::zeros, pattern::mixed_zeros, pattern::constant, pattern::ties, pattern::small_integers}) {
+    for (int k = 0; k < 6; ++k) list.add(2 * tile + 311, kind, true);
+  }
+  for (const std::int64_t n : residue_sizes(tile, seed)) list.add(n, pattern::integers, true);
+  list.cases.push_back({{.n = 1'000'003, .result = 1}, pattern::integers});
+  if constexpr (!emulated)
+    list.cases.push_back({{.n = (std::int64_t{1} << 31) + 12'345, .result = 0}, pattern::ramp, true});
+  return std::move(list.cases);
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::udf
