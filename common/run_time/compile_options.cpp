@@ -1,0 +1,18 @@
+#include "common/run_time/compiler.hpp"
+
+namespace lab::run_time {
+
+std::vector<std::string> all_options(const compile_request& request) {
+  // Of a real architecture NVRTC makes machine code, and of a virtual one PTX alone, in less time.
+  const bool real = request.wanted != target::ptx;
+  std::vector<std::string> options = {
+      "--std=c++20", (real ? "-arch=sm_" : "-arch=compute_") + std::to_string(request.architecture),
+      "--no-cache",  // NVRTC's own cache hides the time of a compilation and is not told what the lab's key
+                     // says
+      "-default-device"};
+  if (request.wanted == target::lto_ir) options.insert(options.end(), {"-dlto", "-rdc=true"});
+  options.insert(options.end(), request.options.begin(), request.options.end());
+  return options;
+}
+
+}  // namespace lab::run_time
