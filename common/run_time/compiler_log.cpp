@@ -42,7 +42,8 @@ std::optional<std::size_t> caret_of(const std::string& line) {
   return at;
 }
 
-// Cuts an excerpt and its caret's line to the same window around the caret.
+// Cuts an excerpt and its caret's line to the same window around the caret. The compiler's excerpt of a very
+// long line may end before the caret.
 void cut_excerpt(std::string& excerpt, std::string& caret_line, std::size_t caret) {
   if (excerpt.size() <= line_characters && caret < line_characters) return;
   const std::size_t begin = caret > line_characters / 2 ? caret - line_characters / 2 : 0;
@@ -91,7 +92,7 @@ compiler_log read_log(std::string_view log, const std::string& end_of_source) {
       cut_excerpt(line, lines[k + 1], *caret);
     } else {
       if (line.size() > words_characters) line = line.substr(0, words_characters) + "...";
-      line = escaped(line);
+      line = escaped(line, true);
       read_message(line, result.diagnostics);
     }
     if (line.empty() && blank) continue;

@@ -1,9 +1,11 @@
 #include "common/run_time/linker.hpp"
 
+#include <elf.h>
 #include <nvJitLink.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -180,12 +182,40 @@ class link_job {
   nvJitLinkHandle handle_ = nullptr;
 };
 
+// The structure at `offset`, if it lies within the bytes.
+template <class Structure>
+bool read_at(std::string_view bytes, std::uint64_t offset, Structure& structure) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof structure) return false;
+  std::memcpy(&structure, bytes.data() + offset, sizeof structure);
+  return true;
+}
+
+// Whether a cubin, which is an ELF file, has all of its sections. nvJitLink reads a cut one beyond its end.
+bool is_whole_cubin(std::string_view bytes) {
+  Elf64_Ehdr header;
+  if (!read_at(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_shentsize != sizeof(Elf64_Shdr))
+    return false;
+  for (std::uint64_t k = 0; k < header.e_shnum; ++k) {
+    Elf64_Shdr section;
+    if (header.e_shoff > bytes.size() || !read_at(bytes, header.e_shoff + k * sizeof section, section))
+      return false;
+    const bool is_stored = section.sh_type != SHT_NOBITS;
+    if (is_stored && (section.sh_offset > bytes.size() || section.sh_size > bytes.size() - section.sh_offset))
+      return false;
+  }
+  return header.e_phoff <= bytes.size() &&
+         header.e_phnum * sizeof(Elf64_Phdr) <= bytes.size() - header.e_phoff;
+}
+
 void require_input(const link_input& input, version linker) {
   const std::string name = escaped(input.name);
   if (input.name.find('\0') != std::string::npos) throw link_error(name + ": the input's name holds a NUL");
   if (input.bytes.empty()) throw link_error(name + ": is empty, and " + name_of(input.kind) + " is wanted");
   if (input.kind == target::ptx && input.bytes.find('\0') != std::string::npos)
     throw link_error(name + ": holds a NUL, which no PTX does");
+  if (input.kind == target::cubin && !is_whole_cubin(input.bytes))
+    throw link_error(name + ": is not a cubin, or a part of one");
   if (input.kind == target::lto_ir && input.compiler) require_linkable(*input.compiler, linker, name);
 }
 

@@ -37,7 +37,9 @@ class link_error : public std::runtime_error {
 
 // Links for one architecture (compute capability times 10). LTO-IR must come from a compiler of the linker's
 // major version that is no newer than the linker, which is checked where the input says what made it; where
-// it does not, nvJitLink judges. Throws link_error; library_error without nvJitLink.
+// it does not, nvJitLink judges. Throws link_error; library_error without nvJitLink. Cubins and LTO-IR must
+// be as a compiler wrote them: nvJitLink trusts their insides, and may end the process on bytes that have
+// changed. A part of one is refused.
 [[nodiscard]] linked link(std::span<const link_input> inputs, int architecture,
                           const std::vector<std::string>& options = {},
                           const library_search& search = standard_search());
