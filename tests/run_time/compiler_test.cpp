@@ -287,7 +287,7 @@ TEST_CASE("the version of PTX is read, and nothing is made of what is none") {
   CHECK(run_time::ptx_version("//\n.version 8.7\n.target sm_90") == run_time::version{8, 7});
   for (const char* ptx :
        {"", ".version", ".version x", ".version 9", ".version 9.", ".version 9.x", "version 9.0"})
-    CHECK_FALSE(run_time::ptx_version(ptx));
+    CHECK_FALSE(run_time::ptx_version(ptx).has_value());
 }
 
 }  // namespace lab
