@@ -18,8 +18,6 @@ struct library_names {
 };
 
 library_names names_of(library which) {
-  const char* const major = LAB_TOOLKIT_MAJOR;
-  (void)major;
   if (which == library::nvrtc) return {"libnvrtc.so", "cuda-nvrtc-" LAB_TOOLKIT_MAJOR "-0 or later"};
   return {"libnvJitLink.so", "libnvjitlink-" LAB_TOOLKIT_MAJOR "-0 or later"};
 }

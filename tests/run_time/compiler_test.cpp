@@ -1,6 +1,8 @@
 // What NVRTC makes of sources, and what is said of sources that it refuses.
 #include <algorithm>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "common/run_time/compiler_log.hpp"
 #include "common/run_time/source_text.hpp"
@@ -73,6 +75,18 @@ TEST_CASE("the same request gives the same image, another architecture another o
   LAB_NEEDS_TOOLKIT();
   CHECK(image_of_kernel(target::cubin, 90) == image_of_kernel(target::cubin, 90));
   CHECK(image_of_kernel(target::cubin, 90) != image_of_kernel(target::cubin, 80));
+}
+
+TEST_CASE("several threads compile at the same time") {
+  LAB_NEEDS_TOOLKIT();
+  const std::vector<int> architectures = {75, 80, 90, 100};
+  std::vector<std::string> images(architectures.size());
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < images.size(); ++k)
+    threads.emplace_back([&, k] { images[k] = image_of_kernel(target::cubin, architectures[k]); });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t k = 0; k < images.size(); ++k)
+    CHECK(images[k] == image_of_kernel(target::cubin, architectures[k]));
 }
 
 TEST_CASE("names of templates are lowered, and a name that is none is refused") {
