@@ -1,0 +1,109 @@
+// Device functions whose PTX, as nvcc makes it, is translated by the tests (make_inputs.py compiles each by itself).
+// A function is kept by -rdc=true; what stands between two lines "// FILE" is one file.
+
+// FILE add_scaled double double*,double,double
+extern "C" __device__ int add_scaled(double* result, double x, double y) {
+  *result = x * x * x + y;
+  return 0;
+}
+// FILE square "long long" "long long"
+extern "C" __device__ long long square(long long x) {
+  return x * x;
+}
+// FILE saxpy float float,float,float
+extern "C" __device__ float saxpy(float a, float x, float y) {
+  return a * x + y;
+}
+// FILE small_integers "signed char" "signed char,unsigned short,bool"
+extern "C" __device__ signed char small_integers(signed char a, unsigned short b, bool c) {
+  return c ? a / 3 : b >> 1;
+}
+// FILE widen "long long" "int,signed char,unsigned"
+extern "C" __device__ long long widen(int a, signed char b, unsigned c) {
+  return static_cast<long long>(a) * b + c;
+}
+// FILE is_even bool int
+extern "C" __device__ bool is_even(int x) {
+  return x % 2 == 0;
+}
+// FILE power double double,double
+extern "C" __device__ double power(double x, double y) {
+  return pow(x, y);
+}
+// FILE sine float float
+extern "C" __device__ float sine(float x) {
+  return sinf(x);
+}
+// FILE log_gamma double double
+extern "C" __device__ double log_gamma(double x) {
+  return lgamma(x);
+}
+// FILE switch_table int int,int
+extern "C" __device__ int switch_table(int x, int y) {
+  switch (x) {
+    case 0: return y * 3;
+    case 1: return y / 7;
+    case 2: return y ^ 12345;
+    case 3: return __popc(y);
+    case 4: return y % 11;
+    case 5: return y << 5;
+    case 6: return __clz(y);
+    case 7: return y * y * y;
+    default: return -1;
+  }
+}
+// FILE lookup int int
+__device__ const int fibonacci[12] = {1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144};
+extern "C" __device__ int lookup(int i) {
+  return i < 0 || i > 11 ? 0 : fibonacci[i];
+}
+// FILE constant_lookup float int
+static __constant__ float weights[5] = {1.0f, 0.5f, 0.25f, 0.125f, 0.0625f};
+extern "C" __device__ float constant_lookup(int i) {
+  return i < 0 || i > 4 ? 0.0f : weights[i];
+}
+// FILE local_array int int,int
+extern "C" __device__ int local_array(int x, int i) {
+  int values[8];
+  for (int k = 0; k < 8; ++k) values[k] = x * k + (x >> k);
+  return values[i & 7] - values[x & 7];
+}
+// FILE two_calls double double,double helper
+__device__ __noinline__ double helper(double x) {
+  if (x < 0) return 0;
+  return x * 2 + 1;
+}
+extern "C" __device__ double two_calls(double x, double y) {
+  return helper(x) - helper(helper(y));
+}
+// FILE thread_of unsigned unsigned
+extern "C" __device__ unsigned thread_of(unsigned x) {
+  return threadIdx.x + blockIdx.y * x;
+}
+// FILE pointer_sum double "const double*,int"
+extern "C" __device__ double pointer_sum(const double* values, int count) {
+  double sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < count; ++k) sum += values[k];
+  return sum;
+}
+// FILE collatz int "long long"
+extern "C" __device__ int collatz(long long x) {
+  int steps = 0;
+#pragma unroll 1
+  while (x > 1) {
+    x = x % 2 == 0 ? x / 2 : 3 * x + 1;
+    ++steps;
+  }
+  return steps;
+}
+// FILE settings_of float int
+__constant__ float settings[2] = {1.0f, 0.5f};
+extern "C" __device__ float settings_of(int i) {
+  return settings[i & 1];
+}
+// FILE pair_sum float "const float2*"
+extern "C" __device__ float pair_sum(const float2* p) {
+  const float2 a = *p;
+  return a.x + a.y;
+}
