@@ -70,6 +70,7 @@ struct function {
   std::vector<declaration> parameters;
   std::vector<statement> body;  // blocks nest by block_begin and block_end, which are balanced
   position where;               // of the name
+  position end;                 // of the brace that closes the body
 };
 
 struct module {

@@ -222,6 +222,7 @@ void parser::read_body(function& read) {
     } else if (at("}")) {
       take();
       blocks.pop_back();
+      read.end = where;
       if (!blocks.empty()) read.body.push_back({.kind = statement_kind::block_end, .where = where});
     } else {
       read_statement(read.body);

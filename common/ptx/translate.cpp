@@ -579,7 +579,7 @@ void translator::write() {
   if (result_bits_ != 0) writer_.add("  " + variable + " result;");
   write_body(inputs);
   if (result_bits_ != 0) writer_.add("  return " + return_expression(result_, variable) + ";");
-  writer_.add("}");
+  writer_.add("}", of_.end.line);
 }
 
 translation translator::run() {

@@ -180,6 +180,35 @@ verb profile_verb(CLI::App& program) {
           .option_names = &options->option_names};
 }
 
+verb translate_verb(CLI::App& program) {
+  const auto options = std::make_shared<translate_options>();
+  CLI::App* app = program.add_subcommand(
+      "translate", "show a PTX device function as CUDA C++ with inline assembly; needs no GPU");
+  app->add_option("file", options->file, "PTX, as nvcc -ptx -rdc=true or Numba makes it")
+      ->type_name("FILE.ptx")
+      ->required();
+  app->add_option("--name", options->name, "of the function in the PTX (default: the only visible one)")
+      ->type_name("NAME");
+  app->add_option("--called", options->called, "its name in C++ (default: the same)")->type_name("NAME");
+  app->add_option("--result", options->result, "its type in C++ (default: as its stores say)")
+      ->type_name("TYPE");
+  add_names(
+      *app, "--parameters", options->parameters,
+      "their types: double, 'const double*', 'double[]' for an array of Numba (default: as the loads say)")
+      ->type_name("TYPE[,TYPE]");
+  app->add_option("--convention", options->convention, "numba or c (default: whichever the function has)")
+      ->type_name("NAME");
+  app->add_option("--compile", options->compile,
+                  "also compile it within a kernel, by NVRTC, for this GPU: sm_90")
+      ->type_name("ARCHITECTURE");
+  add_json(*app, options->json_path);
+  // Nothing has to be built.
+  const auto no_track = [](const auto&) { return std::vector<track_selection>{}; };
+  return {.app = app,
+          .perform = [options] { return translate_file(*options); },
+          .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
+}
+
 verb doctor_verb(CLI::App& program) {
   const auto options = std::make_shared<doctor_options>();
   CLI::App* app =
@@ -198,8 +227,8 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,  run_verb,     verify_verb, bench_verb,
-                                        apply_verb, profile_verb, doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,  run_verb,     verify_verb,    bench_verb,
+                                        apply_verb, profile_verb, translate_verb, doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

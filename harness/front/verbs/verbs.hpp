@@ -62,6 +62,18 @@ struct build_request {
 };
 [[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
 
+struct translate_options {
+  std::string file;
+  std::string name;                     // of the PTX function; empty: the only one
+  std::string called;                   // of the C++ function; empty: the same
+  std::string result;                   // its type; empty: as the stores say
+  std::vector<std::string> parameters;  // their types; empty: as the loads say
+  std::string convention;               // "numba", "c"; empty: whichever it is
+  std::string compile;                  // "sm_90": compile what came of it; empty: do not
+  std::string json_path;
+};
+int translate_file(const translate_options& options);
+
 struct doctor_options {
   std::string json_path;
 };
