@@ -79,13 +79,11 @@ __host__ __device__ constexpr double tied_value(std::uint64_t bits) {
 // An element of the patterns that are made of one thing, or of zeros.
 template <class T>
 __host__ __device__ T uniform_value(pattern kind, std::uint64_t seed, std::uint64_t bits) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (kind == pattern::negative_zeros) return static_cast<T>(-0.0);
-    if (kind == pattern::mixed_zeros) return bits % 2 == 0 ? static_cast<T>(0) : static_cast<T>(-0.0);
-    if (kind == pattern::negative_infinity) return static_cast<T>(-INFINITY);
-    if (kind == pattern::positive_infinity) return static_cast<T>(INFINITY);
-    if (kind == pattern::all_nan) return static_cast<T>(NAN);
-  }
+  if (kind == pattern::negative_zeros) return static_cast<T>(-0.0);
+  if (kind == pattern::mixed_zeros) return bits % 2 == 0 ? static_cast<T>(0) : static_cast<T>(-0.0);
+  if (kind == pattern::negative_infinity) return static_cast<T>(-INFINITY);
+  if (kind == pattern::positive_infinity) return static_cast<T>(INFINITY);
+  if (kind == pattern::all_nan) return static_cast<T>(NAN);
   if (kind == pattern::constant) return static_cast<T>(uniform(random_bits(seed, 0)));
   return static_cast<T>(0);
 }
@@ -113,11 +111,9 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   return static_cast<T>(value);
 }
 
-// Element `index` of the input `kind` with `seed`.
+// Of floating-point numbers.
 template <class T>
-__host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t index) {
-  const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(index));
-  if constexpr (std::is_integral_v<T>) return whole_value<T>(kind, seed, index, bits);
+__host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t index, std::uint64_t bits) {
   switch (kind) {
     case pattern::signed_random:
       return static_cast<T>(2 * uniform(bits) - 1);
@@ -127,16 +123,11 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
       if (is_rare(seed, index)) return static_cast<T>(1e16);
       break;
     case pattern::nonfinite:
-      if constexpr (std::is_floating_point_v<T>) {
-        if (!is_rare(seed, index)) break;
-        if (bits % 3 == 0) return static_cast<T>(NAN);
-        return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
-      }
-      break;
+      if (!is_rare(seed, index)) break;
+      if (bits % 3 == 0) return static_cast<T>(NAN);
+      return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
     case pattern::infinite:
-      if constexpr (std::is_floating_point_v<T>) {
-        if (is_rare(seed, index)) return static_cast<T>(INFINITY);
-      }
+      if (is_rare(seed, index)) return static_cast<T>(INFINITY);
       break;
     case pattern::denormal:
       return smallest_positive<T>() * static_cast<T>(1 + bits % 1000);
@@ -165,6 +156,17 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
       break;
   }
   return static_cast<T>(uniform(bits));
+}
+
+// Element `index` of the input `kind` with `seed`.
+template <class T>
+__host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t index) {
+  const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(index));
+  if constexpr (std::is_integral_v<T>) {
+    return whole_value<T>(kind, seed, index, bits);
+  } else {
+    return real_value<T>(kind, seed, index, bits);
+  }
 }
 
 inline bool has_rare_values(pattern kind) {
