@@ -347,7 +347,7 @@ class signature_reader {
       result_.inputs.push_back(std::move(word));
     }
     result_.parameters.push_back({asked.text, name});
-    result_.parameters.push_back({"std::int64_t", items});
+    result_.parameters.push_back({"long long", items});
   }
 
   const function& of_;

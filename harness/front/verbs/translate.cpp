@@ -108,7 +108,7 @@ std::string side_by_side(const std::string& ptx, const ptx::translation& made) {
     const std::size_t origin = made.lines[k];
     for (; next < origin && origin <= last; ++next) {
       if (used.count(next) != 0) continue;
-      if (const std::string text = left(next); !text.empty()) rows.push_back({text, "|", ""});
+      if (const std::string text = left(next); !text.empty()) rows.push_back({text, "|"});
     }
     rows.push_back({left(origin), "|", target[k]});
   }

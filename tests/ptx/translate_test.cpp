@@ -1,0 +1,250 @@
+// What PTX becomes, word for word where that can be read, and what is refused.
+#include <algorithm>
+#include <string>
+
+#include "common/ptx/translate.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/ptx/inputs.hpp"
+
+namespace {
+
+using lab::ptx::convention;
+using lab::ptx::request;
+using lab::ptx::translate;
+
+std::string problem(const std::string& ptx, const request& asked = {}) {
+  return lab::test::message_of<lab::ptx::error>([&] { (void)translate(ptx, asked); });
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string input(const std::string& file) {
+  return lab::test::get(std::string(LAB_PTX_INPUTS) + "/" + file);
+}
+
+// A function of C's convention with one 64-bit parameter and result.
+std::string function(const std::string& body) {
+  return ".visible .func (.param .b64 func_retval0) f(.param .b64 p)\n{\n.reg .pred %p<3>; .reg .b16 %rs<3>; "
+         ".reg "
+         ".b32 %r<4>; .reg .b64 %rd<4>; .reg .f64 %fd<4>;\n" +
+         body + "\n}\n";
+}
+
+constexpr const char* link_instead = "which cannot be translated; use the stage \"udf/04_link_time\"";
+
+}  // namespace
+
+TEST_CASE("a function of Numba's convention with two inputs, word for word") {
+  const auto made =
+      translate(input("printed/two_inputs.ptx"), {.called = "cube_plus", .result_type = "float"});
+  CHECK(made.text ==
+        "__device__ inline float cube_plus(float x0, float x1) {\n"
+        "  float result;\n"
+        "  asm(\n"
+        "      \"{\\n\"\n"
+        "      \"  .reg .b32 %%result;\\n\"\n"
+        "      \"  .reg .f32 %%f<5>;\\n\"\n"
+        "      \"  .reg .b32 %%r<2>;\\n\"\n"
+        "      \"  .reg .b64 %%rd<2>;\\n\"\n"
+        "      \"  mov.f32 %%f1, %1;\\n\"\n"
+        "      \"  mov.f32 %%f2, %2;\\n\"\n"
+        "      \"  mul.f32 %%f3, %%f1, %%f1;\\n\"\n"
+        "      \"  fma.rn.f32 %%f4, %%f3, %%f1, %%f2;\\n\"\n"
+        "      \"  mov.f32 %%result, %%f4;\\n\"\n"
+        "      \"  mov.u32 %%r1, 0;\\n\"\n"
+        "      \"  mov.b32 %0, %%result;\\n\"\n"
+        "      \"}\\n\"\n"
+        "      : \"=f\"(result)\n"
+        "      : \"f\"(x0), \"f\"(x1));\n"
+        "  return result;\n"
+        "}\n");
+  CHECK(made.how == convention::numba);
+  CHECK(made.source_name == "_Z7add$241Eff");
+  CHECK(made.parameters.size() == 2);
+  CHECK(std::count(made.text.begin(), made.text.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(made.lines.size()));
+  CHECK(made.lines[10] == 14);  // the fma
+  CHECK(translate(input("printed/two_inputs.ptx"), {}).name == "_Z7add_241Eff");
+  CHECK(translate(input("printed/no_status.ptx"), {.how = convention::numba}).result_type == "float");
+}
+
+TEST_CASE("every input is translated in its convention, and its types are found") {
+  for (const auto& one : lab::test::ptx_inputs()) {
+    INFO(one.file);
+    if (lab::test::is_refused(one)) {
+      CHECK(contains(problem(one.ptx, one.asked), "settings is visible, so that others may change it"));
+      continue;
+    }
+    const auto made = translate(one.ptx, one.asked);
+    CHECK(made.how == one.how);
+    CHECK(made.result_type == lab::ptx::translate(one.ptx, one.asked).result_type);
+    CHECK(made.version_major == 9);
+    const std::size_t statement = made.text.find("  asm");
+    CHECK(made.text.find("  asm", statement + 1) == std::string::npos);
+    for (const char* word : {"ret;", "ret.uni", ".param", "call", "func_retval0"}) {
+      CAPTURE(word);
+      CHECK_FALSE(contains(made.text, word));
+    }
+  }
+}
+
+TEST_CASE("types are those of the loads and stores where nobody names them") {
+  const auto signature = [](const std::string& file) {
+    const auto made = translate(input(file), {});
+    std::string text = made.result_type;
+    for (const auto& one : made.parameters) text += ", " + one.type;
+    return text;
+  };
+  CHECK(signature("numba/three_types_int64_float32_int8.numba.ptx") ==
+        "double, long long, float, signed char");
+  CHECK(signature("numba/narrow_int32_int16.c.ptx") == "int, int, short");
+  CHECK(signature("numba/above_nine_float64.numba.ptx") == "long long, double");
+  CHECK(signature("nvcc/saxpy.sm_100.ptx") == "float, float, float, float");
+  CHECK(signature("nvcc/widen.sm_90.ptx") == "long long, int, signed char, unsigned int");
+}
+
+TEST_CASE("an array of Numba is a pointer and a number of items") {
+  const std::string ptx = input("numba/window_sum_float64_array.numba.ptx");
+  const auto made = translate(ptx, {.called = "sum", .parameters = {"double[]"}});
+  CHECK(contains(made.text, "double sum(const double* x0, std::int64_t x0_items)"));
+  CHECK(contains(made.text, ": \"l\"(x0), \"l\"(x0_items)"));
+  CHECK(contains(made.text, "mov.b64 %%rd28, 8;"));  // the stride
+  CHECK(contains(made.text, "asm volatile("));
+  CHECK(contains(made.text, ": \"memory\");"));
+  CHECK(contains(problem(ptx, {.parameters = {"float[]", "double"}}), "has no more than 8 parameters"));
+  CHECK(contains(problem(ptx, {.parameters = {"double"}}), "8 parameters in PTX, and 2 are accounted for"));
+}
+
+TEST_CASE("the sign of a parameter is that of its load") {
+  const auto made = [](const std::string& load) {
+    return translate(
+        ".func (.param .b64 func_retval0) f(.param .b32 p)\n{ .reg .b64 %rd<2>; .reg .b16 %rs<2>;\n" + load +
+            "\nst.param.b64 [func_retval0+0], %rd1; ret; }",
+        {});
+  };
+  CHECK(contains(made("ld.param.s32 %rd1, [p];").text, "cvt.s64.s32 %%rd1, %1;"));
+  CHECK(made("ld.param.s32 %rd1, [p];").parameters[0].type == "int");
+  CHECK(contains(made("ld.param.u32 %rd1, [p];").text, "cvt.u64.u32 %%rd1, %1;"));
+  CHECK(made("ld.param.u32 %rd1, [p];").parameters[0].type == "unsigned int");
+  CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "cvt.s64.s8 %%rd1, %1;"));
+  CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "\"h\"(static_cast<short>(x0))"));
+  CHECK(contains(made("ld.param.s8 %rs1, [p]; cvt.s64.s16 %rd1, %rs1;").text, "cvt.s16.s8 %%rs1, %1;"));
+  CHECK(contains(problem(function("ld.param.u64 %r1, [p]; ret;"), {.result_type = "void"}),
+                 "stores no result"));
+  CHECK(contains(problem(function("ld.param.u64 %r1, [p]; st.param.b64 [func_retval0], %rd1; ret;")),
+                 "%r1 is narrower than what is loaded"));
+}
+
+TEST_CASE("returns go to the end of the function, and labels stay") {
+  const std::string ptx = function(
+      "ld.param.u64 %rd1, [p];\nmov.u64 %rd2, 5;\nst.param.b64 [func_retval0+0], %rd2;\nsetp.lt.s64 %p1, "
+      "%rd1, 0;\n"
+      "@%p1 ret;\n@!%p1 bra L1;\nret.uni;\nL1:\nst.param.b64 [func_retval0+0], %rd1;\nret;");
+  const std::string text = translate(ptx, {}).text;
+  CHECK(contains(text, "@%%p1 bra $end;"));
+  CHECK(contains(text, "bra.uni $end;"));
+  CHECK(contains(text, "L1:\\n"));
+  CHECK(contains(text, "$end:\\n\"\n      \"  mov.b64 %0, %%result;"));
+  // The label stands before a store of the status, which is dropped.
+  const std::string numba =
+      ".visible .func (.param .b32 func_retval0) g(.param .b64 r, .param .b64 p)\n{ .reg .pred %p<2>; .reg "
+      ".b32 "
+      "%r<2>; .reg .b64 %rd<3>;\nld.param.u64 %rd1, [r]; ld.param.u64 %rd2, [p];\nst.u64 [%rd1], %rd2;\n"
+      "setp.eq.s64 %p1, %rd2, 0;\nmov.u32 %r1, 0;\n@%p1 bra L2;\nst.u64 [%rd1], 7;\nL2:\n"
+      "st.param.b32 [func_retval0+0], %r1;\nret;\n}";
+  const auto made = translate(numba, {});
+  CHECK(made.how == convention::numba);
+  CHECK(contains(made.text, "L2:\\n"));
+  CHECK(contains(made.text, "mov.b64 %%result, 7;"));
+  CHECK(contains(made.text, "mov.b64 %%result, 0;"));  // a path that stores nothing
+}
+
+TEST_CASE("special registers, pragmas and names that occur already") {
+  const std::string ptx = function(
+      ".reg .b64 %result; ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; cvt.u64.u32 %result, %r1;\n$end:\n"
+      ".pragma \"nounroll\"; add.s64 %rd2, %rd1, %result; setp.eq.s64 %p1, %rd2, 3; @%p1 bra $end; @%p1 "
+      "ret;\n"
+      "st.param.b64 [func_retval0], %rd2; ret;");
+  const std::string text = translate(ptx, {}).text;
+  CHECK(contains(text, "mov.u32 %%r1, %%tid.x;"));
+  CHECK(contains(text, ".pragma \\\"nounroll\\\";"));
+  CHECK(contains(text, "mov.b64 %0, %%result_;"));
+  CHECK(contains(text, "@%%p1 bra $end_;"));
+  CHECK(contains(
+      translate(function("mov.u64 %rd1, %clock64; st.param.b64 [func_retval0], %rd1; ret;"), {}).text,
+      "asm volatile("));
+}
+
+TEST_CASE("a confused type of the result is refused") {
+  const std::string square = input("numba/square_int64.numba.ptx");
+  CHECK(contains(problem(square, {.result_type = "double"}),
+                 "the function stores an integer, and the result is said to be double"));
+  CHECK(contains(problem(square, {.result_type = "int"}), "the function stores 64 bits, and int has 32"));
+  CHECK(contains(problem(square, {.result_type = "void"}), "'void' is no arithmetic type"));
+  CHECK(contains(problem(input("numba/square_float64.c.ptx"), {.result_type = "long long"}),
+                 "stores a floating-point value, and the result is said to be long long"));
+  CHECK(contains(problem(input("nvcc/sine.sm_90.ptx"), {.result_type = "int"}),
+                 "stores a floating-point value"));
+  CHECK(contains(problem(square, {.parameters = {"double"}}),
+                 "the parameter is used as an integer, and is said to be double"));
+  CHECK(contains(problem(square, {.how = convention::c, .result_type = "long long"}), "stores 32 bits"));
+  CHECK(contains(problem(input("numba/square_int64.c.ptx"), {.how = convention::numba}),
+                 "the pointer to the result is used for more than to store one value"));
+  CHECK(contains(problem(square, {.called = "a b"}), "cannot be called 'a b'"));
+  CHECK(contains(problem(square, {.parameters = {"std::string"}}), "'std::string' is no type"));
+}
+
+TEST_CASE("which function is meant has to be clear") {
+  const std::string two = ".visible .func a() { ret; }\n.visible .func b()\n{ ret; }\n";
+  CHECK(problem(two) == "2:16: there are several functions, and one is to be named: a (line 1), b (line 2)");
+  CHECK(translate(two, {.name = "b"}).source_name == "b");
+  CHECK(contains(problem(two, {.name = "c"}), "the file has no function c"));
+  CHECK(problem(".visible .entry k()\n{ ret; }") ==
+        "1:17: k is a kernel (.entry), and a device function (.func) is wanted");
+  CHECK(problem(".version 9.0\n") == "1:1: there is no function in this PTX");
+  CHECK(contains(problem(".extern .func f();"), "f is declared here without a body"));
+}
+
+TEST_CASE("what would change its meaning is refused, with the stage to use instead") {
+  const auto refused = [](const std::string& body, const std::string& why) {
+    const std::string message = problem(function(body + " st.param.b64 [func_retval0], %rd1; ret;"));
+    INFO(body);
+    CHECK(contains(message, why));
+    CHECK(contains(message, link_instead));
+    CHECK(message.rfind("4:", 0) == 0);
+  };
+  refused("call.uni (p), vprintf, (p);", "the function calls vprintf, whose code is not in the file");
+  refused("call.uni f, ();", "the function calls itself by way of f");
+  refused("mov.u64 %rd1, p;", "the address of the parameter p is taken");
+  refused("mov.u64 %rd1, f;", "the address of the function f is taken");
+  refused(".shared .b32 s[4];", "the variable s in .shared memory is shared between calls");
+  refused("ld.param.u32 %r1, [p+4];", "a part of the parameter p is accessed ([p+4])");
+  refused("{ .param .align 8 .b8 q[16]; }", "the parameter q is a structure passed by value");
+}
+
+TEST_CASE("tables of the module that may change are refused") {
+  const std::string body = function("mov.u64 %rd1, t; st.param.b64 [func_retval0], %rd1; ret;");
+  CHECK(contains(problem(".extern .global .b32 t;" + body), "t is extern, so that others may change it"));
+  CHECK(contains(problem(".global .b32 t;" + body), "t has no initial values"));
+  CHECK(
+      contains(problem(".global .b64 t = generic(u);" + body), "the initial value generic(u) is no number"));
+  CHECK(contains(problem(".global .b8 t[1] = {1, 2};" + body), "t has more initial values than elements"));
+  CHECK(contains(problem(".global .b32 t[2] = {1, 2};" + function("mov.u64 %rd1, t; st.global.u32 [%rd1], 4; "
+                                                                  "st.param.b64 [func_retval0], %rd1; ret;")),
+                 "changes memory and reads a table in global memory"));
+}
+
+TEST_CASE("names that nothing declares are refused") {
+  const auto refused = [](const std::string& body) {
+    return problem(function(body + " st.param.b64 [func_retval0], %rd1; ret;"));
+  };
+  CHECK(refused("add.s64 %rd1, %rd2, %rd9;") == "4:21: %rd9 is not declared");
+  CHECK(refused("bra L9;") == "4:5: L9 is not declared");
+  CHECK(refused("@%q bra L9;") == "4:1: a register is wanted, and %q is not declared as one");
+  CHECK(refused(".reg .b64 %rd<2>;") == "4:11: %rd is declared twice");
+  CHECK(refused("L: L:") == "4:4: the label L is there twice");
+  CHECK(refused("ld.param.u64 %rd1, [q];") == "4:20: the function has no parameter q");
+}
