@@ -44,9 +44,8 @@ cache_key key_of(const compile_request& request, const library_search& search) {
   key.add("made by", "compile 1");
   key.add("nvrtc", identity_of(library::nvrtc, search));
   key.add("file name", request.file_name);
-  key.add("target", name_of(request.wanted));
-  key.add("architecture", std::to_string(request.architecture));
-  for (const std::string& option : all_options(request)) key.add("option", option);
+  for (const std::string& option : all_options(request))
+    key.add("option", option);  // target and architecture, too
   for (const std::string& name : request.name_expressions) key.add("name expression", name);
   key.add("source", request.source);
   return key;
