@@ -44,8 +44,8 @@ cache_key key_of(const compile_request& request, const library_search& search) {
   key.add("made by", "compile 1");
   key.add("nvrtc", identity_of(library::nvrtc, search));
   key.add("file name", request.file_name);
-  for (const std::string& option : all_options(request))
-    key.add("option", option);  // target and architecture, too
+  // Target and architecture are among the options.
+  for (const std::string& option : all_options(request)) key.add("option", option);
   for (const std::string& name : request.name_expressions) key.add("name expression", name);
   key.add("source", request.source);
   return key;

@@ -7,8 +7,7 @@ std::vector<std::string> all_options(const compile_request& request) {
   const bool real = request.wanted != target::ptx;
   std::vector<std::string> options = {
       "--std=c++20", (real ? "-arch=sm_" : "-arch=compute_") + std::to_string(request.architecture),
-      "--no-cache",  // NVRTC's own cache hides the time of a compilation and is not told what the lab's key
-                     // says
+      "--no-cache",  // a cache of NVRTC's own would hide the time of a compilation
       "-default-device"};
   if (request.wanted == target::lto_ir) options.insert(options.end(), {"-dlto", "-rdc=true"});
   options.insert(options.end(), request.options.begin(), request.options.end());

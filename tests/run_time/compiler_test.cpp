@@ -180,6 +180,14 @@ TEST_CASE("a function that is right passes, and its warnings come back") {
   CHECK(contains(check_syntax({"int f() {\n  int unused;\n  return 1;\n}"}), "user.cu(2): warning"));
 }
 
+TEST_CASE("a function that is declared alone may be called: nothing is assembled") {
+  LAB_NEEDS_TOOLKIT();
+  const std::string declaration = "extern \"C\" float weight(long long index);";
+  CHECK(check_syntax({"float f(int k) { return weight(k); }", "user.cu", declaration, {}, 90}).empty());
+  CHECK(contains(refusal("float f(int k) { return weight(k, k); }", declaration),
+                 "user.cu(1): error: too many"));
+}
+
 TEST_CASE("what a declaration lacks is an error of the function's line") {
   LAB_NEEDS_TOOLKIT();
   CHECK(contains(refusal("value f(value x) { return x; }"),
