@@ -37,7 +37,7 @@ struct translation {
   std::string name;                // of the C++ function
   std::string text;                // the function, after the constant tables that it reads
   std::vector<std::size_t> lines;  // for each line of the text, the line of PTX that it comes from; 0: none
-  // As C++ has them: an array is a pointer and the std::int64_t number of its elements.
+  // As C++ has them: an array is a pointer and the number of its elements, a long long.
   std::vector<parameter> parameters;
   std::string result_type;
   std::string source_name;  // of the PTX function

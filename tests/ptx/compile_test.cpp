@@ -13,8 +13,6 @@ namespace {
 using lab::test::compile_with_nvrtc;
 using lab::test::compiled;
 
-// NVRTC has no <cstdint>.
-const std::string prelude = "namespace std { using int64_t = long; }\n";
 
 std::string kernel_around(const lab::ptx::translation& made) {
   std::string parameters, arguments;
@@ -40,7 +38,7 @@ int frame_bytes(const std::string& log, const std::string& kernel) {
 }
 
 void check_all(const std::string& architecture) {
-  std::string source = prelude;
+  std::string source;
   std::vector<std::pair<std::string, bool>> kernels;  // and whether PTX has arrays of its own
   for (auto& one : lab::test::ptx_inputs()) {
     if (lab::test::is_refused(one)) continue;
@@ -89,7 +87,7 @@ TEST_CASE("a branch table, a register pair and vectors compile") {
       "add.s64 %rd3, "
       "%rd3, 2;\nst.param.b64 [func_retval0], %rd3; ret;\n}",
       {.parameters = {"long long", "const float*"}});
-  const auto result = compile_with_nvrtc(prelude + with_kernel(made), "sm_90");
+  const auto result = compile_with_nvrtc(with_kernel(made), "sm_90");
   if (!result) LAB_SKIP("this build is without NVRTC");
   INFO(result->log);
   CHECK(result->succeeded);

@@ -109,7 +109,7 @@ TEST_CASE("types are those of the loads and stores where nobody names them") {
 TEST_CASE("an array of Numba is a pointer and a number of items") {
   const std::string ptx = input("numba/window_sum_float64_array.numba.ptx");
   const auto made = translate(ptx, {.called = "sum", .parameters = {"double[]"}});
-  CHECK(contains(made.text, "double sum(const double* x0, std::int64_t x0_items)"));
+  CHECK(contains(made.text, "double sum(const double* x0, long long x0_items)"));
   CHECK(contains(made.text, ": \"l\"(x0), \"l\"(x0_items)"));
   CHECK(contains(made.text, "mov.b64 %%rd28, 8;"));  // the stride
   CHECK(contains(made.text, "asm volatile("));

@@ -150,7 +150,7 @@ std::string kernel_around(const ptx::translation& made) {
   const bool gives = made.result_type != "void";
   const std::string call = fmt::format("{}({});", made.name, arguments);
   return fmt::format(
-      "namespace std {{ using int64_t = long; }}\n{}extern \"C\" __global__ void translated({}* results{}) "
+      "{}extern \"C\" __global__ void translated({}* results{}) "
       "{{\n  {}{}\n  {}{}\n}}\n",
       made.text, made.result_type, parameters, gives ? "results[0] = " : "", call,
       gives ? "results[1] = " : "", call);
