@@ -129,8 +129,13 @@ std::map<std::string, evidence, std::less<>> find_evidence(const function& of) {
 result_pointer find_result_pointer(const function& of) {
   result_pointer found;
   if (of.parameters.empty()) return found;
+  constexpr std::size_t most_copies = 100;
   for (std::size_t before = 1; before != found.registers.size();) {
     before = found.registers.size();
+    if (before > most_copies) {
+      found.other_use = &of.body.front();
+      return found;
+    }
     for (const statement& one : of.body) {
       if (one.kind == statement_kind::instruction && copies_pointer(one, of, found))
         found.registers.insert(one.operands[0].text);

@@ -99,14 +99,24 @@ void refuse(position where, const std::string& why) {
   throw error(where, why + ", which cannot be translated; use the stage \"udf/04_link_time\"");
 }
 
-std::string emitter::unique(std::string name) const {
-  while (ptx_.find(name) != std::string_view::npos) name += '_';
-  return name;
+std::string emitter::unique(std::string_view ptx, std::string name) {
+  std::size_t most = 0;
+  bool is_there = false;
+  for (std::size_t at = ptx.find(name); at != std::string_view::npos; at = ptx.find(name, at + name.size())) {
+    is_there = true;
+    const std::size_t begin = at + name.size();
+    most = std::max(most, std::min(ptx.find_first_not_of('_', begin), ptx.size()) - begin);
+  }
+  return is_there ? name.append(most + 1, '_') : name;
+}
+
+void emitter::count(std::size_t bytes, position where) {
+  bytes_ += bytes;
+  if (bytes_ > most_text) refuse(where, "with the functions that it calls, the function is too large");
 }
 
 void emitter::add(std::string text, const statement& origin) {
-  bytes_ += text.size() + 2 * depth_;
-  if (bytes_ > most_text) refuse(origin.where, "with the functions that it calls, the function is too large");
+  count(text.size() + 2 * depth_, origin.where);
   lines_.push_back({std::string(2 * depth_, ' ') + std::move(text), origin.where.line});
 }
 
@@ -138,7 +148,7 @@ void emitter::emit(const function& of, const std::map<std::string, place, std::l
     refuse(of.where, "calls are nested deeper than " + std::to_string(deepest_call));
   callers_.push_back(&of);
   frame in{.of = &of, .parameters = &parameters, .result = result, .pointer = pointer};
-  in.end = unique("$end") + (numbers_ == 0 ? "" : std::to_string(numbers_));
+  in.end = end_name_ + (numbers_ == 0 ? "" : std::to_string(numbers_));
   ++numbers_;
   for (const statement& one : of.body) {
     if (one.kind != statement_kind::label && one.kind != statement_kind::branch_targets) continue;
@@ -152,6 +162,7 @@ void emitter::emit(const function& of, const std::map<std::string, place, std::l
 
 void emitter::emit_statement(frame& in, std::size_t index) {
   const statement& one = in.of->body[index];
+  count(8, one.where);  // what is dropped takes time as well
   switch (one.kind) {
     case statement_kind::label:
       return add(one.opcode + ":", one);
@@ -182,7 +193,7 @@ void emitter::emit_declaration(frame& in, const statement& one) {
   const declaration& declared = one.declared;
   if (declared.space == ".param") {
     const int bits = register_bits(declared);
-    const place made{asm_text(unique("%argument") + std::to_string(numbers_++)), bits};
+    const place made{asm_text(argument_name_ + std::to_string(numbers_++)), bits};
     if (!in.call_places.back().emplace(declared.name, made).second)
       throw error(declared.where, declared.name + " is declared twice");
     return add(".reg .b" + std::to_string(bits) + " " + made.text + ";", one);
@@ -336,7 +347,7 @@ std::string emitter::address_of_table(const declaration& variable, position wher
   if (!variable.has_values)
     refuse(where, variable.name + " has no initial values, and so is no constant table");
   reads_global_table_ |= variable.space == ".global";
-  const std::string name = unique("%table") + std::to_string(tables_.size());
+  const std::string name = table_name_ + std::to_string(tables_.size());
   tables_.push_back({&variable, name});
   return name;
 }

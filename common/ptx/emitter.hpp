@@ -35,10 +35,15 @@ class emitter {
     std::string register_text;  // that holds its address: "%table0"
   };
 
-  emitter(std::string_view ptx, const module& source) : ptx_(ptx), source_(source) {}
+  emitter(std::string_view ptx, const module& source)
+      : source_(source),
+        result_name_(unique(ptx, "%result")),
+        argument_name_(unique(ptx, "%argument")),
+        table_name_(unique(ptx, "%table")),
+        end_name_(unique(ptx, "$end")) {}
 
-  // A name that does not occur in the PTX.
-  [[nodiscard]] std::string unique(std::string name) const;
+  // Of the register that is to hold the result; it does not occur in the PTX.
+  [[nodiscard]] const std::string& result_name() const { return result_name_; }
 
   // Emits `of` with its parameters at these places. What it stores to func_retval0 goes to `result`; nowhere
   // where that has no bits. With `pointer`, it is the stores through the first parameter that go there.
@@ -63,7 +68,11 @@ class emitter {
     bool jumps_to_end = false;
   };
 
+  // `name` with as many underscores as it takes for the PTX not to hold it.
+  [[nodiscard]] static std::string unique(std::string_view ptx, std::string name);
+
   void add(std::string text, const statement& origin);
+  void count(std::size_t bytes, position where);
   void emit_statement(frame& in, std::size_t index);
   void emit_declaration(frame& in, const statement& one);
   void emit_instruction(frame& in, std::size_t index);
@@ -82,8 +91,11 @@ class emitter {
   [[nodiscard]] const declaration& register_of(const frame& in, const operand& named) const;
   [[nodiscard]] place source_of(const frame& in, const operand& named) const;
 
-  std::string_view ptx_;
   const module& source_;
+  std::string result_name_;
+  std::string argument_name_;
+  std::string table_name_;
+  std::string end_name_;
   std::vector<line> lines_;
   std::vector<table> tables_;
   std::vector<const function*> callers_;

@@ -81,9 +81,10 @@ struct module {
   std::vector<function> functions;
 };
 
-// The largest text and the most statements that are read.
+// The largest text, the most statements, and the most functions and variables that are read.
 inline constexpr std::size_t most_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t most_statements = 200'000;
+inline constexpr std::size_t most_names = 10'000;
 
 // Reads a module. Debug information (.loc, .file, .section) is left out. Throws error for what is no PTX, is
 // cut off, is larger than the limits above, or needs what functions are not made of (textures, for one).

@@ -146,6 +146,9 @@ void parser::skip_section() {
 
 void parser::read_item() {
   if (take_if(";")) return;
+  if (module_.functions.size() + module_.variables.size() > most_names)
+    throw error(current_.where,
+                "more than " + std::to_string(most_names) + " functions and variables are too many");
   if (at(".version")) return read_version();
   if (at(".target")) return read_target();
   if (at(".file") || at(".loc")) return skip_line();
@@ -292,7 +295,7 @@ void parser::read_instruction(std::vector<statement>& body) {
     }
   }
   while (!at(";")) {
-    if (!read.operands.empty()) expect(",", "an operand");
+    if (!read.operands.empty() && !take_if(",")) wanted("',' or ';' after an operand");
     count_statement();
     read.operands.push_back(read_operand());
   }

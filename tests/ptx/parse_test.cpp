@@ -58,7 +58,7 @@ TEST_CASE("what is no PTX is refused with its line and column") {
   CHECK(problem(std::string(".func f()\n{ \0 }", 15)) == "2:3: this is no text of PTX: the byte \\x00");
   CHECK(problem(".func f() { \xff }") == "1:13: this is no text of PTX: the byte \\xff");
   CHECK(problem(".func f()\n{\n  add.s32 %r1") ==
-        "3:14: the text ends, and ';' after an operand is wanted; is the file cut off?");
+        "3:14: the text ends, and ',' or ';' after an operand is wanted; is the file cut off?");
 }
 
 TEST_CASE("PTX that is cut off, unbalanced or too large is refused") {

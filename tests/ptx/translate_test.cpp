@@ -66,7 +66,7 @@ TEST_CASE("a function of Numba's convention with two inputs, word for word") {
   CHECK(made.parameters.size() == 2);
   CHECK(std::count(made.text.begin(), made.text.end(), '\n') ==
         static_cast<std::ptrdiff_t>(made.lines.size()));
-  CHECK(made.lines[10] == 14);  // the fma
+  CHECK(made.lines[11] == 14);  // the fma
   CHECK(translate(input("printed/two_inputs.ptx"), {}).name == "_Z7add_241Eff");
   CHECK(translate(input("printed/no_status.ptx"), {.how = convention::numba}).result_type == "float");
 }
@@ -80,11 +80,11 @@ TEST_CASE("every input is translated in its convention, and its types are found"
     }
     const auto made = translate(one.ptx, one.asked);
     CHECK(made.how == one.how);
-    CHECK(made.result_type == lab::ptx::translate(one.ptx, one.asked).result_type);
+    CHECK(made.result_type == one.asked.result_type);
     CHECK(made.version_major == 9);
     const std::size_t statement = made.text.find("  asm");
     CHECK(made.text.find("  asm", statement + 1) == std::string::npos);
-    for (const char* word : {"ret;", "ret.uni", ".param", "call", "func_retval0"}) {
+    for (const char* word : {"ret;", "ret.uni", ".param", "call.", " call ", "func_retval0"}) {
       CAPTURE(word);
       CHECK_FALSE(contains(made.text, word));
     }
@@ -190,7 +190,7 @@ TEST_CASE("a confused type of the result is refused") {
                  "stores a floating-point value"));
   CHECK(contains(problem(square, {.parameters = {"double"}}),
                  "the parameter is used as an integer, and is said to be double"));
-  CHECK(contains(problem(square, {.how = convention::c, .result_type = "long long"}), "stores 32 bits"));
+  CHECK(contains(problem(square, {.result_type = "long long", .how = convention::c}), "stores 32 bits"));
   CHECK(contains(problem(input("numba/square_int64.c.ptx"), {.how = convention::numba}),
                  "the pointer to the result is used for more than to store one value"));
   CHECK(contains(problem(square, {.called = "a b"}), "cannot be called 'a b'"));
@@ -232,6 +232,8 @@ TEST_CASE("tables of the module that may change are refused") {
   CHECK(
       contains(problem(".global .b64 t = generic(u);" + body), "the initial value generic(u) is no number"));
   CHECK(contains(problem(".global .b8 t[1] = {1, 2};" + body), "t has more initial values than elements"));
+  CHECK(
+      contains(problem(".global .b8 t[100000000] = {1};" + body), "the table t has more than 2^24 elements"));
   CHECK(contains(problem(".global .b32 t[2] = {1, 2};" + function("mov.u64 %rd1, t; st.global.u32 [%rd1], 4; "
                                                                   "st.param.b64 [func_retval0], %rd1; ret;")),
                  "changes memory and reads a table in global memory"));
@@ -247,4 +249,28 @@ TEST_CASE("names that nothing declares are refused") {
   CHECK(refused(".reg .b64 %rd<2>;") == "4:11: %rd is declared twice");
   CHECK(refused("L: L:") == "4:4: the label L is there twice");
   CHECK(refused("ld.param.u64 %rd1, [q];") == "4:20: the function has no parameter q");
+}
+
+TEST_CASE("functions that would take for ever are refused at once") {
+  std::string many;
+  for (int k = 0; k < 1001; ++k) many += (k == 0 ? "" : ", ") + (".param .b32 p" + std::to_string(k));
+  CHECK(contains(problem(".func f(" + many + ")\n{ ret; }"), "more than 1000 parameters"));
+  // Each function calls the next one four times: 4^12 copies.
+  std::string deep = ".func f12()\n{ ret; }\n";
+  for (int k = 11; k >= 0; --k) {
+    const std::string call = "call.uni f" + std::to_string(k + 1) + ", ();\n";
+    deep += ".func f" + std::to_string(k) + "()\n{\n" + call + call + call + call + "ret; }\n";
+  }
+  CHECK(
+      contains(problem(deep, {.name = "f0"}), "with the functions that it calls, the function is too large"));
+  CHECK(translate(deep, {.name = "f8"}).result_type == "void");
+  std::string names;
+  for (int k = 0; k < 10'002; ++k) names += ".global .b32 v" + std::to_string(k) + ";\n";
+  CHECK(contains(problem(names), "more than 10000 functions and variables"));
+  // A name that is nearly all underscores.
+  const std::string long_name = "%result" + std::string(4'000'000, '_');
+  CHECK(translate(
+            function("// " + long_name + "\nld.param.u64 %rd1, [p]; st.param.b64 [func_retval0], %rd1; ret;"),
+            {})
+            .text.size() > 4'000'000);
 }

@@ -115,9 +115,6 @@ std::string side_by_side(const std::string& ptx, const ptx::translation& made) {
   return aligned_text(rows, {alignment::left, alignment::left, alignment::left});
 }
 
-// ---- compilation
-// -------------------------------------------------------------------------------------------
-
 struct close_library {
   void operator()(void* library) const { dlclose(library); }
 };
