@@ -106,6 +106,20 @@ TEST_CASE("types are those of the loads and stores where nobody names them") {
   CHECK(signature("nvcc/widen.sm_90.ptx") == "long long, int, signed char, unsigned int");
 }
 
+TEST_CASE("a type that the PTX does not tell has to be named") {
+  const std::string ptx = function("ld.param.b64 %rd1, [p]; st.param.b64 [func_retval0], %rd1; ret;");
+  CHECK(contains(problem(ptx), "4:1: the type of this parameter is not evident and has to be named"));
+  const auto made = translate(ptx, {.result_type = "double", .parameters = {"double"}});
+  CHECK(contains(made.text, "__device__ inline double f(double x0)"));
+  CHECK(contains(made.text, "mov.b64 %%rd1, %1;"));
+  CHECK(contains(made.text, ": \"=d\"(result)"));
+  // One that an instruction tells.
+  const std::string added = function(
+      "ld.param.b64 %rd1, [p]; add.rn.f64 %rd2, %rd1, %rd1; st.param.b64 [func_retval0], %rd2; ret;");
+  CHECK(translate(added, {}).parameters[0].type == "double");
+  CHECK(translate(added, {}).result_type == "double");
+}
+
 TEST_CASE("an array of Numba is a pointer and a number of items") {
   const std::string ptx = input("numba/window_sum_float64_array.numba.ptx");
   const auto made = translate(ptx, {.called = "sum", .parameters = {"double[]"}});
