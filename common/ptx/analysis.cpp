@@ -38,6 +38,7 @@ void collect_evidence(const statement& one, evidence_map& found) {
     const bool moves_number =
         one.opcode == "mov" && one.operands.size() == 2 && one.operands[1].kind == operand_kind::number;
     if (k == 0 && one.opcode != "st" && !moves_number) of.is_constant = false;
+    if (k == 0 && moves_number) of.number = one.operands[1].text;
     if (k >= types.size()) continue;
     of.is_floating |= types[k].kind == 'f';
     const bool counts = types[k].kind == 's' || types[k].kind == 'u';

@@ -35,6 +35,7 @@ struct evidence {
   bool is_floating = false;
   bool is_integer = false;
   bool is_constant = true;  // all that defines it is moves of numbers
+  std::string number;       // the last of them
 };
 
 // Of every register of a function, by name. Loads, stores and moves say nothing of integers, since compilers

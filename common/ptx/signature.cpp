@@ -33,6 +33,15 @@ bool is_constant(const operand& value, const evidence_map& known) {
   return value.kind == operand_kind::number || (found != known.end() && found->second.is_constant);
 }
 
+// Whether the number is an integer other than 0 whose bits no floating-point value is likely to have: it
+// would be subnormal, or for small negative ones a NaN.
+bool is_small_integer(const std::string& number) {
+  constexpr std::size_t most_digits = 6;
+  const std::string digits = number.substr(!number.empty() && number[0] == '-' ? 1 : 0);
+  return !digits.empty() && digits.size() <= most_digits && digits != "0" &&
+         digits.find_first_not_of("0123456789") == std::string::npos;
+}
+
 bool looks_like_numba(const function& of, const result_pointer& pointer, const evidence_map& known) {
   if (of.results.size() != 1 || of.results[0].type != ".b32") return false;
   if (!pointer.is_stored_through || pointer.other_use != nullptr) return false;
@@ -76,6 +85,8 @@ result_facts facts_of_result(const function& of, const std::vector<const stateme
     const bool is_known = value != known.end();
     facts.is_floating |= types[0].kind == 'f' || (is_known && value->second.is_floating);
     facts.is_integer |= is_known && value->second.is_integer;
+    const bool moves_number = is_known && value->second.is_constant;
+    facts.is_integer |= is_small_integer(moves_number ? value->second.number : store->operands[1].text);
   }
   if (!is_numba) {
     const auto type = find_ptx_type(of.results[0].type);

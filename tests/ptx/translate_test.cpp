@@ -196,6 +196,12 @@ TEST_CASE("a confused type of the result is refused") {
   const std::string square = input("numba/square_int64.numba.ptx");
   CHECK(contains(problem(square, {.result_type = "double"}),
                  "the function stores an integer, and the result is said to be double"));
+  const std::string one = function("mov.u64 %rd1, 1; st.param.b64 [func_retval0], %rd1; ret;");
+  CHECK(contains(problem(one, {.result_type = "double"}), "stores an integer"));
+  CHECK(contains(problem(function("st.param.b64 [func_retval0], -1; ret;"), {.result_type = "double"}),
+                 "stores an integer"));
+  CHECK(translate(input("numba/constant_half_int64.numba.ptx"), {.result_type = "double"}).result_type ==
+        "double");
   CHECK(contains(problem(square, {.result_type = "int"}), "the function stores 64 bits, and int has 32"));
   CHECK(contains(problem(square, {.result_type = "void"}), "'void' is no arithmetic type"));
   CHECK(contains(problem(input("numba/square_float64.c.ptx"), {.result_type = "long long"}),
