@@ -8,10 +8,46 @@ namespace {
 constexpr std::size_t most_text = std::size_t{4} << 20;  // bytes of a translation, whose callees are copied
 constexpr std::size_t deepest_call = 16;
 
-// A statement of PTX as it stands in asm text, where '%' begins an operand.
+constexpr std::string_view special_registers[] = {"%tid",
+                                                  "%ntid",
+                                                  "%laneid",
+                                                  "%warpid",
+                                                  "%nwarpid",
+                                                  "%ctaid",
+                                                  "%nctaid",
+                                                  "%smid",
+                                                  "%nsmid",
+                                                  "%gridid",
+                                                  "%lanemask_",
+                                                  "%clock",
+                                                  "%pm",
+                                                  "%globaltimer",
+                                                  "%envreg",
+                                                  "%dynamic_smem_size",
+                                                  "%total_smem_size",
+                                                  "%aggr_smem_size",
+                                                  "%reserved_smem_offset",
+                                                  "%cluster",
+                                                  "%is_explicit_cluster",
+                                                  "%current_graph_exec"};
+
+bool is_special(std::string_view name) {
+  return std::any_of(std::begin(special_registers), std::end(special_registers),
+                     [&](std::string_view one) { return name.rfind(one, 0) == 0; });
+}
+
+// A statement of PTX as it stands in asm text, where '%' begins an operand. A register gets another name,
+// %rd1 that of %_rd1: the operands of an asm statement are registers of the surrounding function, which the
+// compiler calls %rd1 as well, and a block's own register would hide them.
 std::string asm_text(std::string_view ptx) {
   std::string text;
-  for (const char c : ptx) text += c == '%' ? std::string("%%") : std::string(1, c);
+  for (std::size_t at = 0; at < ptx.size(); ++at) {
+    if (ptx[at] != '%') {
+      text += ptx[at];
+    } else {
+      text += is_special(ptx.substr(at)) ? "%%" : "%%_";
+    }
+  }
   return text;
 }
 
@@ -60,34 +96,6 @@ int register_bits(const declaration& parameter) {
   return std::max(type->bits, 16);
 }
 
-constexpr std::string_view special_registers[] = {"%tid",
-                                                  "%ntid",
-                                                  "%laneid",
-                                                  "%warpid",
-                                                  "%nwarpid",
-                                                  "%ctaid",
-                                                  "%nctaid",
-                                                  "%smid",
-                                                  "%nsmid",
-                                                  "%gridid",
-                                                  "%lanemask_",
-                                                  "%clock",
-                                                  "%pm",
-                                                  "%globaltimer",
-                                                  "%envreg",
-                                                  "%dynamic_smem_size",
-                                                  "%total_smem_size",
-                                                  "%aggr_smem_size",
-                                                  "%reserved_smem_offset",
-                                                  "%cluster",
-                                                  "%is_explicit_cluster",
-                                                  "%current_graph_exec"};
-
-bool is_special(std::string_view name) {
-  return std::any_of(std::begin(special_registers), std::end(special_registers),
-                     [&](std::string_view one) { return name.rfind(one, 0) == 0; });
-}
-
 // %r1.x: the register alone.
 std::string_view without_member(std::string_view name) {
   return name.substr(0, name.find('.'));
@@ -97,6 +105,10 @@ std::string_view without_member(std::string_view name) {
 
 void refuse(position where, const std::string& why) {
   throw error(where, why + ", which cannot be translated; use the stage \"udf/04_link_time\"");
+}
+
+std::string emitter::result_register() const {
+  return asm_text(result_name_);
 }
 
 std::string emitter::unique(std::string_view ptx, std::string name) {
@@ -340,7 +352,7 @@ void emitter::emit_call(frame& in, const statement& one) {
 std::string emitter::address_of_table(const declaration& variable, position where) {
   const auto known =
       std::find_if(tables_.begin(), tables_.end(), [&](const table& one) { return one.source == &variable; });
-  if (known != tables_.end()) return known->register_text;
+  if (known != tables_.end()) return known->register_name;
   if (variable.space == ".shared") refuse(where, variable.name + " lies in shared memory");
   if (!variable.linkage.empty())
     refuse(where, variable.name + " is " + variable.linkage.substr(1) + ", so that others may change it");
@@ -348,7 +360,7 @@ std::string emitter::address_of_table(const declaration& variable, position wher
     refuse(where, variable.name + " has no initial values, and so is no constant table");
   reads_global_table_ |= variable.space == ".global";
   const std::string name = table_name_ + std::to_string(tables_.size());
-  tables_.push_back({&variable, name});
+  tables_.push_back({&variable, name, asm_text(name)});
   return name;
 }
 

@@ -32,7 +32,8 @@ class emitter {
   };
   struct table {
     const declaration* source = nullptr;
-    std::string register_text;  // that holds its address: "%table0"
+    std::string register_name;  // that holds its address: "%table0"
+    std::string register_text;  // the same in asm: "%%_table0"
   };
 
   emitter(std::string_view ptx, const module& source)
@@ -43,7 +44,7 @@ class emitter {
         end_name_(unique(ptx, "$end")) {}
 
   // Of the register that is to hold the result; it does not occur in the PTX.
-  [[nodiscard]] const std::string& result_name() const { return result_name_; }
+  [[nodiscard]] std::string result_register() const;
 
   // Emits `of` with its parameters at these places. What it stores to func_retval0 goes to `result`; nowhere
   // where that has no bits. With `pointer`, it is the stores through the first parameter that go there.

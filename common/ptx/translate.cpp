@@ -170,7 +170,7 @@ class translator {
         source_(parse(ptx)),
         of_(choose_function(source_, asked.name)),
         emitter_(ptx, source_),
-        result_register_("%" + emitter_.result_name()) {}
+        result_register_(emitter_.result_register()) {}
 
   translation run();
 
@@ -245,8 +245,8 @@ void translator::write_body(const std::vector<std::string>& inputs) {
   for (std::size_t k = 0; k < emitter_.tables().size(); ++k) {
     const emitter::table& table = emitter_.tables()[k];
     const std::string space = table.source->space.substr(1);
-    add("  .reg .b64 %" + table.register_text + ";", table.source->where.line);
-    add("  cvta.to." + space + ".u64 %" + table.register_text + ", %" +
+    add("  .reg .b64 " + table.register_text + ";", table.source->where.line);
+    add("  cvta.to." + space + ".u64 " + table.register_text + ", %" +
             std::to_string(k + (signature_.result_bits == 0 ? 0 : 1)) + ";",
         table.source->where.line);
   }

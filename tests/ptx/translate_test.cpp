@@ -45,17 +45,17 @@ TEST_CASE("a function of Numba's convention with two inputs, word for word") {
         "  float result;\n"
         "  asm(\n"
         "      \"{\\n\"\n"
-        "      \"  .reg .b32 %%result;\\n\"\n"
-        "      \"  .reg .f32 %%f<5>;\\n\"\n"
-        "      \"  .reg .b32 %%r<2>;\\n\"\n"
-        "      \"  .reg .b64 %%rd<2>;\\n\"\n"
-        "      \"  mov.f32 %%f1, %1;\\n\"\n"
-        "      \"  mov.f32 %%f2, %2;\\n\"\n"
-        "      \"  mul.f32 %%f3, %%f1, %%f1;\\n\"\n"
-        "      \"  fma.rn.f32 %%f4, %%f3, %%f1, %%f2;\\n\"\n"
-        "      \"  mov.f32 %%result, %%f4;\\n\"\n"
-        "      \"  mov.u32 %%r1, 0;\\n\"\n"
-        "      \"  mov.b32 %0, %%result;\\n\"\n"
+        "      \"  .reg .b32 %%_result;\\n\"\n"
+        "      \"  .reg .f32 %%_f<5>;\\n\"\n"
+        "      \"  .reg .b32 %%_r<2>;\\n\"\n"
+        "      \"  .reg .b64 %%_rd<2>;\\n\"\n"
+        "      \"  mov.f32 %%_f1, %1;\\n\"\n"
+        "      \"  mov.f32 %%_f2, %2;\\n\"\n"
+        "      \"  mul.f32 %%_f3, %%_f1, %%_f1;\\n\"\n"
+        "      \"  fma.rn.f32 %%_f4, %%_f3, %%_f1, %%_f2;\\n\"\n"
+        "      \"  mov.f32 %%_result, %%_f4;\\n\"\n"
+        "      \"  mov.u32 %%_r1, 0;\\n\"\n"
+        "      \"  mov.b32 %0, %%_result;\\n\"\n"
         "      \"}\\n\"\n"
         "      : \"=f\"(result)\n"
         "      : \"f\"(x0), \"f\"(x1));\n"
@@ -111,7 +111,7 @@ TEST_CASE("a type that the PTX does not tell has to be named") {
   CHECK(contains(problem(ptx), "4:1: the type of this parameter is not evident and has to be named"));
   const auto made = translate(ptx, {.result_type = "double", .parameters = {"double"}});
   CHECK(contains(made.text, "__device__ inline double f(double x0)"));
-  CHECK(contains(made.text, "mov.b64 %%rd1, %1;"));
+  CHECK(contains(made.text, "mov.b64 %%_rd1, %1;"));
   CHECK(contains(made.text, ": \"=d\"(result)"));
   // One that an instruction tells.
   const std::string added = function(
@@ -125,7 +125,7 @@ TEST_CASE("an array of Numba is a pointer and a number of items") {
   const auto made = translate(ptx, {.called = "sum", .parameters = {"double[]"}});
   CHECK(contains(made.text, "double sum(const double* x0, long long x0_items)"));
   CHECK(contains(made.text, ": \"l\"(x0), \"l\"(x0_items)"));
-  CHECK(contains(made.text, "mov.b64 %%rd28, 8;"));  // the stride
+  CHECK(contains(made.text, "mov.b64 %%_rd28, 8;"));  // the stride
   CHECK(contains(made.text, "asm volatile("));
   CHECK(contains(made.text, ": \"memory\");"));
   CHECK(contains(problem(ptx, {.parameters = {"float[]", "double"}}), "has no more than 8 parameters"));
@@ -139,13 +139,13 @@ TEST_CASE("the sign of a parameter is that of its load") {
             "\nst.param.b64 [func_retval0+0], %rd1; ret; }",
         {});
   };
-  CHECK(contains(made("ld.param.s32 %rd1, [p];").text, "cvt.s64.s32 %%rd1, %1;"));
+  CHECK(contains(made("ld.param.s32 %rd1, [p];").text, "cvt.s64.s32 %%_rd1, %1;"));
   CHECK(made("ld.param.s32 %rd1, [p];").parameters[0].type == "int");
-  CHECK(contains(made("ld.param.u32 %rd1, [p];").text, "cvt.u64.u32 %%rd1, %1;"));
+  CHECK(contains(made("ld.param.u32 %rd1, [p];").text, "cvt.u64.u32 %%_rd1, %1;"));
   CHECK(made("ld.param.u32 %rd1, [p];").parameters[0].type == "unsigned int");
-  CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "cvt.s64.s8 %%rd1, %1;"));
+  CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "cvt.s64.s8 %%_rd1, %1;"));
   CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "\"h\"(static_cast<short>(x0))"));
-  CHECK(contains(made("ld.param.s8 %rs1, [p]; cvt.s64.s16 %rd1, %rs1;").text, "cvt.s16.s8 %%rs1, %1;"));
+  CHECK(contains(made("ld.param.s8 %rs1, [p]; cvt.s64.s16 %rd1, %rs1;").text, "cvt.s16.s8 %%_rs1, %1;"));
   CHECK(contains(problem(function("ld.param.u64 %r1, [p]; ret;"), {.result_type = "void"}),
                  "stores no result"));
   CHECK(contains(problem(function("ld.param.u64 %r1, [p]; st.param.b64 [func_retval0], %rd1; ret;")),
@@ -158,10 +158,10 @@ TEST_CASE("returns go to the end of the function, and labels stay") {
       "%rd1, 0;\n"
       "@%p1 ret;\n@!%p1 bra L1;\nret.uni;\nL1:\nst.param.b64 [func_retval0+0], %rd1;\nret;");
   const std::string text = translate(ptx, {}).text;
-  CHECK(contains(text, "@%%p1 bra $end;"));
+  CHECK(contains(text, "@%%_p1 bra $end;"));
   CHECK(contains(text, "bra.uni $end;"));
   CHECK(contains(text, "L1:\\n"));
-  CHECK(contains(text, "$end:\\n\"\n      \"  mov.b64 %0, %%result;"));
+  CHECK(contains(text, "$end:\\n\"\n      \"  mov.b64 %0, %%_result;"));
   // The label stands before a store of the status, which is dropped.
   const std::string numba =
       ".visible .func (.param .b32 func_retval0) g(.param .b64 r, .param .b64 p)\n{ .reg .pred %p<2>; .reg "
@@ -172,8 +172,8 @@ TEST_CASE("returns go to the end of the function, and labels stay") {
   const auto made = translate(numba, {});
   CHECK(made.how == convention::numba);
   CHECK(contains(made.text, "L2:\\n"));
-  CHECK(contains(made.text, "mov.b64 %%result, 7;"));
-  CHECK(contains(made.text, "mov.b64 %%result, 0;"));  // a path that stores nothing
+  CHECK(contains(made.text, "mov.b64 %%_result, 7;"));
+  CHECK(contains(made.text, "mov.b64 %%_result, 0;"));  // a path that stores nothing
 }
 
 TEST_CASE("special registers, pragmas and names that occur already") {
@@ -183,10 +183,10 @@ TEST_CASE("special registers, pragmas and names that occur already") {
       "ret;\n"
       "st.param.b64 [func_retval0], %rd2; ret;");
   const std::string text = translate(ptx, {}).text;
-  CHECK(contains(text, "mov.u32 %%r1, %%tid.x;"));
+  CHECK(contains(text, "mov.u32 %%_r1, %%tid.x;"));
   CHECK(contains(text, ".pragma \\\"nounroll\\\";"));
-  CHECK(contains(text, "mov.b64 %0, %%result_;"));
-  CHECK(contains(text, "@%%p1 bra $end_;"));
+  CHECK(contains(text, "mov.b64 %0, %%_result_;"));
+  CHECK(contains(text, "@%%_p1 bra $end_;"));
   CHECK(contains(
       translate(function("mov.u64 %rd1, %clock64; st.param.b64 [func_retval0], %rd1; ret;"), {}).text,
       "asm volatile("));

@@ -36,7 +36,7 @@ TEST_CASE("PTX is shown beside its translation, which --json keeps") {
   expect({inputs + "/printed/two_inputs.ptx", "--called", "cube_plus", "--json", json}, 0,
          {"_Z7add$241Eff: PTX 0.0 for any target, Numba's convention",
           "__device__ inline float cube_plus(float x0, float x1) {", "mul.f32 %f3, %f1, %f1;",
-          "|        \"  mul.f32 %%f3, %%f1, %%f1;\\n\""});
+          "|        \"  mul.f32 %%_f3, %%_f1, %%_f1;\\n\""});
   const auto document = nlohmann::json::parse(lab::test::get(json));
   CHECK(document["schema"] == "kernel-lab-translate");
   CHECK(document["convention"] == "numba");

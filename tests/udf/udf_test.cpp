@@ -2,6 +2,8 @@
 // stack is needed, and the text is that of the function that was asked for.
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,29 @@ std::string from_ptx(const problem::parameters& p) {
   return types_text(types) + translated.text + kernel_text(types, walk::elements, text_of("kernels.cuh"));
 }
 
+// The registers that a text declares: "%rd" of ".reg .b64 %rd<5>;".
+std::set<std::string> declared_registers(const std::string& ptx) {
+  static const std::regex declaration(R"(\.reg \.\w+ *\t*(%[A-Za-z_$]+))");
+  std::set<std::string> names;
+  for (std::sregex_iterator one(ptx.begin(), ptx.end(), declaration); one != std::sregex_iterator(); ++one)
+    names.insert((*one)[1]);
+  return names;
+}
+
+// A register that is declared within an asm statement hides one of the same name around it, an operand, say.
+std::string hidden_register(std::string ptx) {
+  std::set<std::string> inner;
+  for (std::size_t begin = 0; (begin = ptx.find("// begin inline asm")) != std::string::npos;) {
+    const std::size_t end = ptx.find("// end inline asm", begin);
+    for (const std::string& name : declared_registers(ptx.substr(begin, end - begin))) inner.insert(name);
+    ptx.erase(begin, end - begin);
+  }
+  for (const std::string& name : declared_registers(ptx)) {
+    if (inner.count(name) != 0) return name;
+  }
+  return "";
+}
+
 // The compiler's words about stack and registers, and the PTX.
 void require_no_call(const std::string& source) {
   const run_time::compiled machine =
@@ -76,6 +101,7 @@ void require_no_call(const std::string& source) {
   const run_time::compiled ptx =
       run_time::compile({.source = source, .architecture = 90, .wanted = run_time::target::ptx});
   CHECK(ptx.image.find("call") == std::string::npos);
+  CHECK(hidden_register(ptx.image) == "");
   CHECK(ptx.image.find(std::string(".entry ") + kernel_name) != std::string::npos);
 }
 
@@ -102,6 +128,17 @@ TEST_CASE("a function that is not inlined is seen") {
                          .architecture = 90,
                          .wanted = run_time::target::ptx});
   CHECK(ptx.image.find("call") != std::string::npos);
+}
+
+TEST_CASE("a register that hides an operand is seen") {
+  if (!has_compiler()) return;
+  const run_time::compiled ptx = run_time::compile(
+      {.source =
+           "extern \"C\" __global__ void k(short* x) { short y; asm(\"{ .reg .b16 %%rs<3>; mov.b16 %%rs1, 7; "
+           "mov.b16 %0, %%rs1; }\" : \"=h\"(y)); *x = y; }",
+       .architecture = 90,
+       .wanted = run_time::target::ptx});
+  CHECK(hidden_register(ptx.image) == "%rs");
 }
 
 TEST_CASE("function and kernel are linked as LTO-IR") {
