@@ -5,9 +5,9 @@
 #if !LAB_EMULATED
 
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/run_time/cached_compile.hpp"
@@ -28,28 +28,24 @@ inline int device_architecture() {
   return 10 * major + minor;
 }
 
-// Compiles by way of the cache on disk; a warning of the cache goes to standard error.
+// Compiles by way of the cache on disk; a warning of the cache goes to standard error. What a cache that
+// works not has compiled twice is kept by this process.
 inline run_time::compiled compile(const run_time::compile_request& request) {
+  static std::map<std::string, std::optional<run_time::compiled>> compiled_here;
+  const std::string key = std::to_string(static_cast<int>(request.wanted)) + request.source;
+  const auto found = compiled_here.find(key);
+  if (found != compiled_here.end() && found->second) return *found->second;
   run_time::cached_compiled made = run_time::compile_cached(request, run_time::process_cache());
   if (!made.warning.empty()) std::fprintf(stderr, "%s\n", made.warning.c_str());
+  if (made.from == run_time::origin::compiled) {
+    if (found == compiled_here.end()) {
+      compiled_here[key] = std::nullopt;
+    } else {
+      found->second = made.result;
+    }
+  }
   return std::move(made.result);
 }
-
-// A kernel is compiled for types and a function, and not for a number of values: plans of one process share
-// it.
-class loaded_kernels {
- public:
-  // The kernel of this key; `make` returns its cubin when there is none yet.
-  std::shared_ptr<const run_time::kernel_library> get(const std::string& key,
-                                                      const std::function<std::string()>& make) {
-    auto& found = libraries_[key];
-    if (!found) found = std::make_shared<const run_time::kernel_library>(make());
-    return found;
-  }
-
- private:
-  std::map<std::string, std::shared_ptr<const run_time::kernel_library>> libraries_;
-};
 
 // Blocks for n elements: as many as the device holds, or a block for each tile of pairs.
 inline dim3 grid_for(std::int64_t n, walk how) {
@@ -58,13 +54,9 @@ inline dim3 grid_for(std::int64_t n, walk how) {
   return dim3(static_cast<unsigned>((n + tile - 1) / tile));
 }
 
-// A plan that launches the kernel of a cubin, which `make` compiles unless this process has it.
-inline plan<problem> plan_of(const problem::parameters& p, walk how,
-                             const std::function<std::string()>& make) {
-  static loaded_kernels kernels;
-  const std::string key =
-      std::to_string(p.type) + " " + std::to_string(p.result) + " " + std::to_string(p.function);
-  const auto library = kernels.get(key, make);
+// A plan that launches the kernel of a cubin.
+inline plan<problem> plan_of(const std::string& cubin, walk how) {
+  const auto library = std::make_shared<const run_time::kernel_library>(cubin);
   const run_time::loaded_kernel kernel = library->kernel(kernel_name);
   return {.launch = [library, kernel, how](const input& in, const output& out, workspace /*scratch*/,
                                            cudaStream_t stream) {

@@ -27,19 +27,18 @@ const std::string& ptx_of(const problem::parameters& p) {
 }
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  return plan_of(p, walk::elements, [&] {
-    const signature types = signature::of(p);
-    const std::string value = cpp_name(types.value);
-    const ptx::translation translated =
-        ptx::translate(ptx_of(p), {.called = function_name,
-                                   .result_type = cpp_name(types.result),
-                                   .parameters = {types.of_windows ? value + "[]" : value},
-                                   .how = ptx::convention::numba});
-    return compile(
-               {.source = types_text(types) + translated.text + kernel_text(types, walk::elements, kernels),
-                .architecture = device_architecture()})
-        .image;
-  });
+  const signature types = signature::of(p);
+  const std::string value = cpp_name(types.value);
+  const ptx::translation translated =
+      ptx::translate(ptx_of(p), {.called = function_name,
+                                 .result_type = cpp_name(types.result),
+                                 .parameters = {types.of_windows ? value + "[]" : value},
+                                 .how = ptx::convention::numba});
+  const std::string cubin =
+      compile({.source = types_text(types) + translated.text + kernel_text(types, walk::elements, kernels),
+               .architecture = device_architecture()})
+          .image;
+  return plan_of(cubin, walk::elements);
 }
 #endif
 

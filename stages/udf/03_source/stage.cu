@@ -14,14 +14,14 @@ constexpr const char* kernels =
     ;
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  return plan_of(p, walk::elements, [&] {
-    const signature types = signature::of(p);
-    return compile({.source = types_text(types) + functions +
-                              calling(types, function_names[p.function], "__device__ inline") +
-                              kernel_text(types, walk::elements, kernels),
-                    .architecture = device_architecture()})
-        .image;
-  });
+  const signature types = signature::of(p);
+  const std::string cubin =
+      compile({.source = types_text(types) + functions +
+                         calling(types, function_names[p.function], "__device__ inline") +
+                         kernel_text(types, walk::elements, kernels),
+               .architecture = device_architecture()})
+          .image;
+  return plan_of(cubin, walk::elements);
 }
 #endif
 

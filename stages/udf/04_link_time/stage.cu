@@ -29,11 +29,13 @@ std::string linked(const problem::parameters& p) {
                               calling(types, function_names[p.function], "extern \"C\" __device__")),
       part("kernel.cu", types_text(types) + "extern \"C\" __device__ " + declaration(types) + ";\n" +
                             kernel_text(types, walk::elements, kernels))};
-  return run_time::link(parts, architecture).cubin;
+  return run_time::cached(run_time::key_of(parts, architecture),
+                          [&] { return run_time::link(parts, architecture).cubin; })
+      .image;
 }
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  return plan_of(p, walk::elements, [&] { return linked(p); });
+  return plan_of(linked(p), walk::elements);
 }
 #endif
 
