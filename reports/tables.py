@@ -16,6 +16,9 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- predicted: TRACK/NN_name -->      what the stage claims, and what the records say of it
     <!-- /predicted -->
 
+    <!-- compile_times: TRACK -->         what compiling at run time costs, from reports/h200/compile_times/TRACK.json
+    <!-- /compile_times -->
+
     <!-- counters: modelled -->               the catalogue of counters, harness/counters.json; or "counters: others"
     <!-- /counters -->
 
@@ -42,6 +45,7 @@ import json
 import math
 import pathlib
 import re
+import statistics
 import sys
 
 import claims
@@ -51,7 +55,7 @@ from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters|compile_times): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
@@ -541,8 +545,22 @@ def counters(_records, which):
     return "\n".join(lines) + "\n"
 
 
+def compile_times(_records, track):
+    """Milliseconds of each way to compile, medians of fresh processes."""
+    document = read_json(RECORDS / "compile_times" / f"{track}.json")
+    lines = [
+        "| way | libraries loaded, ms | first function, ms | next function, ms | from the cache, ms | processes |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for way in dict.fromkeys(row["way"] for row in document["rows"]):
+        rows = [row for row in document["rows"] if row["way"] == way]
+        cells = [f"{1e3 * statistics.median(row[member] for row in rows):.3g}" for member in ("load_seconds", "first_seconds", "next_seconds", "cached_seconds")]
+        lines.append(f"| {way} | {' | '.join(cells)} | {len(rows)} |")
+    return "\n".join(lines) + f"\n\n{document['machine']}, {document['created'][:10]}.\n"
+
+
 def page(records, text, directory):
-    makers = {"ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
+    makers = {"compile_times": compile_times, "ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
