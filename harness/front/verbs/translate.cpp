@@ -1,16 +1,16 @@
 #include "common/ptx/translate.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <memory>
 #include <set>
 #include <span>
 
 #include "common/file.hpp"
 #include "common/ptx/module.hpp"
+#include "common/run_time/compiler.hpp"
 #include "common/utf8.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
@@ -115,28 +115,6 @@ std::string side_by_side(const std::string& ptx, const ptx::translation& made) {
   return aligned_text(rows, {alignment::left, alignment::left, alignment::left});
 }
 
-struct close_library {
-  void operator()(void* library) const { dlclose(library); }
-};
-using shared_library = std::unique_ptr<void, close_library>;
-
-shared_library open_nvrtc() {
-  for (const char* path :
-       {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib/libnvrtc.so.13"}) {
-    if (void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return shared_library(library);
-  }
-  throw environment_error(
-      "--compile needs NVRTC (libnvrtc.so.13 of the CUDA Toolkit 13), and it was not found; without "
-      "--compile none is needed");
-}
-
-template <class Function>
-Function symbol(const shared_library& library, const char* name) {
-  const auto found = reinterpret_cast<Function>(dlsym(library.get(), name));
-  if (found == nullptr) throw environment_error(fmt::format("NVRTC has no function {}", name));
-  return found;
-}
-
 // A kernel that calls the function twice, so that labels and registers of both copies meet.
 std::string kernel_around(const ptx::translation& made) {
   std::string parameters, arguments;
@@ -153,43 +131,35 @@ std::string kernel_around(const ptx::translation& made) {
       gives ? "results[1] = " : "", call);
 }
 
-// Compiles to machine code. Returns what NVRTC says against it; no value where it compiles.
-std::optional<std::string> compile_translation(const ptx::translation& made,
-                                               const std::string& architecture) {
-  using program = void*;
-  const shared_library nvrtc = open_nvrtc();
-  const auto create =
-      symbol<int (*)(program*, const char*, const char*, int, const char* const*, const char* const*)>(
-          nvrtc, "nvrtcCreateProgram");
-  const auto compile = symbol<int (*)(program, int, const char* const*)>(nvrtc, "nvrtcCompileProgram");
-  const auto log_size = symbol<int (*)(program, std::size_t*)>(nvrtc, "nvrtcGetProgramLogSize");
-  const auto log = symbol<int (*)(program, char*)>(nvrtc, "nvrtcGetProgramLog");
-  const auto destroy = symbol<int (*)(program*)>(nvrtc, "nvrtcDestroyProgram");
-  program made_program = nullptr;
-  if (create(&made_program, kernel_around(made).c_str(), "translation.cu", 0, nullptr, nullptr) != 0)
-    throw environment_error("NVRTC makes no program");
-  const std::string option = "--gpu-architecture=" + architecture;
-  const char* const options[] = {option.c_str(), "--std=c++20"};
-  const int code = compile(made_program, 2, options);
-  std::size_t size = 0;
-  std::string said;
-  if (log_size(made_program, &size) == 0 && size > 1) {
-    said.resize(size);
-    log(made_program, said.data());
-    said.pop_back();
-  }
-  destroy(&made_program);
-  if (code == 0) return std::nullopt;
-  return said.empty() ? fmt::format("error {} of NVRTC", code) : said;
+// "sm_90" is 90.
+int architecture_of(const std::string& text) {
+  constexpr std::string_view prefix = "sm_";
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const bool begins = text.rfind(prefix, 0) == 0;
+  const auto [last, problem] = std::from_chars(begins ? text.data() + prefix.size() : end, end, number);
+  if (problem != std::errc() || last != end || number < 10 || number > 999)
+    throw usage_error(fmt::format("--compile needs an architecture such as sm_90, not '{}'", text));
+  return number;
 }
 
-void check_architecture(const std::string& architecture) {
-  const bool fits = architecture.rfind("sm_", 0) == 0 && architecture.size() > 3 &&
-                    architecture.size() <= 8 &&
-                    std::all_of(architecture.begin() + 3, architecture.end(),
-                                [](char c) { return (c >= '0' && c <= '9') || c == 'a' || c == 'f'; });
-  if (!fits && !architecture.empty())
-    throw usage_error(fmt::format("--compile needs an architecture such as sm_90, not '{}'", architecture));
+// Compiles to machine code. Throws usage_error with NVRTC's words against it.
+void compile_translation(const ptx::translation& made, int architecture) {
+  try {
+    const run_time::version written{made.version_major, made.version_minor};
+    if (const run_time::version newest = run_time::newest_ptx_version(); written > newest) {
+      throw usage_error(fmt::format("this is PTX {}, and NVRTC here knows no more than {}",
+                                    run_time::to_string(written), run_time::to_string(newest)));
+    }
+    static_cast<void>(run_time::compile(
+        {.source = kernel_around(made), .file_name = "translation.cu", .architecture = architecture}));
+  } catch (const run_time::library_error& missing) {
+    throw environment_error(
+        fmt::format("--compile needs NVRTC: {}; without --compile none is needed", missing.what()));
+  } catch (const run_time::compile_error& against) {
+    throw usage_error(
+        fmt::format("NVRTC does not compile the translation for sm_{}:\n{}", architecture, against.what()));
+  }
 }
 
 nlohmann::json document_of(const translate_options& options, const ptx::translation& made) {
@@ -214,7 +184,7 @@ nlohmann::json document_of(const translate_options& options, const ptx::translat
 }  // namespace
 
 int translate_file(const translate_options& options) {
-  check_architecture(options.compile);
+  const int architecture = options.compile.empty() ? 0 : architecture_of(options.compile);
   const ptx::request asked = request_from(options);
   check_files({{"FILE", options.file}}, {{"--json", options.json_path}});
   const std::string text = read_ptx(options.file);
@@ -230,10 +200,7 @@ int translate_file(const translate_options& options) {
               made.how == ptx::convention::numba ? "Numba's" : "C's", side_by_side(text, made).c_str());
   if (!options.json_path.empty()) write_file(options.json_path, json_text(document_of(options, made)));
   if (options.compile.empty()) return exit_ok;
-  if (const auto against = compile_translation(made, options.compile)) {
-    throw usage_error(
-        fmt::format("NVRTC does not compile the translation for {}:\n{}", options.compile, *against));
-  }
+  compile_translation(made, architecture);
   std::printf("\nNVRTC compiles it for %s, twice in one kernel.\n", options.compile.c_str());
   return exit_ok;
 }
