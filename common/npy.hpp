@@ -1,6 +1,6 @@
 // Reading and writing NumPy's `.npy` files (numpy.lib.format, versions 1.0 to 3.0) of float64, float32,
-// int64 and bool. Arrays go straight between the file and the caller's memory, so an 8 GB file needs 8 GB, or less in
-// pieces.
+// int64 and bool. Arrays go straight between the file and the caller's memory, so an 8 GB file needs 8 GB, or
+// less in pieces.
 #pragma once
 
 #include <cstdint>

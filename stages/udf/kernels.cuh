@@ -3,15 +3,16 @@
 
 // results[i] = function(values[i]) for i < n, neighbouring threads on neighbouring elements.
 template <class Value, class Result, class Function>
-__device__ __forceinline__ void apply_to_elements(const Value* __restrict__ values, Result* __restrict__ results,
-                                                  long long n, const Function& function) {
+__device__ __forceinline__ void apply_to_elements(const Value* __restrict__ values,
+                                                  Result* __restrict__ results, long long n,
+                                                  const Function& function) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride)
     results[i] = static_cast<Result>(function(values[i]));
 }
 
-// The same with 16-byte loads: a thread has two neighbouring values at once, and `vectors` such pairs under way.
-// Both arrays begin at a multiple of 16 bytes.
+// The same with 16-byte loads: a thread has two neighbouring values at once, and `vectors` such pairs under
+// way. Both arrays begin at a multiple of 16 bytes.
 template <int vectors, class Value, class Result, class Function>
 __device__ __forceinline__ void apply_to_pairs(const Value* __restrict__ values, Result* __restrict__ results,
                                                long long n, const Function& function) {
@@ -44,15 +45,17 @@ __device__ __forceinline__ void apply_to_pairs(const Value* __restrict__ values,
   if (n % 2 != 0 && first == 0) results[n - 1] = static_cast<Result>(function(values[n - 1]));
 }
 
-// results[i] = function of the values i - window + 1 .. i, of those that there are; `incomplete` where they are
-// fewer than min_periods.
+// results[i] = function of the values i - window + 1 .. i, of those that there are; `incomplete` where they
+// are fewer than min_periods.
 template <class Value, class Result, class Function>
-__device__ __forceinline__ void apply_to_windows(const Value* __restrict__ values, Result* __restrict__ results,
-                                                 long long n, long long window, long long min_periods,
-                                                 Result incomplete, const Function& function) {
+__device__ __forceinline__ void apply_to_windows(const Value* __restrict__ values,
+                                                 Result* __restrict__ results, long long n, long long window,
+                                                 long long min_periods, Result incomplete,
+                                                 const Function& function) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
     const long long count = i + 1 < window ? i + 1 : window;
-    results[i] = count < min_periods ? incomplete : static_cast<Result>(function(values + (i + 1 - count), count));
+    results[i] =
+        count < min_periods ? incomplete : static_cast<Result>(function(values + (i + 1 - count), count));
   }
 }

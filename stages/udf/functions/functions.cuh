@@ -1,5 +1,5 @@
-// The track's functions in CUDA C++, without a header: 90_ahead_of_time and 01_function_pointer include this text,
-// and 03 to 05 hand it to NVRTC as it stands. Value is the element type.
+// The track's functions in CUDA C++, without a header: 90_ahead_of_time and 01_function_pointer include this
+// text, and 03 to 05 hand it to NVRTC as it stands. Value is the element type.
 
 // 81 256 625 1296 2401 of 9 16 25 36 49.
 template <class Value>
@@ -28,8 +28,9 @@ __device__ bool member(Value x) {
 // Whether x is among the first 20 prime numbers.
 template <class Value>
 __device__ bool member20(Value x) {
-  return x == 2 || x == 3 || x == 5 || x == 7 || x == 11 || x == 13 || x == 17 || x == 19 || x == 23 || x == 29 ||
-         x == 31 || x == 37 || x == 41 || x == 43 || x == 47 || x == 53 || x == 59 || x == 61 || x == 67 || x == 71;
+  return x == 2 || x == 3 || x == 5 || x == 7 || x == 11 || x == 13 || x == 17 || x == 19 || x == 23 ||
+         x == 29 || x == 31 || x == 37 || x == 41 || x == 43 || x == 47 || x == 53 || x == 59 || x == 61 ||
+         x == 67 || x == 71;
 }
 
 // The sum of `count` values from `window` on.
