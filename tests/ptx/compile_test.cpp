@@ -13,7 +13,6 @@ namespace {
 using lab::test::compile_with_nvrtc;
 using lab::test::compiled;
 
-
 std::string kernel_around(const lab::ptx::translation& made) {
   std::string parameters, arguments;
   for (const auto& one : made.parameters) {

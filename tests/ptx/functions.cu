@@ -1,5 +1,5 @@
-// Device functions whose PTX, as nvcc makes it, is translated by the tests (make_inputs.py compiles each by itself).
-// A function is kept by -rdc=true; what stands between two lines "// FILE" is one file.
+// Device functions whose PTX, as nvcc makes it, is translated by the tests (make_inputs.py compiles each by
+// itself). A function is kept by -rdc=true; what stands between two lines "// FILE" is one file.
 
 // FILE add_scaled double double*,double,double
 extern "C" __device__ int add_scaled(double* result, double x, double y) {
@@ -41,15 +41,24 @@ extern "C" __device__ double log_gamma(double x) {
 // FILE switch_table int int,int
 extern "C" __device__ int switch_table(int x, int y) {
   switch (x) {
-    case 0: return y * 3;
-    case 1: return y / 7;
-    case 2: return y ^ 12345;
-    case 3: return __popc(y);
-    case 4: return y % 11;
-    case 5: return y << 5;
-    case 6: return __clz(y);
-    case 7: return y * y * y;
-    default: return -1;
+    case 0:
+      return y * 3;
+    case 1:
+      return y / 7;
+    case 2:
+      return y ^ 12345;
+    case 3:
+      return __popc(y);
+    case 4:
+      return y % 11;
+    case 5:
+      return y << 5;
+    case 6:
+      return __clz(y);
+    case 7:
+      return y * y * y;
+    default:
+      return -1;
   }
 }
 // FILE lookup int int
