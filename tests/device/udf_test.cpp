@@ -1,0 +1,65 @@
+// User-defined functions: the gate rejects each wrong kernel for the right reason.
+#include <string>
+
+#include "common/stream.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
+#include "stages/udf/problem.hpp"
+#include "tests/catch.hpp"
+#include "tests/device/device.hpp"
+
+namespace {
+
+lab::verification_record verified(const std::string& name) {
+  const lab::stream stream;
+  const lab::stage_entry& stage = lab::find_stage("udf/" + name);
+  return lab::verify(stage, {1, 2}, true, stream.get(),
+                     lab::default_parameters(lab::track_of(stage).describe()));
+}
+
+// `words`: of the result; `where`: of the parameters or the input.
+void require_wrong(const std::string& name, lab::failure_kind kind, const std::string& words,
+                   const std::string& where) {
+  lab::skip_without_device();
+  const lab::verification_record record = verified(name);
+  INFO(name);
+  REQUIRE(record.failure);
+  const std::string message = lab::failure_message(*record.failure);
+  INFO(message);
+  CHECK(record.failure->kind == kind);
+  CHECK(message.find(words) != std::string::npos);
+  CHECK(message.find(where) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a wrong user-defined function is rejected, in words that say what is wrong") {
+  using lab::failure_kind;
+  SECTION("32 bits of 64") {
+    require_wrong("cuts_to_32_bits", failure_kind::wrong, "wrong at index 0", "result=int64 type=int64");
+  }
+  SECTION("a sign that is lost") {
+    require_wrong("loses_sign", failure_kind::wrong, ", found 42949", "function=window_sum");
+  }
+  SECTION("a byte that is no bool") {
+    require_wrong("stores_byte", failure_kind::wrong, "wrong at index 0: expected 1, found",
+                  "result=bool type=int64");
+  }
+  SECTION("a bool of one byte") {
+    require_wrong("tests_low_byte", failure_kind::wrong, "expected 1, found 0", "result=bool type=int64");
+  }
+  SECTION("a value too few in the first windows") {
+    require_wrong("shortens_first_windows", failure_kind::wrong, "wrong at index 0: expected 1, found 0",
+                  "min-periods=1");
+  }
+  SECTION("an incomplete window") {
+    require_wrong("shifts_incomplete", failure_kind::wrong,
+                  "wrong at index 1:", "function=window_sum min-periods=0");
+  }
+  SECTION("the limit of a branch") {
+    require_wrong("includes_the_limit", failure_kind::wrong, "expected 1, found 8", "function=branch");
+  }
+  SECTION("a value that belongs to no pair") {
+    require_wrong("drops_odd_value", failure_kind::unwritten, "output 272 was never written", "n=273");
+  }
+}
