@@ -2,6 +2,9 @@
 // launched. For CUDA alone.
 #pragma once
 
+#include "stages/udf/grid.hpp"
+#include "stages/udf/source.hpp"
+
 #if !LAB_EMULATED
 
 #include <cstdio>
@@ -12,8 +15,6 @@
 
 #include "common/run_time/cached_compile.hpp"
 #include "common/run_time/module.hpp"
-#include "stages/udf/grid.hpp"
-#include "stages/udf/source.hpp"
 
 namespace lab::udf {
 
