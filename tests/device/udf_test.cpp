@@ -51,7 +51,7 @@ TEST_CASE("a wrong user-defined function is rejected, in words that say what is 
     parameters["n"] = 10'000;
     parameters["window"] = 3;
     parameters["function"] = "window_sum";
-    // A small negative sum shows it.
+    // No trial has a small negative sum; the inputs at the measured size do.
     const auto found = lab::verify_and_measure(stage, parameters, {1, 2}, {}, {}, stream.get());
     check_words(found.verification, ", found 42949", "function=window_sum");
     CHECK_FALSE(found.timing);

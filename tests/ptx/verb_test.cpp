@@ -77,7 +77,7 @@ TEST_CASE("bad calls of the verb") {
   expect({file, "--result", ""}, 2, {"--result needs a value"});
 }
 
-TEST_CASE("--compile asks NVRTC, where there is one") {
+TEST_CASE("NVRTC compiles what the verb translates, where there is one") {
   const std::string file = inputs + "/nvcc/square.sm_90.ptx";
   const auto result = lab::front::run_command({LAB_PROGRAM, "translate", file, "--compile", "sm_90"},
                                               std::chrono::seconds(60));
