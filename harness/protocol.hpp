@@ -136,7 +136,9 @@ void to_json(nlohmann::json& json, const parameter_description& parameter);
 void from_json(const nlohmann::json& json, parameter_description& parameter);
 void to_json(nlohmann::json& json, const stage_description& stage);
 void from_json(const nlohmann::json& json, stage_description& stage);
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(track_description, name, title, unit, inputs, draws, parameters, stages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(text_description, name, meaning, is_file)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(track_description, name, title, unit, inputs, draws, parameters, texts,
+                                   stages)
 void to_json(nlohmann::json& json, const worker_description& description);
 void from_json(const nlohmann::json& json, worker_description& description);
 void to_json(nlohmann::json& json, const answer_record& answer);

@@ -194,6 +194,13 @@ struct stage_description {
   std::string broken;  // what its worker did instead of describing it; the front alone knows
 };
 
+// A text of a person's own that `apply` of a track takes beside parameters, as an option of this name.
+struct text_description {
+  std::string name;
+  std::string meaning;
+  bool is_file = false;  // the name of one
+};
+
 // Stages come in the order of their ladder.
 struct track_description {
   std::string name;
@@ -203,6 +210,7 @@ struct track_description {
   bool draws =
       false;  // its output is an image, and `apply` draws a second: the difference from what is right
   std::vector<parameter_description> parameters;
+  std::vector<text_description> texts = {};
   std::vector<stage_description> stages;
 };
 

@@ -203,7 +203,17 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
 //   why_invalid(p)                         parameters that make no sense together
 //   parameters_of_files(headers, paths)    of `apply`; n, where it is missing
 //   draw, draw_difference                  of an image
+//   texts() and more                       of a person's own function: takes_texts, below
 //
 // The tracks below stages/ show each.
+
+// A problem whose `apply` takes a person's own function as a text. texts() describes the options;
+// stand_in_for(texts, values) sets the parameters by which a stage is proved at this size, and take(texts, p)
+// the text itself; prepare_right(p, stream) is the plan, made another way than the stages', of what is right.
+// Both that take texts throw usage_error for those that make no sense.
+template <class Problem>
+concept takes_texts = requires {
+  Problem::texts();
+};
 
 }  // namespace lab

@@ -55,6 +55,7 @@ class array_track final : public track {
     track_description description{
         .title = Problem::title, .unit = Problem::unit, .inputs = input_count(), .draws = draws};
     description.parameters = describe_parameters(Problem::describe());
+    if constexpr (takes_texts<Problem>) description.texts = Problem::texts();
     return description;
   }
 
@@ -117,10 +118,7 @@ class array_track final : public track {
                                         const parameter_values& values) const override {
     const stage<Problem>& found = typed(entry);
     const parameters p = typed(values);
-    if (found.unsupported != nullptr) {
-      const std::string why = call_stage("unsupported", [&] { return found.unsupported(p); });
-      if (!why.empty()) return why;
-    }
+    if (std::string why = unsupported_by(entry, p); !why.empty()) return why;
     return with_elements<Problem>(
         p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) -> std::string {
           using made = array_workload<Problem, Output, Inputs...>;
@@ -142,10 +140,10 @@ class array_track final : public track {
         });
   }
 
-  [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
-                                   const std::vector<std::string>& inputs,
-                                   const std::vector<std::string>& outputs,
+  [[nodiscard]] check_result apply(const stage_entry& entry, const application& to,
                                    cudaStream_t stream) const override {
+    const auto& [given, inputs, outputs, texts] = to;
+    if constexpr (!takes_texts<Problem>) refuse_texts(texts);
     if (input_count() == 0) return apply_nothing(entry, given, inputs, outputs, stream);
     if (std::ssize(inputs) != input_count()) {
       throw usage_error("this track takes " + files_text(input_count(), "input") + ", not " +
@@ -166,21 +164,33 @@ class array_track final : public track {
       if (!values.contains(spec.name) && spec.apply_default) values[spec.name] = *spec.apply_default;
       if (!values.contains(spec.name)) throw usage_error(std::string("--") + spec.name + " is needed");
     }
+    if constexpr (takes_texts<Problem>) Problem::stand_in_for(texts, values);
     values = complete(values);
-    const parameters p = typed(values);
+    parameters p = typed(values);
+    if constexpr (takes_texts<Problem>) Problem::take(texts, p);
     require_shapes(p, headers, inputs);
     if (const std::string why = unsupported(entry, values); !why.empty())
+      throw unsupported_error(entry.path + ": " + why);
+    if (const std::string why = unsupported_by(entry, p); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
       const auto arrays = read_all<Inputs...>(inputs, std::index_sequence_for<Inputs...>{});
       if (has_running_sums(values))
         std::apply([&](const auto&... array) { (refuse_leaks(entry, array), ...); }, arrays);
       if (check_result result = right_at(entry, values, stream); result.failure) return result;
+      std::vector<Output> results;
+      check_result result;
+      if constexpr (takes_texts<Problem>) {
+        if (!texts.empty()) {
+          result = apply_own<Output, Inputs...>(entry, p, arrays, results, stream);
+          if (!result.failure) write_npy<Output>(outputs[0], results, Problem::layout(p).output.shape);
+          return result;
+        }
+      }
       const auto work = make_typed<Output, Inputs...>(entry, p, stream);
       work->prepare_from(arrays);
       work->launch();
-      std::vector<Output> results;
-      check_result result = work->check_against(arrays, results);
+      result = work->check_against(arrays, results);
       if (!result.failure || is_expected(entry, *result.failure))
         write_npy<Output>(outputs[0], results, Problem::layout(p).output.shape);
       return result;
@@ -188,6 +198,44 @@ class array_track final : public track {
   }
 
  private:
+  // Why the stage itself says that it cannot run these parameters; empty when it can.
+  static std::string unsupported_by(const stage_entry& entry, const parameters& p) {
+    const stage<Problem>& found = typed(entry);
+    if (found.unsupported == nullptr) return "";
+    return call_stage("unsupported", [&] { return found.unsupported(p); });
+  }
+
+  // What the stage makes of a person's own function is compared, all of it, with what a plain launch of the
+  // same function makes that was prepared another way: no reference knows the function.
+  template <class Output, class... Inputs>
+  check_result apply_own(const stage_entry& entry, const parameters& p,
+                         const std::tuple<std::vector<Inputs>...>& arrays, std::vector<Output>& results,
+                         cudaStream_t stream) const {
+    {
+      const auto work = make_typed<Output, Inputs...>(entry, p, stream);
+      work->prepare_from(arrays);
+      work->launch();
+      if (check_result result = work->take(results); result.failure) return result;
+    }
+    static const stage<Problem> plain{.idea = "the right results", .prepare = Problem::prepare_right};
+    array_workload<Problem, Output, Inputs...> other(plain, p, stream);
+    other.prepare_from(arrays);
+    other.launch();
+    std::vector<Output> right;
+    // What fails in the plain launch fails by the function itself.
+    if (check_result result = other.take(right); result.failure) return result;
+    check_result result = compare_with(results, right);
+    if (result.failure) {
+      const stage<Problem>& found = typed(entry);
+      if (found.owner_of != nullptr) {
+        const owner by = call_stage("owner_of", [&] { return found.owner_of(p, *result.failure->index); });
+        result.failure->block = by.block;
+        result.failure->thread = by.thread;
+      }
+    }
+    return result;
+  }
+
   static std::int64_t input_count() { return std::ssize(Problem::layout(parameters{}).inputs); }
   static std::string files_text(std::int64_t count, const std::string& what) {
     return count == 1 ? "one " + what + " file" : std::to_string(count) + " " + what + " files";

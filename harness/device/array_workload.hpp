@@ -144,7 +144,8 @@ class array_workload final : public workload {
   check_result check() override {
     const auto found = look_at_memory();
     if (auto changed = changed_input(found)) return {.failure = std::move(changed)};
-    if (auto failure = memory_failure(found)) return {.failure = std::move(failure)};
+    if (auto failure = memory_failure(found, [&](std::int64_t i) { return is_poison_right(generated(), i); }))
+      return {.failure = std::move(failure)};
     references::forget_use();
     check_result result = compare();
     if (result.failure && references::distrust_received()) result = compare();
@@ -157,7 +158,10 @@ class array_workload final : public workload {
   // The outputs of the user's own inputs, a sample of which is compared with the reference.
   check_result check_against(const user_inputs& values, std::vector<output_element>& outputs) {
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    if (auto failure = memory_failure(look_at_memory())) return {.failure = std::move(failure)};
+    const auto element = elements_of(values);
+    if (auto failure =
+            memory_failure(look_at_memory(), [&](std::int64_t i) { return is_poison_right(element, i); }))
+      return {.failure = std::move(failure)};
     outputs = download(0, output_.size());
     const std::vector<std::int64_t> indices =
         whole_cost() <= max_whole_cost ? all_indices() : sample_indices();
@@ -171,9 +175,19 @@ class array_workload final : public workload {
           largest = std::max(largest, std::abs(static_cast<double>(value)));
       }
     });
-    check_result result = make_comparison(largest).run(elements_of(values), indices, sample);
+    check_result result = make_comparison(largest).run(element, indices, sample);
     if (result.failure) add_owner(*result.failure);
     return result;
+  }
+
+  // The outputs of the user's own inputs, where no reference says what they must be: every one written, and
+  // nothing beside them.
+  check_result take(std::vector<output_element>& outputs) {
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    const auto may_be_right = [](std::int64_t) { return poison_is_a_value; };
+    if (auto failure = memory_failure(look_at_memory(), may_be_right)) return {.failure = std::move(failure)};
+    outputs = download(0, output_.size());
+    return {};
   }
 
   std::uint64_t digest() override {
@@ -305,9 +319,27 @@ class array_workload final : public workload {
     return failure;
   }
 
-  // Everything written, and nothing beside it.
-  [[nodiscard]] std::optional<failure_record> memory_failure(const memory_findings& found) const {
-    if (const std::int64_t unwritten = found[unwritten_output]; unwritten < output_.size()) {
+  // Whether an output may have the poison's bits: -1 is an integer like any other, the NaN of all ones is
+  // never computed, and no bool is a byte of ones.
+  static constexpr bool poison_is_a_value = std::is_integral_v<Output> && sizeof(Output) > 1;
+
+  // Whether output i must have the poison's bits.
+  template <class Sources>
+  [[nodiscard]] bool is_poison_right(const Sources& from, std::int64_t i) const {
+    if constexpr (poison_is_a_value) {
+      return reference_of<Problem>(from, parameters_, i).value == static_cast<Output>(~Output{0});
+    } else {
+      return false;
+    }
+  }
+
+  // Everything written, and nothing beside it. Outputs of which the first with the poison's bits is right are
+  // left to the comparison.
+  template <class PoisonIsRight>
+  [[nodiscard]] std::optional<failure_record> memory_failure(const memory_findings& found,
+                                                             const PoisonIsRight& is_right) const {
+    if (const std::int64_t unwritten = found[unwritten_output];
+        unwritten < output_.size() && !is_right(unwritten)) {
       failure_record failure{.kind = failure_kind::unwritten, .index = unwritten};
       add_owner(failure);
       return failure;
@@ -491,7 +523,7 @@ class array_workload final : public workload {
     exactness<Problem>::template keys<Output>(
         value, parameters_, first, count, [&](std::int64_t i, std::uint64_t key) {
           const output_element output = outputs[static_cast<std::size_t>(i - first)];
-          if (failure.index || exact_key(static_cast<double>(output), unit) == key) return;
+          if (failure.index || exact_key_of(output, unit) == key) return;
           failure.index = i;
           failure.expected = number_text<output_element>(reference_of<Problem>(value, parameters_, i).value);
           failure.found = number_text<output_element>(output);

@@ -84,10 +84,10 @@ class column_track final : public track {
     return make_typed(typed(entry), p, estimated_bytes<Problem>(p), stream);
   }
 
-  [[nodiscard]] check_result apply(const stage_entry& entry, const parameter_values& given,
-                                   const std::vector<std::string>& inputs,
-                                   const std::vector<std::string>& outputs,
+  [[nodiscard]] check_result apply(const stage_entry& entry, const application& to,
                                    cudaStream_t stream) const override {
+    const auto& [given, inputs, outputs, texts] = to;
+    refuse_texts(texts);
     if (inputs.size() != 1)
       throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
     if (outputs.size() != 1)

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,28 @@ class comparison {
   double min_scale_;
 };
 
+// All of `found` against all of `right`, made on the device as well: integers must be equal; of real numbers
+// two compilations may round differently, whose products and sums are fused or not.
+template <class Output>
+check_result compare_with(const std::vector<Output>& found, const std::vector<Output>& right) {
+  constexpr double rounding = 1e-9;
+  check_result result{.compared = static_cast<std::int64_t>(found.size())};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    bool is_right = found[i] == right[i];
+    if constexpr (std::is_floating_point_v<Output>) {
+      is_right = is_right || (std::isnan(found[i]) && std::isnan(right[i])) ||
+                 std::abs(found[i] - right[i]) <= rounding * std::abs(right[i]);
+    }
+    if (is_right) continue;
+    result.failure = failure_record{.kind = failure_kind::wrong,
+                                    .index = static_cast<std::int64_t>(i),
+                                    .expected = number_text<Output>(right[i]),
+                                    .found = number_text<Output>(found[i])};
+    break;
+  }
+  return result;
+}
+
 // What the problem says of exact results (array_problem.hpp), with the defaults of one that says nothing.
 template <class Problem>
 struct exactness {
@@ -150,8 +173,12 @@ struct exactness {
                    const Visit& visit) {
     if constexpr (streams<Sources>) {
       // Already times the unit.
-      const auto visit_scaled = [&](std::int64_t i, double scaled) {
-        visit(i, exact_key(scaled, unit(p) == 0 ? 0 : 1));
+      const auto visit_scaled = [&](std::int64_t i, auto scaled) {
+        if constexpr (std::is_integral_v<Output>) {
+          visit(i, exact_key_of(static_cast<Output>(scaled), 0));
+        } else {
+          visit(i, exact_key(static_cast<double>(scaled), unit(p) == 0 ? 0 : 1));
+        }
       };
       std::apply(
           [&](const auto&... values) { Problem::exact_outputs(values..., p, first, count, visit_scaled); },
@@ -159,7 +186,7 @@ struct exactness {
     } else {
       for (std::int64_t i = first; i < first + count; ++i) {
         const auto output = static_cast<Output>(reference_of<Problem>(sources, p, i).value);
-        visit(i, exact_key(static_cast<double>(output), unit(p)));
+        visit(i, exact_key_of(output, unit(p)));
       }
     }
   }

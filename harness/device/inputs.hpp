@@ -97,7 +97,8 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   std::int64_t value = one_to_hundred(bits >> 8);
   if (kind == pattern::zeros || kind == pattern::negative_zeros || kind == pattern::mixed_zeros) value = 0;
   if (kind == pattern::negative || (kind == pattern::signed_random && bits % 2 == 0)) value = -value;
-  if (kind == pattern::spikes && is_rare(seed, index)) value = 1'000'000'000;
+  // Its square has more digits than a double.
+  if (kind == pattern::spikes && is_rare(seed, index)) value = 1'000'000'007;
   if (kind == pattern::denormal) value = static_cast<std::int64_t>(1 + bits % 1000);
   if (kind == pattern::ramp) value = index + 1;
   if (kind == pattern::ties) value = static_cast<std::int64_t>(bits % 4) - 1;

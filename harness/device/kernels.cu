@@ -149,7 +149,7 @@ struct hash_exact_value {
   const T* values;
   double unit;
   __device__ std::uint64_t operator()(std::int64_t i) const {
-    return random_bits(exact_key(static_cast<double>(values[i]), unit), static_cast<std::uint64_t>(i));
+    return random_bits(exact_key_of(values[i], unit), static_cast<std::uint64_t>(i));
   }
 };
 

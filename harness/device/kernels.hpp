@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "harness/device/inputs.hpp"
 
@@ -61,6 +62,16 @@ __host__ __device__ inline std::uint64_t exact_key(double value, double unit) {
   std::uint64_t bits = 0;
   memcpy(&bits, &value, sizeof bits);
   return bits;
+}
+
+// Of an integer, its own bits: those above 2^53 have no double of their own.
+template <class T>
+__host__ __device__ inline std::uint64_t exact_key_of(T value, double unit) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<std::uint64_t>(value);
+  } else {
+    return exact_key(static_cast<double>(value), unit);
+  }
 }
 
 // digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their places:

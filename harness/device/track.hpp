@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cuda.hpp"
@@ -19,6 +21,16 @@ namespace lab {
 class usage_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// A source text that its compiler refuses: a request that is at fault, with the compiler's lines and carets.
+class source_error : public usage_error {
+ public:
+  source_error(const std::string& message, std::string log) : usage_error(message), log_(std::move(log)) {}
+  [[nodiscard]] const std::string& log() const noexcept { return log_; }
+
+ private:
+  std::string log_;
 };
 
 // Parameters that a stage cannot run, or a stage that this device cannot run.
@@ -77,6 +89,14 @@ struct trial {
   bool brief = false;                      // one of many sizes: a single launch will do
 };
 
+// What a stage is applied to: a person's own files, and texts by their names (track_description::texts).
+struct application {
+  parameter_values parameters;  // those that were given
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::map<std::string, std::string> texts;
+};
+
 // The plain operation that moves the fewest bytes.
 struct ceiling_need {
   std::string kind;  // "copy", "read" or "write"
@@ -126,11 +146,14 @@ class track {
   // Runs the stage on the user's files and checks a sample of the result before anything is written; what a
   // expected failure makes is written as it is. Throws usage_error for files that are not what they should
   // be.
-  [[nodiscard]] virtual check_result apply(const stage_entry& stage, const parameter_values& given,
-                                           const std::vector<std::string>& inputs,
-                                           const std::vector<std::string>& outputs,
+  [[nodiscard]] virtual check_result apply(const stage_entry& stage, const application& to,
                                            cudaStream_t stream) const = 0;
 };
+
+// Throws usage_error where there are any: for tracks that take none.
+inline void refuse_texts(const std::map<std::string, std::string>& texts) {
+  if (!texts.empty()) throw usage_error("this track takes no --" + texts.begin()->first);
+}
 
 // Adds a track under its directory's name. Called before main; makes no CUDA call.
 void register_track(std::string name, std::unique_ptr<track> added);

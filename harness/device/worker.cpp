@@ -298,11 +298,15 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   }
   if (op == "apply") {
     const nvtx_range range(stage.path);
-    return conclude(from_check(
-        stage,
-        its_track.apply(stage, parameters_of(request), request.at("inputs").get<std::vector<std::string>>(),
-                        request.at("outputs").get<std::vector<std::string>>(), on),
-        seed));
+    return conclude(
+        from_check(stage,
+                   its_track.apply(stage,
+                                   {.parameters = parameters_of(request),
+                                    .inputs = request.at("inputs").get<std::vector<std::string>>(),
+                                    .outputs = request.at("outputs").get<std::vector<std::string>>(),
+                                    .texts = request.value("texts", std::map<std::string, std::string>{})},
+                                   on),
+                   seed));
   }
   const parameter_values parameters = its_track.complete(parameters_of(request));
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
@@ -332,6 +336,10 @@ answer_record worker::answer(const nlohmann::json& request) {
     return error(error_kind::unsupported, failure.what());
   } catch (const stage_error& failure) {
     return crashed(failure.what());
+  } catch (const source_error& failure) {
+    answer_record reply = error(error_kind::usage, failure.what());
+    reply.content["log"] = failure.log();
+    return reply;
   } catch (const usage_error& failure) {
     return error(error_kind::usage, failure.what());
   } catch (const file_error& failure) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,6 +17,8 @@
 #include "common/npy.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/stage.hpp"
+#include "harness/records.hpp"
+#include "stages/udf/own_function.hpp"
 
 namespace lab::udf {
 
@@ -62,6 +66,7 @@ struct problem {
     std::int64_t window = 0;
     std::int64_t min_periods = 0;  // 0: the window
     std::int64_t function = 0;
+    std::shared_ptr<const own_function> own = {};  // of `apply`, in the function's place
   };
 
   static constexpr const char* title = "User-defined functions";
@@ -72,6 +77,17 @@ struct problem {
   static std::string why_invalid(const parameters& p);
   static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
                                               const std::vector<std::string>& paths);
+
+  // A person's own function (takes_texts, array_problem.hpp).
+  static std::vector<text_description> texts();
+  static void stand_in_for(const std::map<std::string, std::string>& texts, parameter_values& values);
+  static void take(const std::map<std::string, std::string>& texts, parameters& p);
+  static plan<problem> prepare_right(const parameters& p, cudaStream_t stream);
+  // Of a stage whose functions nvcc compiles.
+  static std::string knows_its_own_alone(const parameters& p) {
+    return p.own ? "knows the functions that it was compiled with: udf/03_source compiles one of your own"
+                 : "";
+  }
 
   template <class Visit>
   static auto with_elements(const parameters& p, const Visit& visit) {
@@ -183,14 +199,13 @@ struct problem {
     }
     for (std::int64_t i = first; i < first + count; ++i) {
       if (!is_window(p)) {
-        visit(i,
-              static_cast<double>(as_result(p, value_of(static_cast<udf::function>(p.function), value(i)))));
+        visit(i, as_result(p, value_of(static_cast<udf::function>(p.function), value(i))));
         continue;
       }
       total += value(i);
       if (i >= p.window) total -= value(i - p.window);
       const bool complete = std::min(i + 1, p.window) >= needed;
-      visit(i, static_cast<double>(complete ? as_result(p, total) : incomplete_result(p)));
+      visit(i, complete ? as_result(p, total) : incomplete_result(p));
     }
   }
   // What rounds when it is updated is not.

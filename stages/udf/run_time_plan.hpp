@@ -8,12 +8,16 @@
 #if !LAB_EMULATED
 
 #include <cstdio>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/run_time/cached_compile.hpp"
+#include "common/run_time/linker.hpp"
 #include "common/run_time/module.hpp"
 
 namespace lab::udf {
@@ -30,22 +34,57 @@ inline int device_architecture() {
 }
 
 // Compiles by way of the cache on disk; a warning of the cache goes to standard error. What a cache that
-// works not has compiled twice is kept by this process.
+// works not has compiled twice is kept by this process. May be called from several threads.
 inline run_time::compiled compile(const run_time::compile_request& request) {
+  static std::mutex mutex;
   static std::map<std::string, std::optional<run_time::compiled>> compiled_here;
   const std::string key = std::to_string(static_cast<int>(request.wanted)) + request.source;
-  const auto found = compiled_here.find(key);
-  if (found != compiled_here.end() && found->second) return *found->second;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = compiled_here.find(key);
+    if (found != compiled_here.end() && found->second) return *found->second;
+  }
   run_time::cached_compiled made = run_time::compile_cached(request, run_time::process_cache());
   if (!made.warning.empty()) std::fprintf(stderr, "%s\n", made.warning.c_str());
   if (made.from == run_time::origin::compiled) {
-    if (found == compiled_here.end()) {
-      compiled_here[key] = std::nullopt;
-    } else {
-      found->second = made.result;
-    }
+    const std::lock_guard lock(mutex);
+    const auto [entry, is_first] = compiled_here.try_emplace(key, std::nullopt);
+    if (!is_first) entry->second = made.result;
   }
   return std::move(made.result);
+}
+
+// A source that is linked, by its name in messages.
+struct named_source {
+  const char* name;
+  std::string text;
+};
+
+// LTO-IR of each source, compiled side by side.
+inline std::vector<run_time::link_input> lto_parts(const std::vector<named_source>& sources) {
+  const int architecture = device_architecture();
+  std::vector<std::future<run_time::link_input>> parts;
+  for (const named_source& source : sources) {
+    parts.push_back(std::async(std::launch::async, [&source, architecture] {
+      run_time::compiled made = compile({.source = source.text,
+                                         .file_name = source.name,
+                                         .architecture = architecture,
+                                         .wanted = run_time::target::lto_ir});
+      return run_time::link_input{run_time::target::lto_ir, std::move(made.image), source.name,
+                                  made.compiler};
+    }));
+  }
+  std::vector<run_time::link_input> made;
+  for (auto& part : parts) made.push_back(part.get());
+  return made;
+}
+
+// One cubin of all, by way of the cache.
+inline std::string linked(const std::vector<run_time::link_input>& parts) {
+  const int architecture = device_architecture();
+  return run_time::cached(run_time::key_of(parts, architecture),
+                          [&] { return run_time::link(parts, architecture).cubin; })
+      .image;
 }
 
 // Blocks for n elements: as many as the device holds, or a block for each tile of pairs.

@@ -1,6 +1,15 @@
 // What the stages of user-defined functions are tried on.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "common/file.hpp"
+#include "common/utf8.hpp"
 #include "harness/device/array_track.hpp"
 #include "stages/udf/problem.hpp"
+#if !LAB_EMULATED
+#include "stages/udf/own_plan.hpp"
+#endif
 
 namespace lab::udf {
 
@@ -71,6 +80,70 @@ parameter_values problem::parameters_of_files(const std::vector<npy_header>& hea
   return {{"n", extents<1>(header, paths.at(0))[0]}, {"type", is_int64 ? "int64" : "float64"}};
 }
 
+own_function own_function_from(const std::map<std::string, std::string>& texts) {
+  const auto text_of = [&](const char* name) {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  const std::string file = text_of("function-file");
+  own_function own{.text = text_of("function"), .origin = "function", .name = text_of("name")};
+  if (file.empty()) {
+    if (own.text.empty())
+      throw usage_error("--name names a function of a --function-file, and there is none");
+    if (!own.name.empty())
+      throw usage_error("--name names a function of a --function-file, not of --function");
+  } else {
+    if (!own.text.empty()) throw usage_error("--function and --function-file are two functions: give one");
+    const std::size_t slash = file.rfind('/');
+    own.origin = slash == std::string::npos ? file : file.substr(slash + 1);
+    const bool is_ptx = file.ends_with(".ptx");
+    if (!is_ptx && !file.ends_with(".cu") && !file.ends_with(".cuh"))
+      throw usage_error(file + ": the name must end in .cu or .ptx");
+    own.written_in = is_ptx ? language::ptx : language::cuda;
+    const file_descriptor opened = open_to_read(file);
+    own.text.resize(most_function_bytes + 1);
+    own.text.resize(read_bytes(file, opened, std::as_writable_bytes(std::span(own.text))));
+    if (own.text.size() > most_function_bytes)
+      throw usage_error(file + ": is larger than 1 MiB, which is the most that is read");
+    if (own.text.find('\0') != std::string::npos) throw usage_error(file + ": holds a NUL, and is no text");
+    if (first_invalid_utf8(own.text)) throw usage_error(file + ": is not UTF-8");
+  }
+  if (own.text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw usage_error((file.empty() ? "--" : "") + own.origin + " is empty: a function is needed");
+  return own;
+}
+
+std::vector<text_description> problem::texts() {
+  return {{"function",
+           "an expression of x (of windows: of x[0] .. x[count - 1]), such as 'in(x, 9, 44) ? 1 : 2'"},
+          {"function-file", "CUDA C++ (.cu) or PTX (.ptx) that holds the function", true},
+          {"name", "of the function in the file (default: the only one)"}};
+}
+
+// The stage is proved with a function of the track's own.
+void problem::stand_in_for(const std::map<std::string, std::string>& texts, parameter_values& values) {
+  if (texts.empty()) return;
+  if (values.contains("function"))
+    throw usage_error("--function is given as a word of the track and as a function of one's own");
+  values["function"] = values.at("window").whole() > 0 ? "window_sum" : "square";
+}
+
+void problem::take(const std::map<std::string, std::string>& texts, parameters& p) {
+  if (texts.empty()) return;
+  p.own = std::make_shared<const own_function>(own_function_from(texts));
+#if !LAB_EMULATED
+  check_own(p);
+#endif
+}
+
+plan<problem> problem::prepare_right([[maybe_unused]] const parameters& p, cudaStream_t /*stream*/) {
+#if LAB_EMULATED
+  throw unsupported_error("functions of one's own are compiled for GPUs");
+#else
+  return right_plan(p);
+#endif
+}
+
 namespace {
 
 // Every function with every type and result, in turn.
@@ -105,6 +178,11 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   // Every function with every type and every result.
   for (int k = 0; k < 36; ++k)
     list.add(2 * tile + 17 + k, k % 2 == 0 ? pattern::integers : pattern::ramp, k >= 8);
+  // Sums with a sign, -1 among them, whose bits are all ones.
+  list.cases.push_back({{.n = 3 * tile + 5, .result = 1, .window = 3, .min_periods = 1, .function = 5},
+                        pattern::small_integers});
+  // Whole numbers of more digits than a double has.
+  list.cases.push_back({{.n = 2 * tile + 311, .result = 1}, pattern::spikes});
   if (!thorough) return std::move(list.cases);
   for (const std::int64_t n :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31},

@@ -196,7 +196,8 @@ TEST_CASE("a stage of columns is applied to a CSV file, and a wrong one writes n
   lab::test::put(input, "id,text\n1,Ada z\n2,\n3,\"é, [`{\"\n");
   const lab::track& track = lab::track_of(right_stage());
   const auto apply = [&](const char* stage, const lab::parameter_values& given = {}) {
-    return track.apply(lab::find_stage(std::string("upper_case/") + stage), given, {input}, {output},
+    return track.apply(lab::find_stage(std::string("upper_case/") + stage),
+                       {.parameters = given, .inputs = {input}, .outputs = {output}, .texts = {}},
                        stream.get());
   };
   const auto wrong = apply("keeps_z");
@@ -210,7 +211,12 @@ TEST_CASE("a stage of columns is applied to a CSV file, and a wrong one writes n
     CHECK(lab::test::get(output) == "upper\nADA Z\n\"\"\n\"é, [`{\"\n");
   }
   CHECK_THROWS_WITH(apply("01_naive", {{"rows", 3}}), "rows is what the input file says, not an option here");
-  CHECK_THROWS_AS(track.apply(right_stage(), {}, {input, input}, {output}, stream.get()), lab::usage_error);
+  CHECK_THROWS_AS(track.apply(right_stage(), {.inputs = {input, input}, .outputs = {output}}, stream.get()),
+                  lab::usage_error);
+  CHECK_THROWS_WITH(
+      track.apply(right_stage(), {.inputs = {input}, .outputs = {output}, .texts = {{"function", "x"}}},
+                  stream.get()),
+      "this track takes no --function");
 }
 
 }  // namespace columns_test

@@ -12,26 +12,18 @@
 #include "common/run_time/linker.hpp"
 #include "stages/udf/source.hpp"
 #include "tests/catch.hpp"
+#include "tests/udf/compiler.hpp"
 
 namespace {
 
 using namespace lab::udf;
+using lab::test::has_compiler;
 namespace run_time = lab::run_time;
 
 std::string text_of(const std::string& name) {
   std::ifstream file(std::string(LAB_SOURCE_DIRECTORY) + "/stages/udf/" + name);
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-bool has_compiler() {
-  try {
-    static_cast<void>(run_time::nvrtc_version());
-    return true;
-  } catch (const run_time::library_error& missing) {
-    WARN("this test is skipped: " << missing.what());
-    return false;
-  }
 }
 
 // Every function with every type and result.

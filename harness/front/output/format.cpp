@@ -74,7 +74,7 @@ void clean_strings(nlohmann::json& value, bool sources) {
   } else if (value.is_object()) {
     nlohmann::json object = nlohmann::json::object();
     for (auto& [name, member] : value.items()) {
-      clean_strings(member, sources || name == "sources");
+      clean_strings(member, sources || name == "sources" || name == "log");
       object[cleaned(name)] = std::move(member);
     }
     value = std::move(object);

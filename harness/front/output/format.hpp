@@ -36,8 +36,8 @@ namespace lab::front {
 // line (each becomes "?", a line's end or a tab a space), of at most `most` bytes.
 [[nodiscard]] std::string cleaned(std::string_view text, std::size_t most = 4000);
 
-// All strings of a worker's answer, cleaned. The texts of source files, under "sources", keep their lines and
-// length.
+// All strings of a worker's answer, cleaned. Texts of source files, under "sources" and "log", keep their
+// lines and length.
 void clean(nlohmann::json& answer);
 
 // At most `width` columns; what is cut off is marked by "...".

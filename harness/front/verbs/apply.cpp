@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "common/utf8.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
@@ -37,7 +40,39 @@ struct application {
   parameter_values parameters;
   std::vector<std::string> inputs;  // absolute, as the worker is told of them
   std::vector<std::string> outputs;
+  std::map<std::string, std::string> texts;  // of files, their absolute names
 };
+
+// Moves the arguments that are texts of the track to `texts`: all of a text's name but words that a parameter
+// of the same name may be.
+std::map<std::string, std::string> take_texts(const track_description& track, const apply_options& options,
+                                              std::vector<parameter_argument>& arguments) {
+  std::map<std::string, std::string> texts;
+  std::vector<parameter_argument> others;
+  std::vector<named_file> read;
+  for (const auto& argument : arguments) {
+    const auto is_named = [&](const auto& one) { return one.name == argument.name; };
+    const auto text = std::find_if(track.texts.begin(), track.texts.end(), is_named);
+    const auto word = std::find_if(track.parameters.begin(), track.parameters.end(), is_named);
+    const bool is_word =
+        word != track.parameters.end() && std::find(word->choices.begin(), word->choices.end(),
+                                                    parameter_value(argument.text)) != word->choices.end();
+    if (text == track.texts.end() || is_word) {
+      others.push_back(argument);
+      continue;
+    }
+    if (texts.contains(argument.name)) throw usage_error(fmt::format("--{} is given twice", argument.name));
+    if (argument.text.empty()) throw usage_error(fmt::format("--{} needs a value", argument.name));
+    if (first_invalid_utf8(argument.text)) throw usage_error(fmt::format("--{} is not UTF-8", argument.name));
+    texts[argument.name] = text->is_file ? path_for_worker(argument.text) : argument.text;
+    if (text->is_file) read.push_back({"--" + argument.name, argument.text});
+  }
+  auto written = named("--output", options.outputs);
+  written.push_back({"--json", options.json_path});
+  if (!read.empty()) check_files(read, written);
+  arguments = std::move(others);
+  return texts;
+}
 
 answer_record ask_worker(const apply_options& options, connection& connected, const application& asked) {
   const std::string& stage = asked.selected.stage->path;
@@ -50,12 +85,17 @@ answer_record ask_worker(const apply_options& options, connection& connected, co
        {"stage", stage},
        {"parameters", asked.parameters},
        {"inputs", asked.inputs},
-       {"outputs", asked.outputs}},
+       {"outputs", asked.outputs},
+       {"texts", asked.texts}},
       std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
       [&](const std::string& progress) { status.show(fmt::format("{}: {}", stage, progress)); });
   status.clear();
-  if (answer.end == answer_end::error)
-    throw environment_error(fmt::format("{}: {}", stage, answer_text(answer)));
+  if (answer.end == answer_end::error) {
+    std::string text = fmt::format("{}: {}", stage, answer_text(answer));
+    if (const auto log = member_or<std::string>(answer.content, "log", ""); !log.empty()) text += "\n" + log;
+    if (answer.error == error_kind::usage) throw usage_error(text);
+    throw environment_error(text);
+  }
   return answer;
 }
 
@@ -86,8 +126,10 @@ int apply_stage(const apply_options& options) {
   const auto& [track, stage] = asked.selected;
   if (track->inputs > 0 && asked.inputs.empty())
     throw usage_error(fmt::format("--input is required: {} works on data", stage->path));
-  check_parameters({{track, {stage}}}, options.parameters, options.option_names);
-  asked.parameters = given_parameters(*track, options.parameters);
+  std::vector<parameter_argument> arguments = options.parameters;
+  asked.texts = take_texts(*track, options, arguments);
+  check_parameters({{track, {stage}}}, arguments, options.option_names);
+  asked.parameters = given_parameters(*track, arguments);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
   if (!stage->broken.empty()) {
     std::printf("%s: FAIL: %s\n", stage->path.c_str(), stage->broken.c_str());
@@ -105,6 +147,7 @@ int apply_stage(const apply_options& options) {
                                              {"parameters", asked.parameters},
                                              {"inputs", asked.inputs},
                                              {"outputs", asked.outputs},
+                                             {"texts", asked.texts},
                                              {"row", row}}));
   }
   return tell(row, options.outputs);

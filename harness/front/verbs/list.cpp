@@ -31,6 +31,8 @@ std::string track_text(const track_selection& selection) {
     text += fmt::format("  --{}  {} (default {}{})\n", parameter.name, parameter.meaning,
                         values_text(parameter.bench_defaults, ","), choices_text(parameter));
   }
+  for (const auto& one : selection.track->texts)
+    text += fmt::format("  --{}  of apply: {}\n", one.name, one.meaning);
   table_rows rows;
   for (const auto* stage : selection.stages) {
     rows.push_back({stage->path, stage->idea + (stage->library ? " (library)" : "")});

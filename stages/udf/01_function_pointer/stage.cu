@@ -77,8 +77,11 @@ plan<problem> prepare(const problem::parameters& p, cudaStream_t stream) {
       [&]<class Value, class Stored>(Value, Stored) { return typed_plan<Value, Stored>(p, stream); });
 }
 
-const registration<problem> registered{
-    LAB_PATH, {.idea = "called through a pointer", .prepare = prepare, .tile = block_threads}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "called through a pointer",
+                                        .prepare = prepare,
+                                        .unsupported = problem::knows_its_own_alone,
+                                        .tile = block_threads}};
 
 }  // namespace
 }  // namespace lab::udf::function_pointer

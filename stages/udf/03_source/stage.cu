@@ -1,6 +1,9 @@
 // The function is text until the program runs. NVRTC compiles it together with the kernel's own text, and
 // inlines it as if both had stood in one file all along.
 #include "stages/udf/run_time_plan.hpp"
+#if !LAB_EMULATED
+#include "stages/udf/own_plan.hpp"
+#endif
 
 namespace lab::udf::source {
 namespace {
@@ -15,11 +18,13 @@ constexpr const char* kernels =
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
   const signature types = signature::of(p);
+  constexpr const char* inlined = "__device__ inline";
+  const int architecture = device_architecture();
+  const std::string function = p.own ? own_definition(*p.own, types, architecture, inlined)
+                                     : functions + calling(types, function_names[p.function], inlined);
   const std::string cubin =
-      compile({.source = types_text(types) + functions +
-                         calling(types, function_names[p.function], "__device__ inline") +
-                         kernel_text(types, walk::elements, kernels),
-               .architecture = device_architecture()})
+      compile({.source = types_text(types) + function + kernel_text(types, walk::elements, kernels),
+               .architecture = architecture})
           .image;
   return plan_of(cubin, walk::elements);
 }
@@ -28,6 +33,7 @@ plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "source text, compiled with the kernel by NVRTC",
                                         .prepare = LAB_GPU_ONLY(prepare),
+                                        .unsupported = LAB_GPU_ONLY(needs_source),
                                         .tile = block_threads,
                                         .traits = {.gpu_only = true}}};
 

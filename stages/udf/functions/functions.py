@@ -29,7 +29,7 @@ def among(numbers):
 
 
 FUNCTIONS = {
-    "square": "return CONVERTED(x**2)",
+    "square": "return CONVERTED(x * x)",
     "choose": f"return CONVERTED(1 if {among((9, 44))} else 2)",
     "branch": "return CONVERTED(8 if x > 9 else 1)",
     "member": f"return CONVERTED({among(SAME_FOUR)})",
