@@ -159,12 +159,12 @@ class array_track final : public track {
       if (given.contains(name)) throw usage_error(name + " is what the input file says, not an option here");
       values[name] = value;
     }
+    if constexpr (takes_texts<Problem>) Problem::stand_in_for(texts, values);
     // A default that depends on the device would give other results on another one.
     for (const auto& spec : Problem::describe()) {
       if (!values.contains(spec.name) && spec.apply_default) values[spec.name] = *spec.apply_default;
       if (!values.contains(spec.name)) throw usage_error(std::string("--") + spec.name + " is needed");
     }
-    if constexpr (takes_texts<Problem>) Problem::stand_in_for(texts, values);
     values = complete(values);
     parameters p = typed(values);
     if constexpr (takes_texts<Problem>) Problem::take(texts, p);

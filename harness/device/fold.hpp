@@ -83,6 +83,16 @@ inline expectation expectation_from(const std::string& text) {
   return result;
 }
 
+// Which elements of the generated array `value` is made of, where it is not the array itself.
+template <class Value>
+std::string places_of(const Value& value) {
+  if constexpr (requires { value.places(); }) {
+    return " " + value.places();
+  } else {
+    return "";
+  }
+}
+
 // What folding `count` values with Operation<long double> must give; value(j) is value j. An operation that
 // rounds is measured against the fold of the magnitudes, any other must be met exactly.
 template <template <class> class Operation, class Value>
@@ -117,7 +127,7 @@ expectation fold(const Value& value, std::int64_t count) {
     if (count >= many) {
       const std::string key = std::string("fold ") + typeid(operation).name() + typeid(Value).name() + " " +
                               std::to_string(count) + " " + to_string(value.kind) + " " +
-                              std::to_string(value.seed);
+                              std::to_string(value.seed) + places_of(value);
       return expectation_from(references::kept(key, [&] { return text_of(compute()); }));
     }
   }

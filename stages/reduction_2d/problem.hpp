@@ -115,6 +115,22 @@ struct problem {
                                           : p.rows;
   }
 
+  // Value j of a generated matrix, row after row, without its padding.
+  template <class Value>
+  struct unpadded {
+    const Value& all;
+    std::int64_t columns;
+    std::int64_t pitch;
+    pattern kind;
+    std::uint64_t seed;
+
+    auto operator()(std::int64_t j) const { return all(j / columns * pitch + j % columns); }
+    // Remembered by its kind and seed, its size, and this (fold.hpp).
+    [[nodiscard]] std::string places() const {
+      return std::to_string(columns) + " of " + std::to_string(pitch);
+    }
+  };
+
   // `value(j)` is element j of the memory, padding included.
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
@@ -128,8 +144,12 @@ struct problem {
         break;
     }
     if (pitch == p.columns) return fold<sum>(value, p.rows * p.columns);
-    return fold<sum>([&](std::int64_t j) { return value(j / p.columns * pitch + j % p.columns); },
-                     p.rows * p.columns);
+    if constexpr (requires { value.kind, value.seed; }) {
+      return fold<sum>(unpadded<Value>{value, p.columns, pitch, value.kind, value.seed}, p.rows * p.columns);
+    } else {
+      return fold<sum>([&](std::int64_t j) { return value(j / p.columns * pitch + j % p.columns); },
+                       p.rows * p.columns);
+    }
   }
 
   // A sum in any order errs by at most (n - 1) u of the sum of magnitudes, which for many values refuses

@@ -125,7 +125,9 @@ void problem::stand_in_for(const std::map<std::string, std::string>& texts, para
   if (texts.empty()) return;
   if (values.contains("function"))
     throw usage_error("--function is given as a word of the track and as a function of one's own");
-  values["function"] = values.at("window").whole() > 0 ? "window_sum" : "square";
+  const auto window = values.find("window");
+  const bool of_windows = window != values.end() && window->second != parameter_value(0);
+  values["function"] = of_windows ? "window_sum" : "square";
 }
 
 void problem::take(const std::map<std::string, std::string>& texts, parameters& p) {
