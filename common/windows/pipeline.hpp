@@ -1,6 +1,6 @@
 // The window kernels in which copies and computation are warps of their own (compute capability 9.0): one
-// thread fills a ring of tiles by bulk copies, several tiles ahead, another copies results out, and one or
-// two groups of threads compute, a tile each in turn.
+// thread fills a ring of tiles by bulk copies, several tiles ahead, another copies results out, and one group
+// of threads or several compute, a tile each in turn.
 //
 // A stage chooses the groups, where a block's tiles come from (`stripe`, `work_counter`), and how windows are
 // made of them: in_place.hpp keeps suffixes in the ring, two_scans.hpp the values.
@@ -169,7 +169,7 @@ struct pipeline {
     }
   }
 
-  // A group of threads: computes every tile, or every second one.
+  // A group of threads: computes every tile, or one of `groups`.
   static __device__ void compute_tiles(shared_state& shared, const stream_of_tiles& in,
                                        const Windows& windows, int group) {
     constexpr int per_thread = Windows::per_thread;
@@ -187,18 +187,22 @@ struct pipeline {
           values_here[in.n - 1 - start] = in.values[in.n - 1];
         group_barrier();
       }
-      // The tile before is the other group's.
-      const int before = slot == 0 ? slots - 1 : slot - 1;
-      const unsigned phase_before = slot == 0 ? phase - 1 : phase;
-      const auto wait_for_values = [&] {
-        if (groups > 1 && t > 0) shared.arrived[before].wait(phase_before);
+      // The tiles since the group's last one are the other groups': each of them is waited for, since copies
+      // end, and groups scan, in any order.
+      const auto wait_for_others = [&](mbarrier* of_tiles) {
+#pragma unroll
+        for (unsigned back = 1; back < groups; ++back) {
+          const int before = slot - static_cast<int>(back);
+          if (t >= back) of_tiles[before < 0 ? before + slots : before].wait(before < 0 ? phase - 1 : phase);
+        }
       };
+      const auto wait_for_values = [&] { wait_for_others(shared.arrived); };
       const auto wait_for_scans = [&] {
         if constexpr (groups == 1) {
           group_barrier();
         } else {
           shared.scanned[slot].arrive();
-          if (t > 0) shared.scanned[before].wait(phase_before);
+          wait_for_others(shared.scanned);
           shared.scanned[slot].wait(phase);
         }
       };
