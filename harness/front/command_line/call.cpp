@@ -1,8 +1,10 @@
 #include "harness/front/command_line/call.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "harness/front/command_line/options.hpp"
+#include "harness/front/exercises/workbook.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/workers/devices.hpp"
 
@@ -209,6 +211,78 @@ verb translate_verb(CLI::App& program) {
           .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
 }
 
+verb new_verb(CLI::App& program) {
+  const auto options = std::make_shared<new_options>();
+  CLI::App* app = program.add_subcommand("new", "a stage to write, or an exercise cut out of one");
+  app->add_option("stage", options->stage, "a stage of your own, TRACK/NN_name, in exercises/")
+      ->type_name("STAGE");
+  app->add_option("--from", options->from,
+                  "the stage of the same track that it begins with (default: the first)")
+      ->type_name("STAGE");
+  app->add_option("--exercise", options->exercise, "the exercise of a stage, TRACK/STAGE, in exercises/")
+      ->type_name("STAGE");
+  app->add_option("--student", options->student, "whose: sizes differ from student to student")
+      ->type_name("ID");
+  // Nothing has to be built.
+  const auto no_track = [](const auto&) { return std::vector<track_selection>{}; };
+  return {.app = app,
+          .perform = [options] { return make_new(*options); },
+          .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
+}
+
+// The track of an exercise, whose workers have everything that the exercise itself is linked with; with
+// `solution` its stage as well.
+stage_selector select_exercise(const check_request& options) {
+  return [&options](const std::vector<track_description>& tracks) {
+    const std::string path = exercise_path(options.exercise);
+    const std::string stage = path.substr(0, path.find('.'));
+    std::vector<track_selection> selected;
+    for (const track_description& track : tracks) {
+      if (stage.rfind(track.name + "/", 0) != 0) continue;
+      selected.push_back({&track, {}});
+      for (const stage_description& one : track.stages) {
+        if (options.solution && one.path == stage) selected.back().stages.push_back(&one);
+      }
+    }
+    return selected;
+  };
+}
+
+verb check_verb(CLI::App& program) {
+  const auto options = std::make_shared<check_request>();
+  CLI::App* app = program.add_subcommand(
+      "check", "an exercise: prediction kept, results right, no race, counters as they should be");
+  app->add_option("exercise", options->exercise, "as 'lab new' has named it: TRACK/STAGE")
+      ->type_name("EXERCISE")
+      ->required();
+  app->add_option_function<std::string>(
+         "--hint",
+         [options](const std::string& text) {
+           options->hint = static_cast<int>(std::min<std::int64_t>(parse_integer(text, "--hint"), 1'000));
+         },
+         "show the hints from the first to this one, and check nothing")
+      ->type_name("NUMBER");
+  app->add_flag("--solution", options->solution,
+                "check the lab's own stage against the exercise's checkpoints");
+  app->add_option("--student", options->student, "with --solution: whose sizes")->type_name("ID");
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  add_seed(*app, options->seed);
+  add_trial_seed(*app, options->trial_seed);
+  app->callback([options] {
+    if (!options->student.empty() && !options->solution)
+      throw usage_error("--student goes with --solution: an exercise knows whose it is");
+    if (options->hint && options->solution) throw usage_error("--hint and --solution exclude each other");
+  });
+  return {.app = app,
+          .perform = [options] { return check_exercise(*options); },
+          .needs =
+              [options] {
+                return build_request{
+                    .device = "emulator", .select = select_exercise(*options), .counts = true};
+              }};
+}
+
 verb doctor_verb(CLI::App& program) {
   const auto options = std::make_shared<doctor_options>();
   CLI::App* app =
@@ -227,8 +301,8 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,  run_verb,     verify_verb,    bench_verb,
-                                        apply_verb, profile_verb, translate_verb, doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,       verify_verb, bench_verb, apply_verb,
+                                        profile_verb, translate_verb, new_verb,    check_verb, doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

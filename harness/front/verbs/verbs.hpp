@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/exercises/examination.hpp"
 #include "harness/front/run/session.hpp"
 #include "harness/front/selection/parameters.hpp"
 
@@ -73,6 +74,17 @@ struct translate_options {
   std::string json_path;
 };
 int translate_file(const translate_options& options);
+
+// Exercises (docs/exercises.md).
+struct new_options {
+  std::string stage;     // "TRACK/NN_name": a stage of one's own
+  std::string from;      // of the same track: what it begins with; empty: the track's first
+  std::string exercise;  // in the place of `stage`
+  std::string student;   // whose sizes the exercise gets
+};
+int make_new(const new_options& options);
+
+int check_exercise(const check_request& options);
 
 struct doctor_options {
   std::string json_path;

@@ -19,11 +19,13 @@ __global__ void __launch_bounds__(block_threads)
   double* tile = dynamic_shared<double>();
   const std::int64_t halo = window - 1;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_threads;
+  // exercise: load
   for (std::int64_t k = threadIdx.x; k < block_threads + halo; k += block_threads) {
     const std::int64_t j = first - halo + k;
     tile[k] = j >= 0 && j < n ? values[j] : 0.0;
   }
   __syncthreads();
+  // end
 
   const std::int64_t i = first + threadIdx.x;
   if (i >= n) return;

@@ -38,12 +38,14 @@ __global__ void __launch_bounds__(block_threads)
       averages[i] = incomplete;
       continue;
     }
+    // exercise: update
     if (summed) {
       sum += tile[place + halo] - tile[place - 1];
     } else {
       for (std::int64_t k = place; k <= place + halo; ++k) sum += tile[k];
       summed = true;
     }
+    // end
     averages[i] = sum / count;
   }
 }

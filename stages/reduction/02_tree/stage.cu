@@ -26,10 +26,12 @@ __global__ void __launch_bounds__(block_threads)
   of_thread[threadIdx.x] = partial;
   __syncthreads();
   const auto thread = static_cast<int>(threadIdx.x);
+  // exercise: tree
   for (int half = block_threads / 2; half > 0; half /= 2) {
     if (thread < half) of_thread[thread] = combine(of_thread[thread], of_thread[thread + half]);
     __syncthreads();
   }
+  // end
   if (thread == 0) partials[blockIdx.x] = of_thread[0];
 }
 

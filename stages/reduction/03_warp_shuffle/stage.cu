@@ -14,10 +14,12 @@ static_assert(warps == 32, "one warp combines one result of each warp, a lane ea
 // Lane 0 gets the combination of all lanes' values.
 template <class T, class Operation>
 __device__ T combine_lanes(T value, Operation combine) {
+  // exercise: lanes
   for (int distance = 16; distance > 0; distance /= 2) {
     value = combine(value, __shfl_down_sync(0xffffffffu, value, static_cast<unsigned>(distance)));
   }
   return value;
+  // end
 }
 
 template <class T, class Operation>

@@ -21,7 +21,9 @@ __global__ void __launch_bounds__(block_threads)
   if (row >= rows) return;
   const auto lane = static_cast<int>(threadIdx.x % 32);
   float partial = 0;
+  // exercise: share
   for (std::int64_t column = lane; column < columns; column += 32) partial += values[row * pitch + column];
+  // end
   partial = warp_reduce(partial, sum<float>{});
   if (lane == 0) sums[row] = partial;
 }

@@ -13,8 +13,10 @@ __global__ void __launch_bounds__(block_threads)
   const std::int64_t y = static_cast<std::int64_t>(blockIdx.y) * tile + threadIdx.y;
 
   // Beyond the edge of the image as well: a thread inside it may need the value.
+  // exercise: fill
   values[threadIdx.y][threadIdx.x] = amplitude(x, y);
   __syncthreads();
+  // end
   if (x < width && y < height) {
     image[y * width + x] = values[tile - 1 - threadIdx.y][tile - 1 - threadIdx.x];
   }

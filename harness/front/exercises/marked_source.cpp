@@ -1,0 +1,321 @@
+#include "harness/front/exercises/marked_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/front/output/format.hpp"
+
+namespace lab::front {
+namespace {
+
+constexpr std::string_view opening = "// exercise:";
+constexpr std::string_view closing = "// end";
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
+}
+
+// The name that a line opens a region with; nothing where it opens none.
+std::optional<std::string> opened(const std::string& line) {
+  const std::string text = trimmed(line);
+  if (text.rfind(opening, 0) != 0) return std::nullopt;
+  return trimmed(std::string_view(text).substr(opening.size()));
+}
+
+bool closes(const std::string& line) {
+  return trimmed(line) == closing;
+}
+
+// Walks over C++ and tells code from comments, texts and characters.
+class code_walker {
+ public:
+  explicit code_walker(const std::string& text) : text_(text) {}
+
+  // The next character of code that is no white space; '\0' at the end. Of a text or a character the walker
+  // returns the opening quote alone.
+  char next() {
+    for (;;) {
+      skip_joined_lines();
+      if (at_ >= text_.size()) return '\0';
+      const char c = text_[at_];
+      if (c == '/' && peek(1) == '/') {
+        skip_line();
+      } else if (c == '/' && peek(1) == '*') {
+        skip_comment();
+      } else if (c == '"' || c == '\'') {
+        // Between digits and letters a quote is a separator: 1'000'000.
+        position_ = at_;
+        if (c == '\'' && at_ > 0 && is_word(text_[at_ - 1])) {
+          ++at_;
+          continue;
+        }
+        skip_quoted(c);
+        return c;
+      } else {
+        position_ = at_++;
+        if (c == '\n') ++line_;
+        if (c != ' ' && c != '\t' && c != '\n' && c != '\r') return c;
+      }
+    }
+  }
+  // Of the character that next() returned.
+  [[nodiscard]] std::size_t position() const { return position_; }
+  [[nodiscard]] std::size_t line() const { return line_; }
+
+ private:
+  static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  }
+  [[nodiscard]] char peek(std::size_t ahead) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  // A backslash at a line's end joins the next line to it.
+  void skip_joined_lines() {
+    while (peek(0) == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+      at_ += peek(1) == '\n' ? 2 : 3;
+      ++line_;
+    }
+  }
+  void advance() {
+    if (text_[at_++] == '\n') ++line_;
+    skip_joined_lines();
+  }
+  void skip_line() {
+    while (at_ < text_.size() && text_[at_] != '\n') advance();
+  }
+  void skip_comment() {
+    const std::size_t begin = line_;
+    at_ += 2;
+    while (at_ < text_.size() && !(text_[at_] == '*' && peek(1) == '/')) advance();
+    if (at_ >= text_.size()) throw source_error(begin, "a comment does not end");
+    at_ += 2;
+  }
+  void skip_quoted(char quote) {
+    if (quote == '"' && at_ > 0 && text_[at_ - 1] == 'R')
+      throw source_error(line_, "a raw string has no place in a kernel");
+    ++at_;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
+      if (text_[at_] == '\\') ++at_;
+      if (at_ < text_.size()) advance();
+    }
+    if (at_ < text_.size()) ++at_;
+  }
+
+  const std::string& text_;
+  std::size_t at_ = 0;
+  std::size_t position_ = 0;
+  std::size_t line_ = 1;
+};
+
+std::string joined(const std::vector<std::string>& lines, std::size_t first, std::size_t end) {
+  std::string text;
+  for (std::size_t k = first; k < end; ++k) text += lines[k - 1] + "\n";
+  return text;
+}
+
+// Refuses what would change the meaning of what stands around the region.
+void check_region(const std::vector<std::string>& student, const marked_region& region) {
+  for (std::size_t line = region.first; line < region.end; ++line) {
+    std::string text = trimmed(student[line - 1]);
+    if (text.rfind("%:", 0) == 0) text = "#" + text.substr(2);
+    if (text.empty() || text[0] != '#') continue;
+    if (trimmed(std::string_view(text).substr(1)).rfind("pragma", 0) != 0)
+      throw source_error(line, "a preprocessor's line other than #pragma has no place in an exercise");
+  }
+  const std::string text = joined(student, region.first, region.end);
+  code_walker code(text);
+  int depth = 0;
+  bool empty = true;
+  char previous = '\0';
+  const auto line_now = [&] { return region.first + code.line() - 1; };
+  try {
+    for (char c = code.next(); c != '\0'; c = code.next()) {
+      empty = false;
+      // <% and %> are other names of the braces.
+      if (c == '{' || (c == '%' && previous == '<')) ++depth;
+      if ((c == '}' || (c == '>' && previous == '%')) && --depth < 0)
+        throw source_error(code.line(), "a closing brace has no opening one in this part");
+      previous = c;
+    }
+  } catch (const source_error& error) {
+    throw source_error(region.first + error.line - 1, error.what());
+  }
+  if (empty)
+    throw source_error(
+        region.first,
+        fmt::format("nothing is written yet between '// exercise: {}' and '// end'", region.name));
+  if (depth > 0) throw source_error(line_now() - 1, "a brace that opens in this part does not close in it");
+}
+
+const marked_region& region_named(const std::vector<marked_region>& regions, const std::string& name) {
+  const auto found = std::find_if(regions.begin(), regions.end(),
+                                  [&](const marked_region& one) { return one.name == name; });
+  if (found == regions.end())
+    throw source_error(0, fmt::format("the marker '// exercise: {}' is missing", name));
+  return *found;
+}
+
+// Line by line, what stands outside of the regions: the markers included, each with its number.
+std::vector<std::pair<std::size_t, std::string>> outside_of(const std::vector<std::string>& lines,
+                                                            const std::vector<marked_region>& regions) {
+  std::vector<std::pair<std::size_t, std::string>> outside;
+  for (std::size_t line = 1; line <= lines.size(); ++line) {
+    const bool inside = std::any_of(regions.begin(), regions.end(), [&](const marked_region& one) {
+      return line >= one.first && line < one.end;
+    });
+    const std::string text = trimmed(lines[line - 1]);
+    if (!inside && !text.empty()) outside.emplace_back(line, text);
+  }
+  return outside;
+}
+
+std::size_t first_difference(const std::vector<std::pair<std::size_t, std::string>>& found,
+                             const std::vector<std::pair<std::size_t, std::string>>& wanted) {
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (k >= wanted.size() || found[k].second != wanted[k].second) return found[k].first;
+  }
+  return found.size() < wanted.size() ? std::max<std::size_t>(1, found.empty() ? 1 : found.back().first) : 0;
+}
+
+std::string indentation_of(const std::string& line) {
+  return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
+}  // namespace
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::vector<marked_region> find_regions(const std::vector<std::string>& lines) {
+  std::vector<marked_region> regions;
+  bool open = false;
+  for (std::size_t line = 1; line <= lines.size(); ++line) {
+    if (const auto name = opened(lines[line - 1])) {
+      if (open)
+        throw source_error(line, fmt::format("'// exercise: {}' begins before the '// end' of '{}'", *name,
+                                             regions.back().name));
+      for (const marked_region& other : regions) {
+        if (other.name == *name)
+          throw source_error(line, fmt::format("'// exercise: {}' stands twice", *name));
+      }
+      regions.push_back({.name = *name, .first = line + 1});
+      open = true;
+    } else if (open && closes(lines[line - 1])) {
+      regions.back().end = line;
+      open = false;
+    }
+  }
+  if (open) {
+    throw source_error(regions.back().first - 1,
+                       fmt::format("'// exercise: {}' has no '// end'", cleaned(regions.back().name, 60)));
+  }
+  return regions;
+}
+
+std::vector<std::string> cut(const std::vector<std::string>& solution, const exercise& exercise) {
+  const std::vector<marked_region> regions = find_regions(solution);
+  for (const exercise_region& one : exercise.regions) (void)region_named(regions, one.name);
+  std::vector<std::string> lines;
+  for (std::size_t line = 1; line <= solution.size(); ++line) {
+    const std::string& text = solution[line - 1];
+    const auto region = std::find_if(regions.begin(), regions.end(), [&](const marked_region& one) {
+      return line + 1 >= one.first && line <= one.end;
+    });
+    if (region == regions.end()) {
+      lines.push_back(text);
+      continue;
+    }
+    const auto own = std::find_if(exercise.regions.begin(), exercise.regions.end(),
+                                  [&](const exercise_region& one) { return one.name == region->name; });
+    const bool is_marker = line + 1 == region->first || line == region->end;
+    if (own == exercise.regions.end()) {
+      if (!is_marker) lines.push_back(text);
+      continue;
+    }
+    if (!is_marker) continue;
+    lines.push_back(text);
+    if (line == region->end) continue;
+    const std::string indentation = indentation_of(text);
+    lines.push_back(fmt::format("{}// Write this part: about {} line{}.", indentation, own->lines,
+                                own->lines == 1 ? "" : "s"));
+    for (const std::string& start : own->start) lines.push_back(start.empty() ? start : indentation + start);
+  }
+  return lines;
+}
+
+written_source put_in(const std::vector<std::string>& student, const std::vector<std::string>& solution,
+                      const exercise& exercise, const std::string& file) {
+  const std::vector<marked_region> all_written = find_regions(student);
+  const std::vector<marked_region> all_places = find_regions(solution);
+  std::vector<marked_region> written;
+  std::vector<marked_region> places;
+  for (const exercise_region& one : exercise.regions) {
+    written.push_back(region_named(all_written, one.name));
+    places.push_back(region_named(all_places, one.name));
+    check_region(student, written.back());
+  }
+  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto line_directive = [&](std::size_t line) { return fmt::format("#line {} \"{}\"\n", line, file); };
+  written_source result{.text = line_directive(1)};
+  std::size_t from = 1;
+  for (const marked_region& place : places) {
+    const marked_region& own = region_named(written, place.name);
+    result.text += joined(solution, from, place.first);
+    result.text += line_directive(own.first) + joined(student, own.first, own.end) + line_directive(own.end);
+    from = place.end;
+  }
+  result.text += joined(solution, from, solution.size() + 1);
+
+  const std::vector<std::string> made = cut(solution, exercise);
+  result.changed_outside =
+      first_difference(outside_of(student, find_regions(student)), outside_of(made, find_regions(made)));
+  // The whole solution, with the markers of other exercises, is no change either.
+  if (result.changed_outside != 0 &&
+      first_difference(outside_of(student, written), outside_of(solution, places)) == 0)
+    result.changed_outside = 0;
+  return result;
+}
+
+std::string without_kernel_bodies(const std::string& source, int& emptied) {
+  emptied = 0;
+  std::string result;
+  std::size_t kept = 0;
+  std::size_t kernel = source.find("__global__");
+  while (kernel != std::string::npos) {
+    const std::string rest = source.substr(kernel);
+    code_walker code(rest);
+    int depth = 0;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    for (char c = code.next(); c != '\0'; c = code.next()) {
+      if (c == ';' && depth == 0) break;  // a declaration
+      if (c == '{' && depth++ == 0) begin = kernel + code.position() + 1;
+      if (c == '}' && --depth == 0) {
+        end = kernel + code.position();
+        break;
+      }
+    }
+    if (end > begin && begin > 0) {
+      result += source.substr(kept, begin - kept) + "\n  // Write the kernel.\n";
+      kept = end;
+      ++emptied;
+    }
+    kernel = source.find("__global__", std::max(end, kernel + 1));
+  }
+  return result + source.substr(kept);
+}
+
+}  // namespace lab::front
