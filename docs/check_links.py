@@ -23,7 +23,7 @@ import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GLOSSARY = pathlib.PurePosixPath("docs/glossary.md")
-SKIPPED = {".git", "build", "__pycache__", "node_modules"}
+SKIPPED = {".git", "build", "exercises", "__pycache__", "node_modules"}
 
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")

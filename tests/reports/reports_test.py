@@ -49,6 +49,42 @@ def group(parameters, rows, ceilings=((1000, False),), **more):
     return {"track": "track", "parameters": parameters, "l2": "cold", "fewest_bytes": size if records else None, "ceilings": records, "rows": rows, **more}
 
 
+class Exercises(unittest.TestCase):
+    """The files beside the stages, against their schema and the teachers' pages; the program reads them more strictly."""
+
+    SCHEMA = json.loads((tables.ROOT / "docs" / "exercises.schema.json").read_text(encoding="utf-8"))
+
+    def problem(self, document):
+        def check(value, schema):
+            if "$ref" in schema:
+                return check(value, self.SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]])
+            if isinstance(value, list):
+                return next(filter(None, (check(one, schema["items"]) for one in value)), None)
+            if isinstance(value, dict) and "properties" in schema:
+                wrong = sorted(set(value) - set(schema["properties"])) + sorted(set(schema["required"]) - set(value))
+                return f"'{wrong[0]}'" if wrong else next(filter(None, (check(one, schema["properties"][name]) for name, one in value.items())), None)
+            return None
+
+        return check(document, self.SCHEMA)
+
+    def test_files_follow_the_schema_and_questions_are_answered(self):
+        for path in sorted((tables.ROOT / "stages").glob("*/*/exercises.json")):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            self.assertIsNone(self.problem(document), path)
+            answers = " ".join((tables.ROOT / "docs" / "teacher" / f"{path.parts[-3]}.md").read_text(encoding="utf-8").split())
+            for question in [question for one in document["exercises"] for question in one.get("questions", [])]:
+                self.assertIn(f"**{question}**", answers, path)
+
+    def test_a_member_that_is_unknown_or_missing_is_refused(self):
+        path = tables.ROOT / "stages" / "moving_average" / "04_padded" / "exercises.json"
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["exercises"][0]["regions"][0]["line"] = 1
+        self.assertEqual(self.problem(document), "'line'")
+        del document["exercises"][0]["regions"][0]["line"]
+        del document["exercises"][0]["hints"]
+        self.assertEqual(self.problem(document), "'hints'")
+
+
 class TrackNotes(unittest.TestCase):
     def test_a_track_may_say_nothing_and_nothing_that_nobody_reads(self):
         with tempfile.TemporaryDirectory() as directory:

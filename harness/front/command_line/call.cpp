@@ -223,6 +223,7 @@ verb new_verb(CLI::App& program) {
       ->type_name("STAGE");
   app->add_option("--student", options->student, "whose: sizes differ from student to student")
       ->type_name("ID");
+  app->add_flag("--list", options->list, "show the exercises that there are");
   // Nothing has to be built.
   const auto no_track = [](const auto&) { return std::vector<track_selection>{}; };
   return {.app = app,

@@ -230,6 +230,11 @@ std::vector<exercise> read_exercises(const std::string& stage) {
   const fs::path file = stages_directory() / stage / "exercises.json";
   std::error_code error;
   if (!fs::exists(file, error)) return {};
+  if (fs::exists(file.parent_path() / "link.cmake", error)) {
+    throw usage_error(
+        fmt::format("{}: the stage is linked with more than the harness (link.cmake), and no exercise can be",
+                    file.string()));
+  }
   return parse_exercises(read_text(file), file.string(), stage);
 }
 

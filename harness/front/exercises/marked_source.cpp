@@ -268,13 +268,13 @@ written_source put_in(const std::vector<std::string>& student, const std::vector
     check_region(student, written.back());
   }
   std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  const auto line_directive = [&](std::size_t line) { return fmt::format("#line {} \"{}\"\n", line, file); };
-  written_source result{.text = line_directive(1)};
+  written_source result{.text = line_directive(1, file)};
   std::size_t from = 1;
   for (const marked_region& place : places) {
     const marked_region& own = region_named(written, place.name);
     result.text += joined(solution, from, place.first);
-    result.text += line_directive(own.first) + joined(student, own.first, own.end) + line_directive(own.end);
+    result.text +=
+        line_directive(own.first, file) + joined(student, own.first, own.end) + line_directive(own.end, file);
     from = place.end;
   }
   result.text += joined(solution, from, solution.size() + 1);
@@ -287,6 +287,15 @@ written_source put_in(const std::vector<std::string>& student, const std::vector
       first_difference(outside_of(student, written), outside_of(solution, places)) == 0)
     result.changed_outside = 0;
   return result;
+}
+
+std::string line_directive(std::size_t line, const std::string& file) {
+  std::string quoted;
+  for (const char c : file) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return fmt::format("#line {} \"{}\"\n", line, quoted);
 }
 
 std::string without_kernel_bodies(const std::string& source, int& emptied) {

@@ -54,6 +54,9 @@ struct written_source {
                                     const std::vector<std::string>& solution, const exercise& exercise,
                                     const std::string& file);
 
+// "#line 31 \"/path/stage.cu\"", and the end of the line.
+[[nodiscard]] std::string line_directive(std::size_t line, const std::string& file);
+
 // The source with the bodies of its kernels (__global__) emptied; nothing changes where there is none.
 // `emptied` says how many there were.
 [[nodiscard]] std::string without_kernel_bodies(const std::string& source, int& emptied);

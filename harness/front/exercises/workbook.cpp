@@ -200,6 +200,7 @@ file_texts exercise_files(const std::string& path, const exercise& exercise, con
 std::string page_without_figures(const std::string& page, const std::string& track) {
   std::istringstream lines(page);
   std::string text;
+  std::string links;
   bool wanted = false;  // the page's own head is the exercise's
   bool generated = false;
   for (std::string line; std::getline(lines, line);) {
@@ -209,15 +210,21 @@ std::string page_without_figures(const std::string& page, const std::string& tra
     }
     if (line.rfind("<!-- ", 0) == 0) generated = true;
     if (generated) continue;
-    static const std::regex link(R"(\[[^\]]+\]: .*)");
-    const bool is_link = std::regex_match(line, link);
+    static const std::regex link(R"((\[[^\]]+\]): (.*))");
+    std::smatch parts;
+    if (std::regex_match(line, parts, link)) {
+      // Behind all of the text, by then: only what it uses.
+      if (text.find(parts[1].str()) != std::string::npos)
+        links += moved_links(fmt::format("{}]({}", parts[1].str(), parts[2].str()), track) + "\n";
+      continue;
+    }
     if (const std::string heading = section_heading(line); !heading.empty())
       wanted = tells_no_outcome(heading);
-    if (is_link) wanted = true;
     const bool doubled_gap = line.empty() && (text.empty() || text.rfind("\n\n") == text.size() - 2);
     if (wanted && !doubled_gap) text += moved_links(line, track) + "\n";
   }
-  return text;
+  static const std::regex as_link(R"(\]\]\()");
+  return text + std::regex_replace(links, as_link, "]: ");
 }
 
 given_predictions read_predictions(const fs::path& file, const exercise& exercise) {
@@ -228,7 +235,9 @@ given_predictions read_predictions(const fs::path& file, const exercise& exercis
   try {
     document = nlohmann::json::parse(read_text(file));
   } catch (const nlohmann::json::exception& error) {
-    refuse(fmt::format("this is no JSON: {}", cleaned(error.what(), 200)));
+    const std::string words = error.what();
+    const std::size_t reason = words.find("] ");
+    refuse("this is no JSON: " + cleaned(words.substr(reason == std::string::npos ? 0 : reason + 2), 200));
   }
   if (!document.is_object()) refuse("it must hold one JSON object, a member for each question");
   given_predictions given;

@@ -132,8 +132,13 @@ int make_stage(const new_options& options) {
 }  // namespace
 
 int make_new(const new_options& options) {
+  if (options.list) {
+    for (const std::string& path : exercise_paths())
+      std::printf("%-32s %s\n", path.c_str(), find_exercise(path)->title.c_str());
+    return exit_ok;
+  }
   if (options.exercise.empty() == options.stage.empty())
-    throw usage_error("lab new takes TRACK/NN_name, or --exercise TRACK/STAGE");
+    throw usage_error("lab new takes TRACK/NN_name, or --exercise TRACK/STAGE; --list shows the exercises");
   if (options.exercise.empty()) {
     if (!options.student.empty()) throw usage_error("--student goes with --exercise");
     return make_stage(options);

@@ -81,6 +81,7 @@ struct new_options {
   std::string from;      // of the same track: what it begins with; empty: the track's first
   std::string exercise;  // in the place of `stage`
   std::string student;   // whose sizes the exercise gets
+  bool list = false;     // show what exercises there are, and make nothing
 };
 int make_new(const new_options& options);
 

@@ -1,0 +1,266 @@
+// Exercises without a worker: their file, expressions, the marked source, and a student's folder.
+#include <fmt/format.h>
+
+#include "harness/front/exercises/examination.hpp"
+#include "harness/front/exercises/exercise_file.hpp"
+#include "harness/front/exercises/expression.hpp"
+#include "harness/front/exercises/marked_source.hpp"
+#include "harness/front/exercises/slot.hpp"
+#include "harness/front/exercises/workbook.hpp"
+#include "harness/front/process/errors.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using lab::front::exercise;
+using lab::front::source_error;
+using lab::front::usage_error;
+using lab::test::message_of;
+using strings = std::vector<std::string>;
+
+constexpr const char* text_of_file = R"json({
+  "exercises": [
+    {
+      "name": "padding",
+      "title": "A gap",
+      "task": "Leave gaps.",
+      "regions": [{"name": "padding", "lines": 1, "start": ["return k;"]}],
+      "sizes": {"n": [1000, 2000], "window": [3]},
+      "predictions": [
+        {"name": "blocks", "question": "How many for n = {n}?", "answer": "ceil(n / 128)", "checkpoint": "barriers"},
+        {"name": "faster", "question": "Is it?", "choices": ["yes", "no"], "answer": "no", "because": "It is not."}
+      ],
+      "checkpoints": [
+        {"name": "barriers", "metric": "lab__barriers.sum", "holds": "equal", "value": "ceil(n / 128)",
+         "because": "One for each of {ceil(n / 128)} blocks."}
+      ],
+      "hints": ["one", "two", "three"],
+      "start_fails": "MISSED"
+    }
+  ]
+})json";
+
+exercise example() {
+  return lab::front::parse_exercises(text_of_file, "exercises.json", "track/01_stage").front();
+}
+
+// What is said of the example where `from` is replaced by `to`.
+std::string problem_with(const std::string& from, const std::string& to) {
+  std::string text = text_of_file;
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  return message_of<usage_error>(
+      [&] { (void)lab::front::parse_exercises(text, "exercises.json", "track/01_stage"); });
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+const strings solution{"int padded(int k) {",
+                       "  // exercise: padding",
+                       "  return k + k / 48;",
+                       "  // end",
+                       "}",
+                       "// exercise: other",
+                       "int other;",
+                       "// end"};
+
+std::string fault_of(const strings& student) {
+  return message_of<source_error>([&] { (void)lab::front::put_in(student, solution, example(), "s.cu"); });
+}
+
+}  // namespace
+
+TEST_CASE("expressions of sizes are worked out") {
+  const lab::front::expression_values sizes{{"n", 1000}, {"window", 300}};
+  CHECK(lab::front::evaluate("ceil(n / 128) + 1", sizes) == 9);
+  CHECK(lab::front::evaluate("2 + 3 * (4 - 1) / -2", sizes) == -2.5);
+  CHECK(lab::front::evaluate("floor(7 / 2)", {}) == 3);
+  CHECK(lab::front::filled_in("{n} values, {(127 + window) / 128} each", sizes) ==
+        "1000 values, 3.3359375 each");
+  for (const char* wrong : {"", "n n", "m", "1 +", "(1", "1 / 0", "ceil", "ceil 3", "system(1)", "1)"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(lab::front::evaluate(wrong, sizes), lab::front::expression_error);
+  }
+  CHECK_THROWS_AS(lab::front::evaluate(std::string(100'000, '('), {}), lab::front::expression_error);
+}
+
+TEST_CASE("a file of exercises is read, and a mistake in it named with its line") {
+  const exercise read = example();
+  CHECK(read.sizes.at("n") == strings{"1000", "2000"});
+  CHECK(read.predictions[0].because == "One for each of {ceil(n / 128)} blocks.");
+  CHECK(read.regions[0].start == strings{"return k;"});
+  CHECK(holds(problem_with("\"title\"", "\"titel\""), "exercises.json:"));
+  CHECK(holds(problem_with("lab__barriers.sum", "lab__barrier.sum"),
+              "exercises.json:14: the emulator models no"));
+  CHECK(holds(problem_with("\"answer\": \"no\"", "\"answer\": \"maybe\""), "none of the choices"));
+  CHECK(holds(problem_with("\"answer\": \"ceil(n / 128)\"", "\"answer\": \"ceil(m / 128)\""), "no size 'm'"));
+  CHECK(holds(problem_with("for n = {n}?", "for n = {m}?"), "no size 'm'"));
+  CHECK(holds(problem_with("\"checkpoint\": \"barriers\"", "\"checkpoint\": \"barrier\""),
+              "no such checkpoint"));
+  CHECK(holds(problem_with(", \"three\"", ""), "three hints"));
+  CHECK(holds(problem_with("\"lines\": 1", "\"lines\": 0"), "from 1 to 200"));
+  CHECK(holds(problem_with("\"holds\": \"equal\"", "\"holds\": \"about\""), "equal, at_most or at_least"));
+  CHECK(holds(problem_with("[1000, 2000]", "[]"), "at least one size"));
+  CHECK(holds(problem_with("\"because\": \"It is not.\"", "\"tolerance\": 1"), "and not both"));
+  CHECK(holds(problem_with("]\n}", "]\n"), "no JSON"));
+}
+
+TEST_CASE("every student gets the same sizes each time, and not all the same ones") {
+  const exercise read = example();
+  CHECK(lab::front::sizes_of(read, "").at("n") == "1000");
+  std::set<std::string> found;
+  for (const char* student : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    found.insert(lab::front::sizes_of(read, student).at("n"));
+    CHECK(lab::front::sizes_of(read, student) == lab::front::sizes_of(read, student));
+  }
+  CHECK(found.size() == 2);
+}
+
+TEST_CASE("an exercise is cut from its source, and what is written put back") {
+  const strings made = lab::front::cut(solution, example());
+  CHECK(made == strings{"int padded(int k) {", "  // exercise: padding",
+                        "  // Write this part: about 1 line.", "  return k;", "  // end", "}", "int other;"});
+  const auto back = lab::front::put_in(made, solution, example(), "/x/s.cu");
+  CHECK(back.changed_outside == 0);
+  CHECK(
+      holds(back.text,
+            "#line 3 \"/x/s.cu\"\n  // Write this part: about 1 line.\n  return k;\n#line 5 \"/x/s.cu\"\n"));
+  CHECK(!holds(back.text, "k / 48"));
+  // The stage itself is a solution, and no change outside of the markers.
+  CHECK(lab::front::put_in(solution, solution, example(), "s.cu").changed_outside == 0);
+  // What is written outside has no part in what is compiled, and is spoken of.
+  strings cheat = made;
+  cheat[0] = "#define padded cheated";
+  const auto checked = lab::front::put_in(cheat, solution, example(), "s.cu");
+  CHECK(checked.changed_outside == 1);
+  CHECK(!holds(checked.text, "cheated"));
+}
+
+TEST_CASE("a region that is missing, empty or reaches out of its place is refused") {
+  const auto with = [](const std::string& line) {
+    return fault_of({"int padded(int k) {", "  // exercise: padding", line, "  // end", "}"});
+  };
+  CHECK(with("  return k;") == "nothing was thrown");
+  CHECK(with("  if (k) { return '}'; } return \"}\"[0] /* } */; // }") == "nothing was thrown");
+  CHECK(with("  return 1'000;") == "nothing was thrown");
+  CHECK(with("#pragma unroll") != with("#define x"));
+  CHECK(holds(with("  // only words"), "nothing is written yet between '// exercise: padding'"));
+  CHECK(holds(with("  /* */"), "nothing is written yet"));
+  CHECK(holds(with("  return k; } void f() {"), "has no opening one"));
+  CHECK(holds(with("  return k; %> void f() <%"), "has no opening one"));
+  CHECK(holds(with("  if (k) {"), "does not close"));
+  CHECK(holds(with("  #include \"/etc/passwd\""), "preprocessor"));
+  CHECK(holds(with("  %:define x"), "preprocessor"));
+  CHECK(holds(with("  /* "), "comment does not end"));
+  CHECK(holds(with("  R\"x(})x\";"), "raw string"));
+  CHECK(holds(fault_of({"int padded(int k) {", "}"}), "marker '// exercise: padding' is missing"));
+  CHECK(holds(fault_of({"// exercise: padding", "x;"}), "has no '// end'"));
+  CHECK(holds(fault_of({"// exercise: padding", "// exercise: padding", "// end"}), "begins before"));
+  CHECK(holds(fault_of({"// exercise: padding", "x;", "// end", "// exercise: padding", "// end"}),
+              "stands twice"));
+  // A comment whose line goes on hides nothing from the count of braces.
+  CHECK(holds(fault_of({"// exercise: padding", "// \\", "{", "}", "// end"}), "has no opening one"));
+}
+
+TEST_CASE("kernels are emptied and nothing else") {
+  int emptied = 0;
+  CHECK(lab::front::without_kernel_bodies(
+            "__global__ void f(int n) { if (n) { g(\"}\"); } }\nvoid h() { i(); }\n", emptied) ==
+        "__global__ void f(int n) {\n  // Write the kernel.\n}\nvoid h() { i(); }\n");
+  CHECK(emptied == 1);
+  CHECK(lab::front::without_kernel_bodies("__global__ void f(int n);\nint x;\n", emptied) ==
+        "__global__ void f(int n);\nint x;\n");
+  CHECK(emptied == 0);
+}
+
+TEST_CASE("a page for students tells no outcome, and its links lead where they led") {
+  const std::string page =
+      "# Title\n\n**The bottleneck before.** Slow ([01](../01_naive/), [other](../../udf/)).\n\n**The "
+      "idea.** A [gap].\n\n"
+      "**What changed.** k / 48.\n\n**Measured.**\n\n<!-- measured: x -->\n**The idea.** generated\n<!-- "
+      "/measured "
+      "-->\n\n[gap]: ../../../docs/glossary.md#gap\n";
+  CHECK(lab::front::page_without_figures(page, "track") ==
+        "**The bottleneck before.** Slow ([01](../../../stages/track/01_naive/), "
+        "[other](../../../stages/udf/)).\n\n"
+        "**The idea.** A [gap].\n\n[gap]: ../../../docs/glossary.md#gap\n");
+}
+
+TEST_CASE("predictions are read, and garbage among them is named") {
+  const lab::test::temporary_directory directory;
+  const auto file = directory / "predictions.json";
+  const exercise asked = example();
+  const auto problem = [&](const std::string& text) {
+    lab::test::put(file, text);
+    return message_of<usage_error>([&] { (void)lab::front::read_predictions(file, asked); });
+  };
+  const auto missing = [&](const std::string& text) {
+    lab::test::put(file, text);
+    return lab::front::missing_prediction(lab::front::read_predictions(file, asked), asked, {{"n", 1000}});
+  };
+  CHECK(holds(problem("{"), "no JSON"));
+  CHECK(holds(problem("[]"), "one JSON object"));
+  CHECK(holds(problem(R"({"block": {}})"), "nobody asks for 'block'"));
+  CHECK(holds(problem(R"({"blocks": 8})"), "'blocks' must be"));
+  CHECK(holds(problem(R"({"blocks": {"answer": "8"}})"), "must be a number"));
+  CHECK(holds(problem(R"({"faster": {"answer": "perhaps"}})"), "one of the choices"));
+  CHECK(holds(problem(R"({"faster": {"answer": "yes", "because": "x"}})"), "no 'because'"));
+  CHECK(holds(missing("{}"), "'blocks' has no answer yet: How many for n = 1000?"));
+  CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"), "no sentence of why"));
+  const std::string whole = R"({"blocks": {"answer": 8, "why": "a block takes 128"},
+                                "faster": {"answer": "no", "why": "it is bound by memory"}})";
+  CHECK(missing(whole).empty());
+  const auto given = lab::front::read_predictions(file, asked);
+  const std::string digest = lab::front::digest_of(given, "track/01_stage", "anna");
+  CHECK(digest.size() == 64);
+  CHECK(digest != lab::front::digest_of(given, "track/01_stage", "bob"));
+  auto changed = given;
+  changed["blocks"].number = 9;
+  CHECK(digest != lab::front::digest_of(changed, "track/01_stage", "anna"));
+}
+
+TEST_CASE("names of exercises and students keep to their characters") {
+  CHECK(lab::front::exercise_path("exercises/reduction/02_tree/") == "reduction/02_tree");
+  CHECK(lab::front::exercise_path("reduction/02_tree.finish") == "reduction/02_tree.finish");
+  for (const char* wrong :
+       {"", "reduction", "../x", "a/../b", "/etc/passwd", "a/b/c", "a/b\n", "a/b.C", "a b/c"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(lab::front::exercise_path(wrong), usage_error);
+  }
+  CHECK_NOTHROW(lab::front::check_student("s.012-x@y"));
+  for (const std::string wrong : {".", "-x", "a b", "a/b", "$(x)", "\x1b[31m"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(lab::front::check_student(wrong), usage_error);
+  }
+  CHECK_THROWS_AS(lab::front::check_student(std::string(65, 'a')), usage_error);
+}
+
+TEST_CASE("a folder is made whole, and never over another") {
+  const lab::test::temporary_directory directory;
+  const auto folder = directory / "track/01_stage";
+  lab::front::make_folder(folder, {{"a", "1"}, {"b", "2"}});
+  CHECK(lab::test::get(folder / "b") == "2");
+  CHECK(holds(message_of<usage_error>([&] {
+                lab::front::make_folder(folder, {{"a", "x"}});
+              }),
+              "there already"));
+  CHECK(lab::test::get(folder / "a") == "1");
+  CHECK_THROWS_AS(lab::front::make_folder(folder / "a" / "under", {{"a", "x"}}),
+                  lab::front::environment_error);
+}
+
+TEST_CASE("the first error of a compiler is found") {
+  CHECK(lab::front::first_compiler_error(
+            "[1/3] x\nFAILED: y\nIn file included from z.cpp:1:\n/a/s.cu: In function "
+            "'f':\n/a/s.cu:31:5: error: expected ';'\n/a/s.cu:32:5: error: other\n") ==
+        "/a/s.cu:31: expected ';'");
+  CHECK(lab::front::first_compiler_error("s.o: undefined reference to `f()'\n") ==
+        "the linker: undefined reference to `f()'");
+  CHECK(lab::front::first_compiler_error("ninja: error: loading 'build.ninja'\n").empty());
+}
