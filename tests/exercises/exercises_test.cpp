@@ -1,8 +1,10 @@
 // Exercises as students and teachers meet them: the stages pass their own checks, what students begin with
 // fails where it should, and a solution in a student's file passes. Only a few beginnings are compiled unless
 // LAB_EXERCISES_ALL is set.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

@@ -1,5 +1,8 @@
 // Exercises without a worker: their file, expressions, the marked source, and a student's folder.
-#include <fmt/format.h>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/exercises/exercise_file.hpp"

@@ -19,6 +19,7 @@
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/protocol.hpp"
 
 namespace lab::front {
 namespace {
