@@ -51,6 +51,7 @@ verb run_verb(CLI::App& program) {
                   "write what the stages draw, and its difference from what is right, into this directory")
       ->type_name("DIR");
   app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
+  add_repeat(*app, options->run.repeat);
   return {.app = app,
           .perform = [options] { return run_ladders(options->run, options->check); },
           .needs = [options] { return needs_of_run(options->run, options->check); },
@@ -209,6 +210,26 @@ verb translate_verb(CLI::App& program) {
           .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
 }
 
+verb compare_verb(CLI::App& program) {
+  const auto options = std::make_shared<compare_options>();
+  CLI::App* app = program.add_subcommand(
+      "compare", "two result files: what became faster or slower, and what cannot be told");
+  app->add_option("old", options->older, "result file of lab run --json, or a folder of such files")
+      ->type_name("OLD")
+      ->required();
+  app->add_option("new", options->newer, "the same of what is to be judged")->type_name("NEW")->required();
+  add_threshold(*app, options->threshold);
+  app->add_flag("--markdown", options->markdown, "print Markdown, for a pull request");
+  add_json(*app, options->json_path);
+  app->footer(
+      "Record both sides with lab run --repeat 5 --json FILE: the medians of processes move more than the\n"
+      "samples of one process say. Exit code 1: a row became slower, or fails that was right.");
+  const auto no_track = [](const auto&) { return std::vector<track_selection>{}; };
+  return {.app = app,
+          .perform = [options] { return compare_results(*options); },
+          .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
+}
+
 verb doctor_verb(CLI::App& program) {
   const auto options = std::make_shared<doctor_options>();
   CLI::App* app =
@@ -227,8 +248,8 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,  run_verb,     verify_verb,    bench_verb,
-                                        apply_verb, profile_verb, translate_verb, doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,       verify_verb,  bench_verb, apply_verb,
+                                        profile_verb, translate_verb, compare_verb, doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

@@ -74,6 +74,16 @@ struct translate_options {
 };
 int translate_file(const translate_options& options);
 
+struct compare_options {
+  std::string older;  // a result file, or a folder of them
+  std::string newer;
+  double threshold = 0.01;  // the least difference that is worth a verdict, as a fraction
+  bool markdown = false;    // print Markdown instead of a table for a terminal
+  std::string json_path;
+};
+// Exit code 1 where a row became slower, or fails that was right.
+int compare_results(const compare_options& options);
+
 struct doctor_options {
   std::string json_path;
 };
