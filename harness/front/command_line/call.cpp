@@ -161,6 +161,13 @@ verb profile_verb(CLI::App& program) {
   app->add_flag("--check", options->check,
                 "test what the stages' pages claim of their counters, and that expected failures fail");
   add_predictions(*app, *options);
+  app->add_flag(
+      "--full", options->full,
+      "keep a report with all sections of Nsight Compute and the sources, at the sizes of 'lab run'");
+  app->add_flag("--bench-size", options->bench_size, "take the sizes of 'lab run' for what is not given");
+  app->add_option("--baseline", options->baseline,
+                  "profile this stage of the track, too, and show it first, to compare with")
+      ->type_name("STAGE");
   app->add_option("--output", options->output,
                   "the report that is kept on a GPU (default: the stage's name here)")
       ->type_name("FILE.ncu-rep");
@@ -174,7 +181,8 @@ verb profile_verb(CLI::App& program) {
               [options] {
                 return build_request{
                     .device = options->device,
-                    .select = with_whole_tracks(select_some(options->patterns), options->check),
+                    .select = with_whole_tracks(
+                        with_baseline(select_some(options->patterns), options->baseline), options->check),
                     .counts = true};
               },
           .parameters = &options->parameters,

@@ -45,6 +45,9 @@ struct profile_options {
   std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
   bool source = false;               // show the source with the counters of each line
   bool check = false;                // test the stages' claims about counters instead of showing the counters
+  bool full = false;                 // all that Nsight Compute has, and the sources, in the report
+  bool bench_size = false;           // the sizes of `lab run` instead of the emulator's
+  std::string baseline;              // a second stage, to compare with; empty: none
   bool predict = false;              // ask for the counters of one stage first
   std::string answers;               // the file that answers; empty: the terminal does
   std::uint64_t seed = 1;
