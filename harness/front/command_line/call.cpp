@@ -189,6 +189,34 @@ verb profile_verb(CLI::App& program) {
           .option_names = &options->option_names};
 }
 
+verb trace_verb(CLI::App& program) {
+  const auto options = std::make_shared<trace_options>();
+  CLI::App* app = program.add_subcommand(
+      "trace", "timeline of one verified launch: allocations, launches, copies, waits, NVTX ranges");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->add_option("--baseline", options->baseline, "trace this stage of the track, too, to compare with")
+      ->type_name("STAGE");
+  app->add_option("--output", options->output,
+                  "of the files, without .trace.json, .svg, .nsys-rep (default: the stage's name here)")
+      ->type_name("NAME");
+  add_seed(*app, options->seed);
+  app->footer(parameter_help);
+  return {.app = app,
+          .perform = [options] { return trace_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device,
+                                     with_baseline(select_one(options->stage), options->baseline)};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
+}
+
 verb translate_verb(CLI::App& program) {
   const auto options = std::make_shared<translate_options>();
   CLI::App* app = program.add_subcommand(
@@ -256,8 +284,8 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,       verify_verb,  bench_verb, apply_verb,
-                                        profile_verb, translate_verb, compare_verb, doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,   verify_verb,    bench_verb,   apply_verb,
+                                        profile_verb, trace_verb, translate_verb, compare_verb, doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

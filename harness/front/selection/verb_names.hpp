@@ -3,7 +3,7 @@
 
 namespace lab::front {
 
-inline constexpr const char* verb_names[] = {"list",    "run",       "verify",  "bench", "apply",
-                                             "profile", "translate", "compare", "doctor"};
+inline constexpr const char* verb_names[] = {"list",    "run",   "verify",    "bench",   "apply",
+                                             "profile", "trace", "translate", "compare", "doctor"};
 
 }  // namespace lab::front

@@ -56,6 +56,20 @@ struct profile_options {
 };
 int profile_stages(const profile_options& options);
 
+struct trace_options {
+  std::string stage;
+  std::string baseline;  // a second stage of the track; empty: none
+  std::string device;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::string
+      output;  // the files' names without their endings; empty: the stage's name, in the current directory
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int trace_stage(const trace_options& options);
+
 // What a call needs built, without anything being started: the build's own names of the workers.
 struct build_request {
   std::string device;
