@@ -136,7 +136,8 @@ TEST_CASE("bad usage ends with 2 and says what is wrong") {
 }
 
 TEST_CASE("help is an answer, not an error") {
-  for (const char* verb : {"list", "run", "verify", "bench", "apply", "profile", "doctor"}) {
+  for (const char* verb :
+       {"list", "run", "verify", "bench", "apply", "profile", "trace", "compare", "doctor"}) {
     expect(lab_with({verb, "--help"}), 0, {"Usage: lab " + std::string(verb)});
   }
   expect(lab_with({"--help"}), 0, {"doctor"});

@@ -80,14 +80,15 @@ recorded_row recorded_row_of(const json& run, const json& group, const json& row
   read.measured_under = conditions_of(run);
   const json& timing = row.at("timing");
   if (read.status != "ok" || timing.is_null()) return read;
+  process_samples alone = samples_of(timing);
   const auto processes = row.find("processes");
   if (processes != row.end()) {
     for (const json& one : processes->get_ref<const json::array_t&>())
       read.processes.push_back(samples_of(one));
   }
-  if (read.processes.empty()) read.processes.push_back(samples_of(timing));
-  if (const auto clock = timing.at("sm_clock_mhz"); !clock.is_null())
-    read.sm_clock_mhz = clock.at("median").get<double>();
+  if (read.processes.empty()) read.processes.push_back(std::move(alone));
+  if (const auto clock = optional_member<clock_record>(timing, "sm_clock_mhz"))
+    read.sm_clock_mhz = clock->median;
   // How a time was taken is a condition of the row's alone.
   read.measured_under.emplace_back("method", fact(timing, "method"));
   return read;
