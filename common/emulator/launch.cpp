@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "common/emulator/call_trace.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
@@ -128,6 +129,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
+  const traced_call traced("cudaLaunchKernel", 0, call.kernel);
   note_stream("a kernel", config.stream);
   const runtime_access access;
   const fault_handling handling;

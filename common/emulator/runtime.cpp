@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/emulator/call_trace.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
@@ -472,6 +473,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  const traced_call traced("cudaDeviceSynchronize");
   note_synchronisation("cudaDeviceSynchronize");
   return finish(cudaSuccess);
 }
@@ -510,6 +512,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroy(streams, stream);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const traced_call traced("cudaStreamSynchronize");
   note_synchronisation("cudaStreamSynchronize");
   return on_stream(stream);
 }
@@ -554,6 +557,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const traced_call traced("cudaEventSynchronize");
   note_synchronisation("cudaEventSynchronize");
   return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
@@ -575,15 +579,18 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 // ---- memory
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  const traced_call traced("cudaMalloc", bytes);
   note_allocation("cudaMalloc");
   return allocate(pointer, bytes);
 }
 cudaError_t cudaFree(void* pointer) {
+  const traced_call traced("cudaFree");
   note_allocation("cudaFree");
   return release(pointer, "cudaFree");
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  const traced_call traced("cudaMallocAsync", bytes);
   note_allocation("cudaMallocAsync");
   note_stream("cudaMallocAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
@@ -592,6 +599,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
+  const traced_call traced("cudaMallocFromPoolAsync", bytes);
   note_allocation("cudaMallocFromPoolAsync");
   note_stream("cudaMallocFromPoolAsync", stream);
   if (!is_pool(pool)) return finish(cudaErrorInvalidValue);
@@ -600,6 +608,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  const traced_call traced("cudaFreeAsync");
   note_allocation("cudaFreeAsync");
   note_stream("cudaFreeAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
@@ -607,6 +616,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  const traced_call traced("cudaMallocHost", bytes);
   note_allocation("cudaMallocHost");
   if (pointer == nullptr) return finish(cudaErrorInvalidValue);
   *pointer = nullptr;
@@ -618,6 +628,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
+  const traced_call traced("cudaFreeHost");
   note_allocation("cudaFreeHost");
   if (pointer == nullptr) return finish(cudaSuccess);
   if (!host_allocations.remove(pointer)) return finish(cudaErrorInvalidValue);
@@ -632,6 +643,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const traced_call traced("cudaMemcpy", bytes);
   note_synchronisation("cudaMemcpy");
   // Between two places on the device it does not wait, and nothing orders it with other streams.
   if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy", nullptr);
@@ -640,6 +652,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
+  const traced_call traced("cudaMemcpyAsync", bytes);
   note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
@@ -647,6 +660,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind) {
+  const traced_call traced("cudaMemcpy2D", width_bytes * height);
   note_synchronisation("cudaMemcpy2D");
   // Between two places on the device it does not wait, and nothing orders it with other streams.
   if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy2D", nullptr);
@@ -656,17 +670,20 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
+  const traced_call traced("cudaMemcpy2DAsync", width_bytes * height);
   note_stream("cudaMemcpy2DAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind);
 }
 
 cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
+  const traced_call traced("cudaMemset", bytes);
   note_stream("cudaMemset", nullptr);
   return fill("cudaMemset", to, byte, bytes);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t stream) {
+  const traced_call traced("cudaMemsetAsync", bytes);
   note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return fill("cudaMemsetAsync", to, byte, bytes);

@@ -15,6 +15,7 @@
 #include "harness/device/measure.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
+#include "harness/device/trace.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 
@@ -214,6 +215,24 @@ answer_record run_once(const stage_entry& stage, const parameter_values& paramet
   return conclude(from_run(stage, work->check(), seed, on));
 }
 
+// A timeline of one launch, after another that has loaded what is loaded once.
+answer_record run_traced(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                         cudaStream_t on) {
+  launch_trace trace;
+  const auto work = track_of(stage).make(stage, parameters, on);
+  for (const bool recorded : {false, true}) {
+    work->prepare_to_count(pattern::random, seed);
+    CUDA_CHECK(cudaStreamSynchronize(on));
+    if (recorded) trace.begin();
+    const nvtx_range range(stage.path);
+    work->launch();
+    if (recorded) trace.end_of_launch();
+    CUDA_CHECK(cudaStreamSynchronize(on));
+  }
+  trace_record timeline = trace.take();
+  return conclude(from_run(stage, work->check(), seed, on), {{"trace", timeline}});
+}
+
 answer_record error(error_kind kind, const std::string& message) {
   return {.end = answer_end::error, .message = message, .error = kind};
 }
@@ -313,6 +332,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     throw unsupported_error(why);
   if (op == "measure") return measured_row(stage, parameters, seeds, request, on);
   if (op == "counters") return counted_row(stage, parameters, seed, on);
+  if (op == "trace") return run_traced(stage, parameters, seed, on);
   if (op == "once") return run_once(stage, parameters, seed, on);
   throw usage_error("no request is called " + op);
 }

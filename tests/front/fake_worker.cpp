@@ -12,6 +12,7 @@
 
 #include "harness/protocol.hpp"
 #include "harness/seal.hpp"
+#include "harness/trace_record.hpp"
 
 namespace {
 
@@ -276,6 +277,21 @@ void answer_counters(const std::string& stage_path) {
   send({{"end", "ok"}, {"verification", verification()}, {"profile", profile}});
 }
 
+// Two launches and a wait of the host, of which the first stage has one more; the device works 3 of 7 us.
+void answer_trace(const std::string& stage_path) {
+  lab::trace_record trace{.host_end = 9000};
+  trace.events = {
+      {"range", "range", stage_path, 0, 9000, 0},
+      {"host", "launch", "cudaLaunchKernel", 1000, 2000, 0},
+      {"device", "kernel", "lab::(anonymous namespace)::a_kernel<int, <script>>(int)", 2000, 4000, 0},
+      {"host", "launch", "cudaLaunchKernel", 3000, 4000, 0},
+      {"host", "wait", "cudaStreamSynchronize", 5000, 8000, 0},
+      {"device", "copy", "device to host", 8000, 9000, 4096}};
+  if (contains(stage_path, "first"))
+    trace.events.push_back({"host", "wait", "cudaStreamSynchronize", 8500, 9000, 0});
+  send({{"end", "ok"}, {"verification", verification()}, {"trace", trace}});
+}
+
 void answer(const json& request, const std::string& mode, const std::string& device) {
   const auto op = request.at("op").get<std::string>();
   seed = request.value("seed", std::uint64_t{1});
@@ -289,6 +305,8 @@ void answer(const json& request, const std::string& mode, const std::string& dev
   } else if (op == "ceiling") {
     const auto n = request.at("parameters").at("n").get<std::int64_t>();
     send({{"end", "ok"}, {"ceiling", {{"kind", "copy"}, {"bytes", 8 * n}, {"timing", timing(100e3)}}}});
+  } else if (op == "trace" && !contains(request.at("stage").get<std::string>(), "wrong")) {
+    answer_trace(request.at("stage").get<std::string>());
   } else if (op == "counters") {
     answer_counters(request.at("stage").get<std::string>());
   } else {

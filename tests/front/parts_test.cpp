@@ -331,6 +331,14 @@ TEST_CASE("Nsight Compute is asked for the stage's range alone") {
                 "none", "--cache-control", "none", "--metrics", "a.sum,b.sum", "--force-overwrite",
                 "--export", "/tmp/x.ncu-rep", "lab-worker-cuda", "--device", "0", "--once",
                 "{\"op\":\"once\"}"});
+  request.full = true;
+  const strings full = lab::front::profile_command(request);
+  CHECK(std::search_n(full.begin(), full.end(), 1, "--set") != full.end());
+  CHECK(std::find(full.begin(), full.end(), "--import-source") + 1 ==
+        std::find(full.begin(), full.end(), "yes"));
+  CHECK(full.back() == "{\"op\":\"once\"}");
+  CHECK(lab::front::open_command({"/tmp/a.ncu-rep", "/tmp/b c'd.ncu-rep"}) ==
+        "ncu-ui /tmp/a.ncu-rep '/tmp/b c'\\''d.ncu-rep'");
 }
 
 TEST_CASE("Nsight Compute's table is read") {

@@ -136,7 +136,8 @@ TEST_CASE("bad usage ends with 2 and says what is wrong") {
 }
 
 TEST_CASE("help is an answer, not an error") {
-  for (const char* verb : {"list", "run", "verify", "bench", "apply", "profile", "doctor"}) {
+  for (const char* verb :
+       {"list", "run", "verify", "bench", "apply", "profile", "trace", "compare", "doctor"}) {
     expect(lab_with({verb, "--help"}), 0, {"Usage: lab " + std::string(verb)});
   }
   expect(lab_with({"--help"}), 0, {"doctor"});
@@ -405,7 +406,7 @@ TEST_CASE("a profile keeps the report and shows the counters") {
   // Writes a report where it is told to, and prints a table of it; FAKE_NCU is what goes wrong instead.
   lab::test::put(directory / "ncu", R"script(#!/bin/sh
 case "$*" in
-*--import*)
+*"--import "*)
   printf '"ID","Kernel Name","gpu__time_duration.sum"\n"","","ns"\n"0","average(float *, long)","2,848.000000"\n'
   exit 0 ;;
 esac
@@ -415,6 +416,7 @@ metric) echo "==ERROR== Failed to find metric"; exit 9 ;;
 nothing) echo "==WARNING== No kernels were profiled."; exit 0 ;;
 failed) echo '{"end": "failed", "message": "wrong at index 3"}'; exit 1 ;;
 esac
+echo "$*" >> "${0%/*}/calls"
 while [ $# -gt 0 ]; do
   if [ "$1" = --export ]; then echo report > "$2"; fi
   shift
@@ -440,6 +442,26 @@ echo '{"end": "ok"}'
          {"average(float *, long), launched once", "gpu__time_duration.sum (ns)      2848", report});
   CHECK(std::filesystem::exists(report));
   CHECK(document(path).at("stages")[0].at("counters")[0].at("value") == "2848");
+  CHECK(!contains(get(directory / "calls"), "--set full"));
+
+  std::filesystem::remove(directory / "calls");
+  const auto with = [&](strings arguments) {
+    strings all = command(arguments);
+    all.insert(all.begin() + 1, "PATH=" + directory.path().string() + ":/usr/bin:/bin");
+    return run(all);
+  };
+  expect(
+      with({"profile", "ladder/02", "--full", "--output", report, "--baseline", "ladder/01", "--json", path}),
+      2, {"--output names one report, and several stages were asked for"});
+  expect(with({"profile", "ladder/01", "--full", "--output", report}), 0, {"open:   ncu-ui " + report});
+  const std::string calls = get(directory / "calls");
+  CHECK(contains(calls, "--set full --import-source yes"));
+  CHECK(contains(calls, "\"n\":1000"));
+  expect(with({"profile", "ladder/01", "--full", "--check"}), 2, {"--full keeps a report to look at"});
+  expect(with({"profile", "ladder/01", "--baseline", "ladder/01"}), 2, {"would be compared with itself"});
+  expect(with({"profile", "ladder/01", "--baseline", "faults/01"}), 2, {"are of different tracks"});
+  expect(with({"profile", "ladder", "--baseline", "ladder/01"}), 2, {"compared with one stage"});
+  expect(with({"profile", "ladder/01", "--baseline", "nothing"}), 2, {"no stage matches 'nothing'"});
 }
 
 namespace {
@@ -458,6 +480,19 @@ std::vector<std::string> statuses(const json& document) {
 }
 
 }  // namespace
+
+TEST_CASE("a baseline is the first column of the counters") {
+  const temporary_directory directory;
+  const std::string path = (directory / "profile.json").string();
+  expect(on_emulator({"profile", "claims/03", "--baseline", "claims/02_kept", "--json", path}), 0,
+         {"02_kept", "03_"});
+  const json found = document(path);
+  CHECK(found.at("baseline") == "claims/02_kept");
+  CHECK(found.at("stages")[0].at("stage") == "claims/02_kept");
+  CHECK(found.at("stages").size() == 2);
+  expect(on_emulator({"profile", "claims/02_kept", "--full"}), 2, {"which needs a GPU"});
+  expect(on_emulator({"profile", "claims/02_kept", "--bench-size", "--json", path}), 0, {"02_kept"});
+}
 
 TEST_CASE("claims about time are tested with the run's own timings") {
   const temporary_directory directory;

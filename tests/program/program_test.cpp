@@ -419,6 +419,25 @@ TEST_CASE("CSV files that make no sense are refused, and nothing is written") {
   CHECK(lab::test::get(output) == "precious");
 }
 
+TEST_CASE("a timeline counts the launches and the waits of a chain of operations, and of two passes") {
+  if (std::string(LAB_DEVICE) != "emulator") return;  // CUPTI need not be there
+  const temporary_directory directory;
+  const std::string path = (directory / "trace.json").string();
+  const outcome found =
+      lab_program({"trace", "redact/04_two_pass", "--baseline", "redact/01_api_chain", "--rows", "1000",
+                   "--output", (directory / "two_pass").string(), "--json", path},
+                  {"--chdir=" + directory.path().string()});
+  INFO(found.text);
+  REQUIRE(found.code == 0);
+  const json stages = json::parse(lab::test::get(path)).at("stages");
+  // On a GPU, where CUB scans in two kernels, 22 and 4.
+  CHECK(stages[0].at("launches") == 17);
+  CHECK(stages[0].at("waits") == 5);
+  CHECK(stages[0].at("allocations") == 12);
+  CHECK(stages[1].at("launches") == 3);
+  CHECK(stages[1].at("waits") == 1);
+}
+
 TEST_CASE("a wrong redaction of somebody's file is found, and not written") {
   lab::skip_without_device();
   skip_without_csv();

@@ -13,6 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
+import aa
 import claims
 import plots
 import rooms
@@ -83,6 +84,55 @@ class Exercises(unittest.TestCase):
         del document["exercises"][0]["regions"][0]["line"]
         del document["exercises"][0]["hints"]
         self.assertEqual(self.problem(document), "'hints'")
+class RepeatedRuns(unittest.TestCase):
+    """reports/aa.py against a program that only pretends: its `compare` finds 2 % whatever the noise."""
+
+    LAB = """#!{python}
+import json, sys
+words = sys.argv[1:]
+def median(path):
+    return json.load(open(path))["groups"][0]["rows"][0]["processes"][0]["samples"][0]
+output = words[words.index("--json") + 1]
+if words[0] == "run":
+    number = int(output[-7:-5])
+    timing = {{"samples": [100.0 + {drift} * (number % 2)]}}
+    row = {{"stage": "track/01", "timing": timing, "processes": [timing, timing]}}
+    json.dump({{"complete": True, "created": "now", "device": {{}}, "program": {{}}, "groups": [{{"rows": [row]}}]}}, open(output, "w"))
+else:
+    ratio = median(words[2]) / median(words[1]) - 1
+    noise = {{"noise": {{"between_processes": 0.001, "within_process": 0.001}}}}
+    verdict = "SLOWER" if ratio > 0.02 else "FASTER" if ratio < -0.02 else "SAME"
+    row = {{"stage": "track/01", "parameters": "", "l2": "cold", "verdict": verdict, "old": noise, "new": noise}}
+    json.dump({{"rows": [row], "not_compared": []}}, open(output, "w"))
+"""
+
+    def judged(self, drift):
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            lab = place / "lab"
+            lab.write_text(self.LAB.format(python=sys.executable, drift=drift))
+            lab.chmod(0o755)
+            with contextlib.redirect_stdout(io.StringIO()):
+                code = aa.main(["--folder", str(place / "runs"), "--output", str(place / "aa.json"), "--runs", "4", "--lab", str(lab), "--", "track"])
+            return code, json.loads((place / "aa.json").read_text())
+
+    def test_runs_that_agree_have_no_false_verdict_and_slowed_ones_are_found(self):
+        code, record = self.judged(0)
+        self.assertEqual(code, 0)
+        self.assertEqual(record["same"]["verdicts"], {"SAME": 3})
+        self.assertEqual(record["slowed"]["verdicts"], {"SLOWER": 3})
+        self.assertEqual(record["slowed"]["steady_found_part"], 1)
+
+    def test_runs_that_drift_are_counted_as_false_verdicts(self):
+        code, record = self.judged(5)
+        self.assertEqual(code, 1)
+        self.assertEqual(record["same"]["false_part"], 1)
+        self.assertEqual(record["same"]["rows"], {"track/01 (, L2 cold)": {"FASTER": 2, "SLOWER": 1}})
+
+    def test_a_call_without_stages_is_refused(self):
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+            aa.main(["--folder", "x", "--output", "y"])
+        self.assertIn("the stages to run follow after --", said.getvalue())
 
 
 class TrackNotes(unittest.TestCase):

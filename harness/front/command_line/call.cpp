@@ -53,6 +53,7 @@ verb run_verb(CLI::App& program) {
                   "write what the stages draw, and its difference from what is right, into this directory")
       ->type_name("DIR");
   app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
+  add_repeat(*app, options->run.repeat);
   return {.app = app,
           .perform = [options] { return run_ladders(options->run, options->check); },
           .needs = [options] { return needs_of_run(options->run, options->check); },
@@ -162,6 +163,13 @@ verb profile_verb(CLI::App& program) {
   app->add_flag("--check", options->check,
                 "test what the stages' pages claim of their counters, and that expected failures fail");
   add_predictions(*app, *options);
+  app->add_flag(
+      "--full", options->full,
+      "keep a report with all sections of Nsight Compute and the sources, at the sizes of 'lab run'");
+  app->add_flag("--bench-size", options->bench_size, "take the sizes of 'lab run' for what is not given");
+  app->add_option("--baseline", options->baseline,
+                  "profile this stage of the track, too, and show it first, to compare with")
+      ->type_name("STAGE");
   app->add_option("--output", options->output,
                   "the report that is kept on a GPU (default: the stage's name here)")
       ->type_name("FILE.ncu-rep");
@@ -175,8 +183,37 @@ verb profile_verb(CLI::App& program) {
               [options] {
                 return build_request{
                     .device = options->device,
-                    .select = with_whole_tracks(select_some(options->patterns), options->check),
+                    .select = with_whole_tracks(
+                        with_baseline(select_some(options->patterns), options->baseline), options->check),
                     .counts = true};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
+}
+
+verb trace_verb(CLI::App& program) {
+  const auto options = std::make_shared<trace_options>();
+  CLI::App* app = program.add_subcommand(
+      "trace", "timeline of one verified launch: allocations, launches, copies, waits, NVTX ranges");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->add_option("--baseline", options->baseline, "trace this stage of the track, too, to compare with")
+      ->type_name("STAGE");
+  app->add_option("--output", options->output,
+                  "of the files, without .trace.json, .svg, .nsys-rep (default: the stage's name here)")
+      ->type_name("NAME");
+  add_seed(*app, options->seed);
+  app->footer(parameter_help);
+  return {.app = app,
+          .perform = [options] { return trace_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device,
+                                     with_baseline(select_one(options->stage), options->baseline)};
               },
           .parameters = &options->parameters,
           .option_names = &options->option_names};
@@ -284,6 +321,22 @@ verb check_verb(CLI::App& program) {
               }};
 }
 
+verb compare_verb(CLI::App& program) {
+  const auto options = std::make_shared<compare_options>();
+      "compare", "two result files: what became faster or slower, and what cannot be told");
+      app->add_option("old", options->older, "result file of lab run --json, or a folder of such files")
+          ->type_name("OLD") app->add_option("new", options->newer, "the same of what is to be judged")
+          ->type_name("NEW")
+          ->required();
+      add_threshold(*app, options->threshold);
+      app->add_flag("--markdown", options->markdown, "print Markdown, for a pull request");
+      app->footer(
+          "Record both sides with lab run --repeat 5 --json FILE: the medians of processes move more than "
+          "the\n"
+          "samples of one process say. Exit code 1: a row became slower, or fails that was right.");
+      .perform = [options] { return compare_results(*options); },
+}
+
 verb doctor_verb(CLI::App& program) {
   const auto options = std::make_shared<doctor_options>();
   CLI::App* app =
@@ -302,8 +355,9 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,       verify_verb, bench_verb, apply_verb,
-                                        profile_verb, translate_verb, new_verb,    check_verb, doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,     verify_verb, bench_verb,
+                                        apply_verb,   profile_verb, trace_verb,  translate_verb,
+                                        compare_verb, new_verb,     check_verb,  doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

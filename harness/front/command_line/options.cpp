@@ -75,6 +75,25 @@ std::int64_t parse_samples(const std::string& text, const std::string& option) {
   return samples;
 }
 
+std::int64_t parse_repeat(const std::string& text, const std::string& option) {
+  constexpr std::int64_t max_repeat = 1000;
+  const std::int64_t repeat = parse_integer(text, option);
+  if (repeat < 1 || repeat > max_repeat)
+    throw usage_error(fmt::format("{} must be from 1 to {}", option, max_repeat));
+  return repeat;
+}
+
+// "1.5" or "1.5%", as 0.015.
+double parse_threshold(std::string text, const std::string& option) {
+  const std::string given = text;
+  if (!text.empty() && text.back() == '%') text.pop_back();
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(percent > 0 && percent <= 100))
+    throw usage_error(fmt::format("{} needs a percentage above 0 and at most 100, not '{}'", option, given));
+  return percent / 100;
+}
+
 }  // namespace
 
 void add_patterns(CLI::App& verb, std::vector<std::string>& patterns) {
@@ -119,6 +138,18 @@ void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan) {
   add_read(verb, "--time-limit", plan.time_limit_seconds, parse_seconds,
            "stop sampling a stage after so long (default: 0.5)")
       ->type_name("SECONDS");
+}
+
+void add_repeat(CLI::App& verb, std::int64_t& repeat) {
+  add_read(verb, "--repeat", repeat, parse_repeat,
+           "measure each row in so many fresh processes and keep the samples of all (default: 1)")
+      ->type_name("K");
+}
+
+void add_threshold(CLI::App& verb, double& threshold) {
+  add_read(verb, "--threshold", threshold, parse_threshold,
+           "the least difference that is worth a verdict (default: 1 %)")
+      ->type_name("PERCENT");
 }
 
 CLI::Option* add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names,

@@ -27,6 +27,12 @@ void add_trial_seed(CLI::App& verb, std::uint64_t& seed);
 // How a stage is timed: --l2, --min-samples, --time-limit.
 void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan);
 
+// Processes that measure each row: --repeat.
+void add_repeat(CLI::App& verb, std::int64_t& repeat);
+
+// The least difference that is worth a verdict, in percent: --threshold. `threshold` is a fraction.
+void add_threshold(CLI::App& verb, double& threshold);
+
 // Names with commas between them, as "--input a.npy,b.npy". (CLI11's own lists drop an empty name without a
 // word.)
 CLI::Option* add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names,

@@ -97,6 +97,10 @@ std::vector<std::string> profile_command(const profile_request& request) {
       // As in a timing: neither locked clocks nor a flush before each replay.
       "--clock-control", "none", "--cache-control", "none", "--metrics",
       fmt::format("{}", fmt::join(request.metrics, ",")), "--force-overwrite", "--export", request.report};
+  if (request.full) {
+    const auto export_option = std::find(command.begin(), command.end(), "--force-overwrite");
+    command.insert(export_option, {"--set", "full", "--import-source", "yes"});
+  }
   command.insert(command.end(), request.worker.begin(), request.worker.end());
   command.push_back("--once");
   command.push_back(request.message.dump());
@@ -106,6 +110,19 @@ std::vector<std::string> profile_command(const profile_request& request) {
 std::vector<std::string> import_command(const profile_request& request) {
   // Base units (byte, ns), so that the values of two reports can be compared.
   return {request.program, "--import", request.report, "--csv", "--page", "raw", "--print-units", "base"};
+}
+
+std::string open_command(const std::vector<std::string>& reports) {
+  std::string command = "ncu-ui";
+  for (const std::string& report : reports) {
+    const bool plain =
+        report.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%") == std::string::npos;
+    std::string quoted;
+    for (const char c : report) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    command += plain ? " " + report : " '" + quoted + "'";
+  }
+  return command;
 }
 
 void check_counter_permission(const std::string& output) {

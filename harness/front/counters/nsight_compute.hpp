@@ -13,6 +13,7 @@ struct profile_request {
   nlohmann::json message;            // its one request
   std::string stage;                 // whose range is captured
   std::vector<std::string> metrics;  // Nsight Compute's names
+  bool full = false;                 // all sections, and the sources, for who opens the report
   std::string report;                // the file that is kept, ending in .ncu-rep
 };
 
@@ -32,6 +33,9 @@ void to_json(nlohmann::json& json, const counter& one);
 
 [[nodiscard]] std::vector<std::string> profile_command(const profile_request& request);
 [[nodiscard]] std::vector<std::string> import_command(const profile_request& request);
+
+// The command, for a shell, that opens reports in Nsight Compute.
+[[nodiscard]] std::string open_command(const std::vector<std::string>& reports);
 
 // Throws environment_error that says what to do when the output says that counters may not be read.
 void check_counter_permission(const std::string& output);

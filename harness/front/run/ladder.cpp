@@ -68,6 +68,9 @@ std::string remark_of(const result_row& row, bool timed) {
       facts.push_back(
           fmt::format("keeps {} of device memory", humanised_bytes(static_cast<double>(record.kept_bytes))));
   }
+  if (row.timing && row.processes.size() > 1)
+    facts.push_back(fmt::format("medians of {} processes within {:.2f} %", row.processes.size(),
+                                process_range(row) * 100));
   if (row.timing && row.timing->preparation > 0)
     facts.push_back(fmt::format("prepared once, in {}", humanised_time(row.timing->preparation)));
   if (row.timing && row.timing->unstable && row.timing->upper_quartile > 0)

@@ -31,11 +31,21 @@ interval quartiles_of(const timing_record& timing) {
   return {timing.median - half, timing.median + half};
 }
 
+// The same of a row, as wide as the medians of its processes lie apart.
+interval likely_times(const result_row& row) {
+  interval range = quartiles_of(*row.timing);
+  for (const timing_record& process : row.processes) {
+    range.lower = std::min(range.lower, process.median);
+    range.upper = std::max(range.upper, process.median);
+  }
+  return range;
+}
+
 // base / row, unless the middle halves of their samples overlap: which of the two is faster is then a matter
 // of chance. A row is as fast as itself.
 std::optional<double> ratio_over(const result_row& base, const char* name, result_row& row) {
-  const interval a = quartiles_of(*base.timing);
-  const interval b = quartiles_of(*row.timing);
+  const interval a = likely_times(base);
+  const interval b = likely_times(row);
   const bool overlap = a.lower <= b.upper && b.lower <= a.upper;
   if (overlap && &base != &row) {
     row.undecided.emplace_back(name);
@@ -56,6 +66,29 @@ const ceiling_record* speed_of_light(const result_group& group) {
       std::min_element(group.ceilings.begin(), group.ceilings.end(),
                        [](const auto& a, const auto& b) { return a.timing.median < b.timing.median; });
   return fastest == group.ceilings.end() ? nullptr : &*fastest;
+}
+
+double process_range(const result_row& row) {
+  if (row.processes.size() < 2) return 0;
+  const auto [fastest, slowest] =
+      std::minmax_element(row.processes.begin(), row.processes.end(),
+                          [](const auto& a, const auto& b) { return a.median < b.median; });
+  return slowest->median / fastest->median - 1;
+}
+
+void add_process(const result_row& before, result_row& row) {
+  if (row.status != row_status::ok || !row.timing || !before.timing) return;
+  std::vector<timing_record> processes = before.processes;
+  if (processes.empty()) processes.push_back(*before.timing);
+  processes.push_back(*row.timing);
+  std::vector<const timing_record*> by_median;
+  for (const timing_record& one : processes) by_median.push_back(&one);
+  const auto middle = by_median.begin() + static_cast<std::ptrdiff_t>((by_median.size() - 1) / 2);
+  std::nth_element(by_median.begin(), middle, by_median.end(),
+                   [](const auto* a, const auto* b) { return a->median < b->median; });
+  row.timing = **middle;
+  row.processes = std::move(processes);
+  if (process_range(row) > unstable_spread) row.timing->unstable = true;
 }
 
 void compare_rows(result_group& group) {
@@ -90,6 +123,7 @@ void reject_faster_than_light(result_group& group) {
     row.message = fmt::format("over the speed of light ({}): wrong byte model or a cache",
                               humanised_percentage(*row.speed_of_light));
     row.timing.reset();
+    row.processes.clear();
   }
   compare_rows(group);
 }
@@ -137,6 +171,7 @@ void to_json(nlohmann::json& json, const result_row& row) {
           {"over_library", ratio(row.over_library, "over_library")},
           {"undecided", row.undecided},
           {"sources", text_or_null(row.sources)}};
+  if (!row.processes.empty()) json["processes"] = row.processes;
 }
 
 void to_json(nlohmann::json& json, const result_group& group) {

@@ -28,6 +28,9 @@ struct result_row {
   std::optional<failure_record>
       failure;  // of a failed row or an expected failure, from the worker or the front
   std::optional<timing_record> timing;
+  // Of each process that measured the row, in the order of their starts, where there are several; `timing` is
+  // then that of the one with the middle median (the lower of two).
+  std::vector<timing_record> processes;
   // Ratios of medians, each absent where one of the two is, or where their noise decides it.
   std::optional<double> speed_of_light;  // ceiling / this
   std::optional<double> over_previous;   // the timed stage before it, libraries aside / this
@@ -75,6 +78,14 @@ struct run_results {
   std::vector<result_group> groups;
   std::optional<std::vector<claim_verdict>> claims;  // where they were to be tested
 };
+
+// Makes `row`, which a further process has measured, the successor of `before`, the same row by the processes
+// before: it has the timings of all. Their middle one is unstable where the medians differ by more than
+// unstable_spread. A row that is not ok has no timing and is left as it is.
+void add_process(const result_row& before, result_row& row);
+
+// The largest median of the row's processes over the smallest, less one; 0 where one process measured it.
+[[nodiscard]] double process_range(const result_row& row);
 
 // The fastest ceiling that was measured: the speed of light.
 [[nodiscard]] const ceiling_record* speed_of_light(const result_group& group);

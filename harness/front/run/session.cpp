@@ -145,6 +145,7 @@ session::session(const std::string& verb, const run_options& options, bool whole
     results.options["time_limit_seconds"] = options_.plan.time_limit_seconds;
     results.options["spread_target"] = options_.plan.spread_target;
     results.options["warmups"] = options_.plan.warmups;
+    if (options_.repeat > 1) results.options["repeat"] = options_.repeat;
   }
 }
 
@@ -266,6 +267,9 @@ std::optional<result_row> session::observe(const stage_description& stage) {
 }
 
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
+  const auto before = std::find_if(group.rows.begin(), group.rows.end(),
+                                   [&](const auto& row) { return row.stage == stage.path; });
+  if (before != group.rows.end() && !before->timing) return *before;
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
   measure_plan plan = options_.plan;
@@ -274,6 +278,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
   if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
   result_row row = row_from(stage, request_about(stage, std::move(message)), true);
   if (row.status == row_status::ok && row.verification) proved_[stage.path] = *row.verification;
+  if (before != group.rows.end()) add_process(*before, row);
   return add_row(std::move(row), group);
 }
 

@@ -28,6 +28,7 @@ struct run_options {
   std::uint64_t trial_seed = 0;  // of further inputs that are tried; below 2^53
   l2_choice l2 = l2_choice::unset;
   measure_plan plan;
+  std::int64_t repeat = 1;                // processes that measure each row
   std::optional<double> timeout_seconds;  // for one answer; by default generous
   bool thorough = true;                   // verify alone
   std::string json_path;                  // empty: no file
@@ -63,7 +64,8 @@ class session {
   // Adds one ceiling to the group, or says why it has none. Not on the emulator.
   void measure_ceiling(const ladder_job& job, result_group& group);
 
-  // Adds one row to the group, or replaces the row of the same stage, and saves the results.
+  // Adds one row to the group and saves the results. Where the group has the row already, this is another
+  // process's timing of it: the row keeps all (see add_process). One that is not ok stays as it is.
   // Throws usage_error or environment_error when the worker says that going on makes no sense.
   result_row& measure(const ladder_job& job, const stage_description& stage, result_group& group);
   result_row& verify(const stage_description& stage, result_group& group);

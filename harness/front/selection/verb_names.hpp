@@ -3,7 +3,7 @@
 
 namespace lab::front {
 
-inline constexpr const char* verb_names[] = {"list",    "run",       "verify", "bench", "apply",
-                                             "profile", "translate", "doctor", "new",   "check"};
+inline constexpr const char* verb_names[] = {"list",      "run",    "verify", "bench", "apply", "profile",
+                                             "translate", "doctor", "new",    "check", "trace", "compare"};
 
 }  // namespace lab::front

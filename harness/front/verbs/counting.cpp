@@ -148,6 +148,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
       .message = {{"op", "once"}, {"stage", stage.path}, {"parameters", parameters}, {"seed", options.seed}},
       .stage = stage.path,
       .metrics = options.metrics.empty() ? wanted : options.metrics,
+      .full = options.full,
       .report = unfinished.path()};
   const command_result profiled = run_command(profile_command(request), timeout_of(options));
   stage_profile result{.stage = stage.path};

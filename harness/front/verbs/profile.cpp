@@ -13,6 +13,7 @@
 #include "harness/front/claims/predictions.hpp"
 #include "harness/front/counters/counters_table.hpp"
 #include "harness/front/counters/known_counters.hpp"
+#include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/terminal.hpp"
@@ -25,14 +26,13 @@
 namespace lab::front {
 namespace {
 
-// The values that were given, and the first of the emulator's defaults for every other parameter: the same
-// sizes on either device, so that their counters can be compared.
-parameter_values profile_parameters(const track_description& track,
-                                    const std::vector<parameter_argument>& arguments) {
-  parameter_values values = given_parameters(track, arguments);
+// The values that were given, and the first default of every other parameter: the emulator's, the same on
+// either device, so that their counters can be compared; or those that the stage's page times it with.
+parameter_values profile_parameters(const track_description& track, const profile_options& options) {
+  parameter_values values = given_parameters(track, options.parameters);
   for (const auto& parameter : track.parameters) {
-    if (parameter.verify_defaults.empty()) continue;
-    values.emplace(parameter.name, parameter.verify_defaults.front());
+    const auto& defaults = options.bench_size ? parameter.bench_defaults : parameter.verify_defaults;
+    if (!defaults.empty()) values.emplace(parameter.name, defaults.front());
   }
   return values;
 }
@@ -90,7 +90,7 @@ int check_claims(const profile_options& options, const std::vector<track_selecti
   std::vector<claim_verdict> verdicts;
   for (const auto& selection : selections) {
     check_counter_claims(
-        selection, claims, device, profile_parameters(*selection.track, options.parameters),
+        selection, claims, device, profile_parameters(*selection.track, options),
         [&](const auto& stage, const auto& parameters) { return count(selection, stage, parameters); },
         [&](const claim_verdict& verdict) {
           std::printf("%s\n", verdict_text(verdict).c_str());
@@ -114,7 +114,7 @@ int predict_counters(const profile_options& options, const track_selection& sele
   const auto questions = questions_about(own, is_emulator(device));
   if (questions.empty())
     throw usage_error(fmt::format("{}: its page speaks of no counter that can be had here", stage.path));
-  const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
+  const parameter_values parameters = profile_parameters(*selection.track, options);
   const std::string title =
       fmt::format("{} on {}: {}", stage.path, device.name, parameters_text(*selection.track, parameters));
   answers given;
@@ -157,6 +157,15 @@ void check_options(const profile_options& options, const std::vector<track_selec
   if (!options.metrics.empty() && (options.predict || options.check))
     throw usage_error("--metrics chooses what is counted, and --check and --predict know that themselves");
   check_metrics(options.metrics, device);
+  if (!options.baseline.empty() && (options.predict || options.check))
+    throw usage_error("--baseline shows two stages side by side, and --check and --predict show no table");
+  if (options.full && (options.predict || options.check))
+    throw usage_error("--full keeps a report to look at, and --check and --predict answer without one");
+  if (options.full && modelled)
+    throw usage_error(
+        "--full keeps a report with all sections of Nsight Compute, which needs a GPU; the emulator models "
+        "the "
+        "counters that 'lab profile' shows without it");
   if (options.predict && options.check) throw usage_error("--predict and --check exclude each other");
   if (!modelled && !options.output.empty() && several)
     throw usage_error("--output names one report, and several stages were asked for");
@@ -169,6 +178,20 @@ void check_options(const profile_options& options, const std::vector<track_selec
   check_files({{"--answers", options.answers}}, written);
 }
 
+// Where the reports are, and the command that opens them.
+void show_reports(const std::vector<stage_profile>& profiles, bool with_baseline) {
+  std::vector<std::string> reports;
+  for (const auto& profile : profiles) {
+    if (profile.report.empty()) continue;
+    std::printf("report: %s\n", profile.report.c_str());
+    reports.push_back(profile.report);
+  }
+  if (reports.empty()) return;
+  std::printf("open:   %s\n", open_command(reports).c_str());
+  if (with_baseline && reports.size() == 2)
+    std::printf("        'Add Baseline' in the first report shows the second's figures beside its own\n");
+}
+
 int show_counters(const profile_options& options, const std::vector<track_selection>& selections,
                   const claims_by_stage& claims, const device_record& device,
                   const counter_of_stages& count) {
@@ -178,7 +201,7 @@ int show_counters(const profile_options& options, const std::vector<track_select
   bool failed = false;
   nlohmann::json stages = nlohmann::json::array();
   for (const auto& selection : selections) {
-    const parameter_values parameters = profile_parameters(*selection.track, options.parameters);
+    const parameter_values parameters = profile_parameters(*selection.track, options);
     std::vector<stage_profile> profiles;
     for (const stage_description* stage : selection.stages) {
       stage_profile found = count(selection, *stage, parameters);
@@ -190,20 +213,21 @@ int show_counters(const profile_options& options, const std::vector<track_select
                 parameters_text(*selection.track, parameters).c_str(),
                 counters_table(profiles, options.metrics).c_str());
     if (options.source) std::printf("%s", annotated_sources(profiles).c_str());
-    for (const auto& profile : profiles) {
-      if (!profile.report.empty()) std::printf("report: %s\n", profile.report.c_str());
-    }
+    show_reports(profiles, !options.baseline.empty());
     std::fflush(stdout);
   }
-  write_profile(options, device, {{"stages", stages}});
+  nlohmann::json found{{"stages", stages}};
+  if (!options.baseline.empty()) found["baseline"] = selections.front().stages.front()->path;
+  write_profile(options, device, found);
   return failed ? exit_stage_failed : exit_ok;
 }
 
 }  // namespace
 
-int profile_stages(const profile_options& options) {
+int profile_stages(const profile_options& given) {
+  profile_options options = given;
   check_files({{"--answers", options.answers}}, {{"--json", options.json_path}});
-  const stage_selector profiled = select_some(options.patterns);
+  const stage_selector profiled = with_baseline(select_some(options.patterns), options.baseline);
   const connection connected = connect(options.device, with_whole_tracks(profiled, options.check));
   const auto selections = profiled(connected.description.tracks);
   check_parameters(selections, options.parameters, options.option_names);
@@ -211,6 +235,8 @@ int profile_stages(const profile_options& options) {
   const bool modelled = is_emulator(device);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
   check_options(options, selections, device);
+  // A report that somebody opens should show what the page's times are of.
+  options.bench_size = options.bench_size || options.full;
   const worker_set observed(backend::observed);
   if (modelled && !observed.problem().empty()) throw environment_error(observed.problem());
 

@@ -93,7 +93,10 @@ int run_ladders(const run_options& options, bool check) {
     result_group& group = run.begin_group(job);
     climb(run, group, [&] {
       run.measure_ceiling(job, group);
-      for (const auto* stage : job.selection.stages) run.measure(job, *stage, group);
+      // All stages in turn, again and again: what drifts meets all of them.
+      for (std::int64_t process = 0; process < options.repeat; ++process) {
+        for (const auto* stage : job.selection.stages) run.measure(job, *stage, group);
+      }
       run.measure_ceiling(job, group);
     });
     if (!options.images_path.empty()) run.draw(job, options.images_path);

@@ -46,6 +46,9 @@ struct profile_options {
   std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
   bool source = false;               // show the source with the counters of each line
   bool check = false;                // test the stages' claims about counters instead of showing the counters
+  bool full = false;                 // all that Nsight Compute has, and the sources, in the report
+  bool bench_size = false;           // the sizes of `lab run` instead of the emulator's
+  std::string baseline;              // a second stage, to compare with; empty: none
   bool predict = false;              // ask for the counters of one stage first
   std::string answers;               // the file that answers; empty: the terminal does
   std::uint64_t seed = 1;
@@ -53,6 +56,20 @@ struct profile_options {
   std::string json_path;
 };
 int profile_stages(const profile_options& options);
+
+struct trace_options {
+  std::string stage;
+  std::string baseline;  // a second stage of the track; empty: none
+  std::string device;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::string
+      output;  // the files' names without their endings; empty: the stage's name, in the current directory
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int trace_stage(const trace_options& options);
 
 // What a call needs built, without anything being started: the build's own names of the workers.
 struct build_request {
@@ -86,6 +103,15 @@ struct new_options {
 int make_new(const new_options& options);
 
 int check_exercise(const check_request& options);
+struct compare_options {
+  std::string older;  // a result file, or a folder of them
+  std::string newer;
+  double threshold = 0.01;  // the least difference that is worth a verdict, as a fraction
+  bool markdown = false;    // print Markdown instead of a table for a terminal
+  std::string json_path;
+};
+// Exit code 1 where a row became slower, or fails that was right.
+int compare_results(const compare_options& options);
 
 struct doctor_options {
   std::string json_path;

@@ -229,6 +229,25 @@ stage_selector select_some(const std::vector<std::string>& patterns) {
   };
 }
 
+stage_selector with_baseline(stage_selector select, const std::string& baseline) {
+  return [=, select = std::move(select)](const std::vector<track_description>& tracks) {
+    auto selections = select(tracks);
+    if (baseline.empty()) return selections;
+    auto& stages = selections.front().stages;
+    if (selections.size() > 1 || stages.size() > 1)
+      throw usage_error("--baseline is compared with one stage, and several were asked for");
+    const stage_selection base = select_one_stage(tracks, baseline);
+    if (base.stage->path == stages.front()->path)
+      throw usage_error(fmt::format("--baseline: {} would be compared with itself", base.stage->path));
+    if (base.track->name != selections.front().track->name)
+      throw usage_error(
+          fmt::format("--baseline: {} and {} are of different tracks, and solve different problems",
+                      base.stage->path, stages.front()->path));
+    stages.insert(stages.begin(), base.stage);
+    return selections;
+  };
+}
+
 probe describe_device(const worker_set& workers) {
   if (const std::string problem = workers.problem(); !problem.empty()) return {std::nullopt, problem};
   return ask_for_description(workers, {{"op", "describe"}}, device_timeout);

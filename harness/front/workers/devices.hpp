@@ -78,6 +78,10 @@ using stage_selector = std::function<std::vector<track_selection>(const std::vec
 // Those that the patterns name, or else the one that the only pattern means.
 [[nodiscard]] stage_selector select_some(const std::vector<std::string>& patterns);
 
+// The one stage that `select` yields, and before it the one that `baseline` means, of the same track; all
+// that it yields where there is no baseline. Throws usage_error where it yields several, or the two are one.
+[[nodiscard]] stage_selector with_baseline(stage_selector select, const std::string& baseline);
+
 // A device, its workers, and what they say of themselves.
 struct connection {
   worker_set workers;

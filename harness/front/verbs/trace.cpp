@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "common/utf8.hpp"
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/terminal.hpp"
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/run/ladder.hpp"
+#include "harness/front/timeline/timeline.hpp"
+#include "harness/front/verbs/verbs.hpp"
+#include "harness/front/workers/devices.hpp"
+
+namespace lab::front {
+namespace {
+
+constexpr double trace_timeout_seconds = 600;
+
+std::chrono::milliseconds trace_timeout(const trace_options& options) {
+  const std::chrono::duration<double> seconds(options.timeout_seconds.value_or(trace_timeout_seconds));
+  return std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
+}
+
+// "redact_04_two_pass", unless the person has named it.
+std::string stem_of(const trace_options& options, const std::string& stage) {
+  if (!options.output.empty()) return options.output;
+  std::string stem = stage;
+  std::replace(stem.begin(), stem.end(), '/', '_');
+  return stem;
+}
+
+struct trace_files {
+  std::string perfetto;
+  std::string picture;
+  std::string report;  // Nsight Systems'
+};
+
+trace_files files_of(const std::string& stem) {
+  return {stem + ".trace.json", stem + ".svg", stem + ".nsys-rep"};
+}
+
+// The values that were given, and the first default of every other parameter: the page's on a GPU, the
+// emulator's own there.
+parameter_values trace_parameters(const track_description& track, const trace_options& options,
+                                  bool modelled) {
+  parameter_values values = given_parameters(track, options.parameters);
+  for (const auto& parameter : track.parameters) {
+    const auto& defaults = modelled ? parameter.verify_defaults : parameter.bench_defaults;
+    if (!defaults.empty()) values.emplace(parameter.name, defaults.front());
+  }
+  return values;
+}
+
+nlohmann::json trace_request(const char* op, const stage_description& stage,
+                             const parameter_values& parameters, std::uint64_t seed) {
+  return {{"op", op}, {"stage", stage.path}, {"parameters", parameters}, {"seed", seed}};
+}
+
+// Where Nsight Systems is; empty where it is not.
+std::string find_nsight_systems() {
+  std::vector<std::string> directories{"/usr/local/cuda/bin"};
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/opt/nvidia/nsight-systems", error))
+    directories.push_back((entry.path() / "bin").string());
+  std::sort(directories.begin() + 1, directories.end(), std::greater<>());  // the newest first
+  return find_program("nsys", directories);
+}
+
+// Nsight Systems' report of one run of the stage. Its trouble is told, and the timeline goes on without.
+void keep_report(const trace_options& options, const std::vector<std::string>& worker,
+                 const nlohmann::json& message, const std::string& report) {
+  const std::string program = find_nsight_systems();
+  if (program.empty()) {
+    std::printf(
+        "no report of Nsight Systems: nsys is not here (package nsight-systems); the timeline is CUPTI's\n");
+    return;
+  }
+  std::vector<std::string> command{program,    "profile", "--trace=cuda,nvtx", "--force-overwrite=true",
+                                   "--output", report};
+  command.insert(command.end(), worker.begin(), worker.end());
+  command.insert(command.end(), {"--once", message.dump()});
+  const command_result done = run_command(command, trace_timeout(options));
+  if (done.ending.by_signal || done.ending.code != 0) {
+    std::printf("no report of Nsight Systems: it %s\n", done.ending.description().c_str());
+    return;
+  }
+  std::printf("report: %s\nopen:   nsys-ui %s\n", report.c_str(), report.c_str());
+}
+
+}  // namespace
+
+int trace_stage(const trace_options& options) {
+  const stage_selector select = with_baseline(select_one(options.stage), options.baseline);
+  const connection connected = connect(options.device, select);
+  const track_selection selection = select(connected.description.tracks).front();
+  check_parameters({selection}, options.parameters, options.option_names);
+  const device_record& device = *connected.description.device;
+  const bool modelled = is_emulator(device);
+  if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
+
+  std::vector<named_file> written{{"--json", options.json_path}};
+  const std::string& asked = selection.stages.back()->path;
+  written.push_back({"the picture", files_of(stem_of(options, asked)).picture});
+  std::vector<trace_files> files;
+  for (const stage_description* stage : selection.stages) {
+    // With a baseline --output names the stage's files, and the baseline keeps its own name.
+    files.push_back(files_of(stage->path == asked ? stem_of(options, asked) : stem_of({}, stage->path)));
+    written.push_back({"the trace of " + stage->path, files.back().perfetto});
+    if (!modelled) written.push_back({"the report of " + stage->path, files.back().report});
+  }
+  check_files({}, written);
+
+  const parameter_values parameters = trace_parameters(*selection.track, options, modelled);
+  std::vector<stage_timeline> timelines;
+  for (const stage_description* stage : selection.stages) {
+    if (!stage->broken.empty()) throw environment_error(fmt::format("{}: {}", stage->path, stage->broken));
+    if (!stage->runnable) throw usage_error(fmt::format("{}: {}", stage->path, stage->why_not));
+    status_line status;
+    status.show(fmt::format("{}: tracing", stage->path));
+    const answer_record answer = connected.workers.request(
+        trace_request("trace", *stage, parameters, options.seed), trace_timeout(options));
+    status.clear();
+    if (answer.end == answer_end::error)
+      throw environment_error(fmt::format("{}: {}", stage->path, answer_text(answer)));
+    if (answer.end == answer_end::failed) {
+      std::printf("%s: FAIL: %s\n", stage->path.c_str(), answer_text(answer).c_str());
+      return exit_stage_failed;
+    }
+    timelines.push_back({stage->path, answer.content.at("trace").get<trace_record>()});
+  }
+
+  std::printf("\n%s on %s: %s\n", selection.track->name.c_str(), device.name.c_str(),
+              parameters_text(*selection.track, parameters).c_str());
+  if (modelled) {
+    std::printf(
+        "  times are this host's, not a GPU's: the emulator runs a kernel within the call that launches "
+        "it\n");
+  }
+  std::printf("%s", figures_table(timelines).c_str());
+  for (std::size_t i = 0; i < timelines.size(); ++i) {
+    std::printf("\n%s\n%s", timelines[i].stage.c_str(), events_table(timelines[i]).c_str());
+    write_file(files[i].perfetto, json_text(perfetto_json(timelines[i])));
+  }
+  write_file(files.back().picture, timeline_svg(timelines));
+  std::printf("\n");
+  for (const trace_files& one : files)
+    std::printf("trace:   %s (https://ui.perfetto.dev opens it)\n", one.perfetto.c_str());
+  std::printf("picture: %s\n", files.back().picture.c_str());
+  for (std::size_t i = 0; i < timelines.size() && !modelled; ++i) {
+    keep_report(options, connected.workers.command({{"stage", timelines[i].stage}}),
+                trace_request("once", *selection.stages[i], parameters, options.seed), files[i].report);
+  }
+  if (!options.json_path.empty()) {
+    write_file(options.json_path, json_text({{"schema", "kernel-lab-trace"},
+                                             {"version", 1},
+                                             {"device", device},
+                                             {"parameters", parameters},
+                                             {"seed", options.seed},
+                                             {"emulated", modelled},
+                                             {"stages", timelines}}));
+  }
+  return exit_ok;
+}
+
+}  // namespace lab::front
