@@ -15,7 +15,7 @@ constexpr std::size_t longest_loop = 16;  // phases that are looked at as one ro
 constexpr std::size_t most_phases = 24, most_activities = 10;
 
 // In pixels.
-constexpr double threads_left = 112, threads_width = 448, text_left = 576, right = 936;
+constexpr double threads_left = 104, threads_width = 400, text_left = 520, right = 936;
 constexpr double activity_height = 17, bar_height = 11;
 
 bool same_activity(const activity_record& a, const activity_record& b) {
@@ -46,7 +46,7 @@ std::string base_name(const std::string& file) {
 
 // "44  shared load, 32 wavefronts"; the file where it is not the stage's own.
 std::string words_of(const activity_record& activity) {
-  constexpr std::size_t longest = 46;  // columns that leave room for the bytes
+  constexpr std::size_t longest = 52;  // columns that leave room for the bytes
   const access_line_record& at = activity.at;
   const std::string file = base_name(at.file);
   const std::string place =
@@ -75,7 +75,7 @@ void draw_activity(svg& to, double y, const activity_record& activity, std::int6
     to.rect(x, y, std::max(thread_x(last + 1, threads) - x, 1.5), bar_height, paint_of(activity.at));
   }
   const bool dear = activity.at.units > activity.at.least + activity.at.requests;
-  to.text(text_left, y + 10, words_of(activity), dear ? ink::warning : ink::small);
+  to.text(text_left, y + 10, words_of(activity), dear ? ink::costly : ink::small);
   to.text(right, y + 10, extent_of(activity), ink::small, anchor::end);
 }
 

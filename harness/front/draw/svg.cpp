@@ -12,7 +12,7 @@ namespace {
 constexpr const char* paint_names[] = {"frame",       "idle",         "lane",  "used",        "vain",
                                        "served",      "serialised",   "empty", "global-load", "global-store",
                                        "shared-load", "shared-store", "atomic"};
-constexpr const char* ink_names[] = {"title", "code", "note", "small", "cell", "warning"};
+constexpr const char* ink_names[] = {"title", "code", "note", "small", "cell", "warning", "small costly"};
 constexpr const char* anchor_names[] = {"", " middle", " end"};
 
 // Each kind differs from the others in lightness too, and what is hatched says so without colour.
@@ -26,6 +26,7 @@ svg { --page: #ffffff; --ink: #1f2328; --muted: #59636e; --frame: #8c959f; --fai
 text { font: 13px system-ui, sans-serif; fill: var(--ink); white-space: pre }
 .title { font-size: 16px; font-weight: 600 } .code { font: 12.5px ui-monospace, monospace }
 .small { font-size: 11px; fill: var(--muted) } .cell { font-size: 9.5px } .warning { fill: var(--hatch); font-weight: 600 }
+.costly { fill: var(--hatch); font-weight: 600 }
 .middle { text-anchor: middle } .end { text-anchor: end }
 .page { fill: var(--page) } .frame { fill: none; stroke: var(--frame) } .empty { fill: var(--faint) }
 .idle { fill: none; stroke: var(--frame); stroke-dasharray: 2 2 }

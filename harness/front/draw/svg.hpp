@@ -25,7 +25,7 @@ enum class paint {
   atomic
 };
 
-enum class ink { title, code, note, small, cell, warning };
+enum class ink { title, code, note, small, cell, warning, costly };
 enum class anchor { start, middle, end };
 
 // Of every picture, in pixels.
