@@ -17,6 +17,7 @@ usage: reports/pictures.py            draw the pictures and rewrite the pages
 """
 
 import argparse
+import os
 import pathlib
 import re
 import shlex
@@ -104,8 +105,7 @@ def results(root, program):
                     raise Problem(f"another page draws something else as {name}")
             except Problem as problem:
                 raise Problem(f"{page.relative_to(root)}: {problem}") from problem
-            up = "../" * (len(page.relative_to(root).parts) - 1)
-            link = f"pictures/{name}.svg" if page.parent == root / "docs" else f"{up}{FOLDER}/{name}.svg"
+            link = os.path.relpath(picture, page.parent)
             return f"{opening}![{calls[name][1]}]({link})\n{closing}"
 
         before = page.read_text(encoding="utf-8")

@@ -145,6 +145,7 @@ def build_slides(python, output):
         place.parent.mkdir(parents=True, exist_ok=True)
         call = "import pypandoc, sys; pypandoc.convert_file(sys.argv[1], 'dzslides', format='gfm+yaml_metadata_block', outputfile=sys.argv[2], extra_args=['--standalone', '--slide-level=2', '-H', sys.argv[3]])"
         subprocess.run([python, "-c", call, slides, place, HERE / "slides.html"], check=True)
+    # Where the slides look for them: they stand as far from them as in docs/.
     shutil.copytree(ROOT / "docs" / "pictures", output / "pictures", dirs_exist_ok=True)
 
 
