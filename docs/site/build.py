@@ -87,7 +87,8 @@ class Site:
         name, file = path.as_posix(), self.root / path
         if file.is_dir():
             new = f"{name}/folder.md"
-            kept = sorted(one.name + ("/" if one.is_dir() else "") for one in file.iterdir() if not one.name.startswith((".", "__")))
+            kept = sorted(one.name + ("/" if one.is_dir() else "") for one in file.iterdir()
+                          if not one.name.startswith((".", "__")) and f"{name}/{one.name}/" != TEACHERS)
             self.files[new] = f"---\norphan: true\n---\n# {name}\n\n" + "".join(f"* `{one}`\n" for one in kept)
             return new
         if path.suffix in PICTURES:
@@ -118,7 +119,11 @@ def tools(folder):
     python = folder / "bin" / "python"
     if not python.exists():
         print("site: installing Sphinx, MyST, Furo and pandoc from PyPI", file=sys.stderr)
-        venv.create(folder, with_pip=True)
+        try:
+            venv.create(folder, with_pip=True)
+        except subprocess.CalledProcessError:
+            shutil.rmtree(folder, ignore_errors=True)
+            sys.exit("site: python3 cannot make a virtual environment here (Debian and Ubuntu: package python3-venv)")
         done = subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], check=False)
         if done.returncode != 0:
             shutil.rmtree(folder)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What reports/pictures.py and docs/check_commands.py refuse, with a program that only pretends."""
+"""What reports/pictures.py, docs/check_commands.py, and docs/site/build.py refuse, with a program that only pretends."""
 
 import pathlib
 import sys
@@ -7,7 +7,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "docs"), str(ROOT / "docs" / "site")]
+import build as site_build  # noqa: E402
 import check_commands  # noqa: E402
 import pictures  # noqa: E402
 
@@ -129,6 +130,36 @@ class Commands(Folder):
 
     def test_the_program_is_lab(self):
         self.assertIn("no such stage", self.problems(self.block("$ ./lab draw bad\n")))
+
+
+class Site(Folder):
+    def site(self, text):
+        self.page("# Lab\n", "README.md")
+        self.page("# Key\n\nforty-two\n", "docs/teacher/key.md")
+        self.page("int main() {}\n", "stages/a/01_b/stage.cu")
+        self.page("# A\n", "stages/a/README.md")
+        self.page(text)
+        return site_build.Site(self.root)
+
+    def test_teachers_answers_are_no_part_and_a_link_to_them_is_refused(self):
+        site = self.site("# Page\n")
+        self.assertEqual(site.problems, [])
+        self.assertFalse(any("teacher" in name or "forty-two" in (text or "") for name, text in site.files.items()))
+        for target in ("teacher/key.md", "teacher/", "teacher", "../docs/teacher/key.md"):
+            self.assertEqual(len(self.site(f"[key]({target})\n").problems), 1, target)
+        self.assertEqual(len(self.site("[key]\n\n[key]: teacher/key.md\n").problems), 1)
+
+    def test_a_folder_that_shows_its_content_does_not_show_the_teachers(self):
+        self.assertNotIn("teacher", self.site("[docs](../docs)\n").files["docs/folder.md"])
+
+    def test_dead_links_are_refused_and_code_is_left_alone(self):
+        self.assertEqual(len(self.site("[x](nowhere.md)\n").problems), 1)
+        self.assertEqual(self.site("`[x](nowhere.md)`\n\n```\n[x](nowhere.md)\n```\n").problems, [])
+
+    def test_sources_and_folders_are_shown(self):
+        site = self.site("[kernel](../stages/a/01_b/stage.cu#L1) [track](../stages/a/)\n")
+        self.assertIn("(../stages/a/01_b/stage.cu.md) [track](../stages/a/README.md)", site.files["docs/page.md"])
+        self.assertIn("int main() {}", site.files["stages/a/01_b/stage.cu.md"])
 
 
 if __name__ == "__main__":
