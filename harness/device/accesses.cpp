@@ -9,6 +9,7 @@
 
 #include "common/emulator/observed/observation.hpp"
 #include "common/emulator/observed/source_lines.hpp"
+#include "harness/device/observed_fault.hpp"
 
 namespace lab {
 namespace {
@@ -37,15 +38,21 @@ class logged_workload final : public workload {
     try {
       inner_.launch();
     } catch (...) {
-      kept = observation.kept_blocks();
+      take(observation);
       throw;
     }
-    kept = observation.kept_blocks();
+    take(observation);
   }
 
   std::vector<observed_block> kept;
+  std::optional<failure_record> fault;
 
  private:
+  void take(const emulator::observation& observation) {
+    kept = observation.kept_blocks();
+    if (!observation.faults().empty()) fault = failure_of(observation.faults().front());
+  }
+
   workload& inner_;
   std::uint64_t block_;
 };
@@ -279,6 +286,7 @@ seen_accesses see_observed_accesses(workload& work, const launch_setup& setup, c
                                     cudaStream_t stream) {
   logged_workload logged(work, static_cast<std::uint64_t>(choice.block));
   seen_accesses seen{.check = run_and_check(logged, setup, stream)};
+  if (logged.fault) seen.check.failure = logged.fault;
   for (const observed_block& one : logged.kept) seen.accesses.kernels.push_back(one.kernel);
   const observed_block* const kernel = chosen_kernel(logged.kept, choice);
   if (kernel == nullptr) return seen;

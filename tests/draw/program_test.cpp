@@ -115,6 +115,13 @@ TEST_CASE("a tree's threads at work halve from barrier to barrier") {
   CHECK(get(directory / "a.svg").find("12 phases between barriers") != std::string::npos);
 }
 
+TEST_CASE("a stage that is wrong on purpose is drawn, since it fails as it should") {
+  const temporary_directory directory;
+  const json seen =
+      drawn(directory, {"shared_tile/02_missing_barrier", "--line", "16", "--width", "64", "--height", "64"});
+  CHECK(seen.at("request").at(0).at("at").at("line") == 16);
+}
+
 TEST_CASE("draw refuses what it cannot draw, in words, and writes nothing") {
   const temporary_directory directory;
   struct refusal {

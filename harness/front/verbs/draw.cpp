@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/accesses.hpp"
+#include "harness/failure_message.hpp"
 #include "harness/front/draw/block_picture.hpp"
 #include "harness/front/draw/warp_picture.hpp"
 #include "harness/front/output/file_output.hpp"
@@ -101,8 +102,14 @@ usage_error nothing_to_draw(const std::string& stage, const access_choice& choic
   return usage_error(fmt::format("{}: {}; the block does at {}", stage, what, lines_text(accesses)));
 }
 
-accesses_record see(const draw_options& options, const worker_set& observed, const stage_description& stage,
-                    const parameter_values& parameters, const access_choice& choice, std::string& failure) {
+struct sight {
+  accesses_record accesses;
+  std::string failure;           // of a stage that should be right
+  std::string expected_failure;  // of one that is wrong on purpose
+};
+
+sight see(const draw_options& options, const worker_set& observed, const stage_description& stage,
+          const parameter_values& parameters, const access_choice& choice) {
   status_line status;
   status.show(fmt::format("{}: observing", stage.path));
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(draw_timeout_seconds));
@@ -115,8 +122,12 @@ accesses_record see(const draw_options& options, const worker_set& observed, con
                        std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
   if (answer.end == answer_end::error)
     throw environment_error(fmt::format("{}: {}", stage.path, answer_text(answer)));
-  if (answer.end == answer_end::failed) failure = answer_text(answer);
-  return member_or(answer.content, "accesses", accesses_record{});
+  sight seen{.accesses = member_or(answer.content, "accesses", accesses_record{})};
+  if (answer.end == answer_end::failed) seen.failure = answer_text(answer);
+  const auto verification = optional_member<verification_record>(answer.content, "verification");
+  if (verification && verification->failed_as_expected && verification->failure)
+    seen.expected_failure = failure_message(*verification->failure);
+  return seen;
 }
 
 // The stage's name, in the current directory, where nobody says where.
@@ -147,10 +158,10 @@ int draw_stage(const draw_options& options) {
   if (!observed.problem().empty()) throw environment_error(observed.problem());
 
   const parameter_values parameters = draw_parameters(*track, options.parameters);
-  std::string failure;
-  const accesses_record accesses = see(options, observed, *stage, parameters, choice, failure);
-  if (!failure.empty()) {
-    std::printf("%s: FAIL: %s\n", stage->path.c_str(), failure.c_str());
+  const sight seen = see(options, observed, *stage, parameters, choice);
+  const accesses_record& accesses = seen.accesses;
+  if (!seen.failure.empty()) {
+    std::printf("%s: FAIL: %s\n", stage->path.c_str(), seen.failure.c_str());
     return exit_stage_failed;
   }
   if (choice.phases ? accesses.lines.empty() : accesses.request.empty())
@@ -158,6 +169,8 @@ int draw_stage(const draw_options& options) {
 
   const picture_heading heading{stage->path, parameters_text(*track, parameters)};
   std::printf("%s: %s\n", stage->path.c_str(), heading.parameters.c_str());
+  if (!seen.expected_failure.empty())
+    std::printf("an expected failure, fails as expected: %s\n", seen.expected_failure.c_str());
   std::string picture;
   if (choice.phases) {
     picture = block_picture(heading, accesses);
