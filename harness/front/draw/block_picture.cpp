@@ -92,7 +92,7 @@ double draw_phase(svg& to, double y, const std::vector<activity_record>& activit
   if (shown < activities.size()) {
     to.text(
         text_left, y + 10,
-        fmt::format("and {}", counted(static_cast<std::int64_t>(activities.size() - shown), "more access")),
+        fmt::format("and {}", counted(static_cast<std::int64_t>(activities.size() - shown), "further line")),
         ink::small);
     y += activity_height;
   }
