@@ -582,7 +582,7 @@ def main(arguments):
     records.claims = claims.read_all(ROOT)
     records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
     stale = []
-    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", *ROOT.glob("stages/**/*.md")]):
+    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
         new = page(records, old, path.parent)
         if new == old:

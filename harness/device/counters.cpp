@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "common/emulator/observed/observation.hpp"
+#include "harness/device/observed_fault.hpp"
 #include "harness/device/verify.hpp"
 
 namespace lab {
@@ -23,6 +24,14 @@ failure_kind kind_of(emulator::fault fault) {
   }
   return failure_kind::crash;
 }
+
+}  // namespace
+
+failure_record failure_of(const emulator::observed_fault& fault) {
+  return {.kind = kind_of(fault.kind), .found = fault.text};
+}
+
+namespace {
 
 std::optional<std::string> read_source(const std::string& file) {
   std::ifstream source(std::string(LAB_SOURCE_ROOT "/") + file);
@@ -82,10 +91,7 @@ class observed_workload final : public workload {
 counted count_observed_kernels(workload& work, const launch_setup& setup, cudaStream_t stream) {
   observed_workload observed(work);
   check_result result = run_and_check(observed, setup, stream);
-  if (observed.first_fault) {
-    result.failure =
-        failure_record{.kind = kind_of(observed.first_fault->kind), .found = observed.first_fault->text};
-  }
+  if (observed.first_fault) result.failure = failure_of(*observed.first_fault);
   return {std::move(result), std::move(observed.profile)};
 }
 

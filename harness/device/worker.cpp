@@ -9,6 +9,7 @@
 #include "common/memory.hpp"
 #include "common/nvtx.hpp"
 #include "common/stream.hpp"
+#include "harness/device/accesses.hpp"
 #include "harness/device/conversation.hpp"
 #include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
@@ -22,6 +23,8 @@
 namespace lab {
 
 counted (*count_kernels)(workload& work, const launch_setup& setup, cudaStream_t stream) = nullptr;
+seen_accesses (*see_accesses)(workload& work, const launch_setup& setup, const access_choice& choice,
+                              cudaStream_t stream) = nullptr;
 
 namespace {
 
@@ -200,6 +203,16 @@ answer_record counted_row(const stage_entry& stage, const parameter_values& para
   return conclude(from_run(stage, found.check, seed, on), {{"profile", found.profile}});
 }
 
+// What one block of an observed launch asks of memory.
+answer_record accesses_row(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                           const access_choice& choice, cudaStream_t on) {
+  if (see_accesses == nullptr) throw unsupported_error("this worker does not see what kernels ask of memory");
+  if (choice.block < 0) throw usage_error("no block has a number below 0");
+  const auto work = track_of(stage).make(stage, parameters, on);
+  const seen_accesses seen = see_accesses(*work, {.seed = seed}, choice, on);
+  return conclude(from_run(stage, seen.check, seed, on), {{"accesses", seen.accesses}});
+}
+
 // One launch, for profilers and sanitizers.
 answer_record run_once(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
                        cudaStream_t on) {
@@ -333,6 +346,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (op == "measure") return measured_row(stage, parameters, seeds, request, on);
   if (op == "counters") return counted_row(stage, parameters, seed, on);
   if (op == "trace") return run_traced(stage, parameters, seed, on);
+  if (op == "accesses")
+    return accesses_row(stage, parameters, seed, request.at("choice").get<access_choice>(), on);
   if (op == "once") return run_once(stage, parameters, seed, on);
   throw usage_error("no request is called " + op);
 }

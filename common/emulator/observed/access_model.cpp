@@ -40,10 +40,14 @@ bool neighbours_agree(unsigned lanes, const std::uintptr_t* address) {
 
 }  // namespace
 
+unsigned shared_parts(unsigned lanes, const std::uintptr_t* address, unsigned bytes) {
+  const unsigned parts = std::max(1u, bytes / 4);
+  return parts > 1 && neighbours_agree(lanes, address) ? parts / 2 : parts;
+}
+
 access_cost shared_cost(unsigned lanes, const std::uintptr_t* address, unsigned bytes) {
   constexpr unsigned banks = 32;
-  unsigned phases = std::max(1u, bytes / 4);
-  if (phases > 1 && neighbours_agree(lanes, address)) phases /= 2;
+  const unsigned phases = shared_parts(lanes, address, bytes);
   const unsigned lanes_per_phase = warp_lanes / phases;
   access_cost cost;
   for (unsigned phase = 0; phase < phases; ++phase) {

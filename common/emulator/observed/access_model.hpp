@@ -19,6 +19,10 @@ struct access_cost {
 // One load or store of `bytes` (1 to 16) by each lane of `lanes`, at address[lane].
 access_cost global_cost(unsigned lanes, const std::uintptr_t* address, unsigned bytes);
 
+// In how many parts a warp's shared access is served: lanes 0 to 32 / parts - 1 first, and so on. Each part
+// takes as many wavefronts as shared_cost() says of it.
+unsigned shared_parts(unsigned lanes, const std::uintptr_t* address, unsigned bytes);
+
 // The 32 banks are 4 bytes wide. A warp's 8-byte accesses are served in two halves, 16-byte accesses in four
 // quarters; each takes as many wavefronts as the busiest bank has different words to give. Where each lane
 // wants the same address as its neighbour, twice as many are served at once (found on an H200, in no manual).

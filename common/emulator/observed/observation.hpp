@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "common/emulator/observed/access_log.hpp"
+
 namespace lab::emulator {
 
 // Metrics by Nsight Compute's names (docs/counters.md); names that begin with lab__ are this project's own.
@@ -37,6 +39,14 @@ struct observed_fault {
   std::string text;
 };
 
+// What one block of a kernel asked of memory.
+struct observed_block {
+  std::string kernel;
+  std::uint64_t blocks = 0;  // of the launch
+  unsigned threads = 0;      // of the block
+  access_log log;
+};
+
 // Kernels are observed while an object of this class lives. There may be one at a time.
 class observation {
  public:
@@ -44,6 +54,12 @@ class observation {
   observation(const observation&) = delete;
   observation& operator=(const observation&) = delete;
   ~observation();
+
+  // Keeps from now on what block `number` (x + y * gridDim.x + ...) asks of memory, in the first launch of
+  // each kernel that has so many blocks.
+  void keep_block(std::uint64_t number);
+  // What was kept, in the order of the launches.
+  [[nodiscard]] const std::vector<observed_block>& kept_blocks() const;
 
   // In the order of their first launch.
   [[nodiscard]] std::vector<observed_kernel> kernels() const;

@@ -1,6 +1,10 @@
 #include "common/emulator/observed/recorder.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <stdexcept>
 #include <tuple>
 
@@ -23,6 +27,16 @@ const char* verb_of(memory_operation operation) {
                                                 : "atomically changes";
 }
 
+// "_ZZN3lab4copyEvE4tile" -> "tile"
+std::string shared_variable_name(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  const std::string name = plain ? plain.get() : mangled;
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string::npos ? name : name.substr(scope + 2);
+}
+
 }  // namespace
 
 observation::observation() : recorder_(std::make_unique<recorder>()) {}
@@ -35,6 +49,12 @@ const std::vector<observed_fault>& observation::faults() const {
 }
 const std::vector<std::string>& observation::warnings() const {
   return recorder_->warnings();
+}
+void observation::keep_block(std::uint64_t number) {
+  recorder_->keep_block(number);
+}
+const std::vector<observed_block>& observation::kept_blocks() const {
+  return recorder_->kept_blocks();
 }
 
 observation::recorder::recorder() {
@@ -110,10 +130,13 @@ void observation::recorder::begin_block(uint3 block) {
   trace_.begin_block();
   shared_.begin_block();
   global_.begin_block(block_number_);
+  if (wanted_block_ == block_number_ && !record_->kept) begin_log();
 }
 
 std::optional<std::string> observation::recorder::end_block(bool completed) {
   if (completed) report_unwritten_reads();
+  log_ = nullptr;
+  trace_.set_sink(nullptr);
   return std::exchange(block_failure_, std::nullopt);
 }
 
@@ -123,6 +146,7 @@ void observation::recorder::enter_thread() {
 
 void observation::recorder::barrier_passed() {
   ++record_->barriers;
+  if (log_ != nullptr) log_->barrier_passed();
   report_unwritten_reads();
   shared_.barrier_passed();
 }
@@ -215,6 +239,59 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   } else if (value - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
     access_shared(value, bytes, memory_operation::atomic, place);
   }
+}
+
+// ---- what one block asks of memory
+
+void observation::recorder::begin_log() {
+  record_->kept = true;
+  const unsigned threads = block_size_.x * block_size_.y * block_size_.z;
+  kept_.push_back({.kernel = record_->name,
+                   .blocks = std::uint64_t{grid_.x} * grid_.y * grid_.z,
+                   .threads = threads,
+                   .log = access_log(block_number_, (threads + warp_lanes - 1) / warp_lanes)});
+  log_ = &kept_.back().log;
+  shared_variables_.clear();
+  for (const program_symbol& symbol : program_symbols()) {
+    if (!symbol.is_function)
+      shared_variables_.push_back(
+          {shared_variable_name(symbol.name), the_callbacks.shared_begin + symbol.value, symbol.bytes});
+  }
+  trace_.set_sink(this);
+}
+
+touched_array observation::recorder::array_of(memory_space space, std::uintptr_t address, unsigned bytes) {
+  if (space == memory_space::global) {
+    const global_shadow::range* const in = global_.find(address, bytes);
+    return in == nullptr ? touched_array{.begin = address} : touched_array{"", in->begin, in->bytes};
+  }
+  if (address - dynamic_begin_ < dynamic_bytes_)
+    return {"dynamic shared memory", dynamic_begin_, dynamic_bytes_};
+  for (const touched_array& variable : shared_variables_) {
+    if (address - variable.begin < variable.bytes) return variable;
+  }
+  return {"shared memory", the_callbacks.shared_begin, the_callbacks.shared_bytes};
+}
+
+void observation::recorder::take_request(std::uint32_t place, unsigned warp, unsigned lanes,
+                                         const std::uintptr_t* address, memory_space space,
+                                         memory_operation operation, unsigned bytes,
+                                         const access_cost& cost) {
+  logged_request request{.place = place,
+                         .warp = warp,
+                         .lanes = lanes,
+                         .space = space,
+                         .operation = operation,
+                         .bytes = bytes,
+                         .cost = cost};
+  std::uintptr_t lowest = ~std::uintptr_t{0};
+  for (unsigned left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    request.address[lane] = address[lane];
+    lowest = std::min(lowest, address[lane]);
+  }
+  request.array = array_of(space, lowest, bytes);
+  log_->add(std::move(request));
 }
 
 // ---- faults

@@ -15,10 +15,13 @@
 
 namespace lab::emulator {
 
-class observation::recorder final : public observer {
+class observation::recorder final : public observer, private request_sink {
  public:
   recorder();
   ~recorder() override;
+
+  void keep_block(std::uint64_t number) { wanted_block_ = number; }
+  [[nodiscard]] const std::vector<observed_block>& kept_blocks() const { return kept_; }
 
   void begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) override;
   void end_launch() override;
@@ -52,7 +55,14 @@ class observation::recorder final : public observer {
     std::uint64_t blocks = 0;         // summed over launches
     std::uint64_t block_threads = 0;  // likewise
     site_table sites;
+    bool kept = false;  // what the wanted block asked of memory
   };
+
+  void begin_log();
+  void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
+                    memory_space space, memory_operation operation, unsigned bytes,
+                    const access_cost& cost) override;
+  touched_array array_of(memory_space space, std::uintptr_t address, unsigned bytes);
 
   void find_shared_memory();
   void push(std::uint32_t code, packed_access access);
@@ -83,6 +93,10 @@ class observation::recorder final : public observer {
   std::optional<std::string> block_failure_;
   // By place. Said at the next barrier, unless another thread has written there until then: that is a race.
   std::map<std::uint32_t, std::string> unwritten_reads_;
+  std::optional<std::uint64_t> wanted_block_;
+  std::vector<observed_block> kept_;
+  access_log* log_ = nullptr;  // of the block that runs, if it is wanted
+  std::vector<touched_array> shared_variables_;
 };
 
 // What the callbacks need at every access. Not thread_local: an observed launch uses one OS thread.

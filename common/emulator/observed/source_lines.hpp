@@ -1,4 +1,4 @@
-// Which line of the source a place in the program belongs to, from its debug information. Internal.
+// Which line of the source a place in the program belongs to, from its debug information.
 #pragma once
 
 #include <cstddef>

@@ -115,6 +115,7 @@ unsigned warp_trace::full_streams() const {
 
 void warp_trace::replay(unsigned warp, unsigned to_come, site_table& sites) {
   depth_ = depths_.data() + warp * warp_lanes;
+  warp_ = warp;
   // What a lane that goes on does next is not known once its stream is empty, and it could be what comes
   // first.
   for (unsigned active = unfinished(); active != 0 && (to_come & ~active) == 0; active = unfinished()) {
@@ -280,7 +281,7 @@ void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, sit
         site.executed_lanes += warp_lanes;
       } else if (kind_of(code) == event::access) {
         const packed_access first = streams_[0].accesses[begin + k];
-        if (uneven[k] == 0 && manner_of(first) == manner_of(first + step[k])) {
+        if (sink_ == nullptr && uneven[k] == 0 && manner_of(first) == manner_of(first + step[k])) {
           add(sites[place_of(code)], first, warp_lanes, cost_of_step(first, step[k]));
         } else {
           packed_access accesses[warp_lanes];
@@ -309,7 +310,12 @@ void warp_trace::count_access(unsigned group, const packed_access* access, std::
     for (unsigned left = group; left != 0; left &= left - 1) {
       if (manner_of(access[lowest(left)]) == manner_of(first)) same |= bit(lowest(left));
     }
-    add(sites[place_of(code)], first, count_of(same), cost_of(same, address, manner_of(first)));
+    const access_cost cost = cost_of(same, address, manner_of(first));
+    add(sites[place_of(code)], first, count_of(same), cost);
+    if (sink_ != nullptr) {
+      sink_->take_request(place_of(code), warp_, same, address, space_of(first), operation_of(first),
+                          bytes_of(first), cost);
+    }
     group &= ~same;
   }
 }

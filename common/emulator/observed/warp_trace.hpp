@@ -121,8 +121,20 @@ struct lane_stream {
   bool full() const { return count >= capacity; }
 };
 
+// Is told of every request as it was grouped.
+class request_sink {
+ public:
+  virtual ~request_sink() = default;
+  // One access of `lanes` of a warp, at address[lane].
+  virtual void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
+                            memory_space space, memory_operation operation, unsigned bytes,
+                            const access_cost& cost) = 0;
+};
+
 class warp_trace {
  public:
+  // Null: nobody is told, and whole warps are replayed faster.
+  void set_sink(request_sink* sink) { sink_ = sink; }
   lane_stream& stream(unsigned lane) { return streams_[lane]; }
 
   void begin_block() { depths_.fill(0); }
@@ -158,6 +170,8 @@ class warp_trace {
   std::uint8_t* depth_ = nullptr;               // of the warp that is replayed
   std::vector<unsigned> meetings_;              // lanes of each
   std::array<affine_cost, 4096> costs_;
+  request_sink* sink_ = nullptr;
+  unsigned warp_ = 0;  // that is replayed
 };
 
 }  // namespace lab::emulator

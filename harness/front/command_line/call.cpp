@@ -219,6 +219,42 @@ verb trace_verb(CLI::App& program) {
           .option_names = &options->option_names};
 }
 
+verb draw_verb(CLI::App& program) {
+  const auto options = std::make_shared<draw_options>();
+  CLI::App* app = program.add_subcommand("draw",
+                                         "a picture (SVG) of a warp's access, or of a block's phases, from "
+                                         "addresses that the emulator observed");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  app->add_option("--line", options->line,
+                  "of the stage's source, or FILE:LINE (default: where most is moved in vain or serialised)")
+      ->type_name("LINE");
+  app->add_option("--memory", options->memory, "global or shared (default: either)")->type_name("KIND");
+  app->add_option("--kernel", options->kernel, "a part of the kernel's name (default: any)")
+      ->type_name("NAME");
+  app->add_flag("--block", options->block, "draw the block's phases between barriers instead of one access");
+  add_number(*app, "--block-number", options->block_number, "which block (default: 0)");
+  add_number(*app, "--warp", options->warp, "which of the block's warps (default: the dearest)");
+  add_number(*app, "--request", options->request,
+             "which of the warp's accesses at the line, from 1 (default: the dearest)");
+  app->add_option("--output", options->output, "the picture (default: the stage's name, here)")
+      ->type_name("FILE.svg");
+  add_seed(*app, options->seed);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->footer(parameter_help);
+  return {.app = app,
+          .perform = [options] { return draw_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{
+                    .device = "emulator", .select = select_one(options->stage), .counts = true};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
+}
+
 verb translate_verb(CLI::App& program) {
   const auto options = std::make_shared<translate_options>();
   CLI::App* app = program.add_subcommand(
@@ -355,9 +391,9 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,     verify_verb, bench_verb,
-                                        apply_verb,   profile_verb, trace_verb,  translate_verb,
-                                        compare_verb, new_verb,     check_verb,  doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,   verify_verb, bench_verb,     apply_verb,
+                                        profile_verb, draw_verb,  trace_verb,  translate_verb, compare_verb,
+                                        new_verb,     check_verb, doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

@@ -115,6 +115,11 @@ void add_seed(CLI::App& verb, std::uint64_t& seed) {
   add_read(verb, "--seed", seed, parse_seed, "of the inputs (default: 1)")->type_name("SEED");
 }
 
+CLI::Option* add_number(CLI::App& verb, const std::string& option, std::optional<std::int64_t>& number,
+                        const std::string& help) {
+  return add_read(verb, option, number, parse_integer, help)->type_name("N");
+}
+
 void add_trial_seed(CLI::App& verb, std::uint64_t& seed) {
   std::random_device source;
   seed = (std::uint64_t{source()} << 32 | source()) % seed_limit;

@@ -21,6 +21,10 @@ void add_json(CLI::App& verb, std::string& path);
 void add_seed(CLI::App& verb, std::uint64_t& seed);
 void add_timeout(CLI::App& verb, std::optional<double>& seconds);
 
+// A whole number from 0, as parse_integer() reads it.
+CLI::Option* add_number(CLI::App& verb, const std::string& option, std::optional<std::int64_t>& number,
+                        const std::string& help);
+
 // Another seed every time unless it is given, so that no stage is tried on the same inputs for ever.
 void add_trial_seed(CLI::App& verb, std::uint64_t& seed);
 

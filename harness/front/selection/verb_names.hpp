@@ -3,7 +3,8 @@
 
 namespace lab::front {
 
-inline constexpr const char* verb_names[] = {"list",      "run",    "verify", "bench", "apply", "profile",
-                                             "translate", "doctor", "new",    "check", "trace", "compare"};
+inline constexpr const char* verb_names[] = {"list",    "run",       "verify", "bench", "apply",
+                                             "profile", "translate", "doctor", "new",   "check",
+                                             "trace",   "compare",   "draw"};
 
 }  // namespace lab::front

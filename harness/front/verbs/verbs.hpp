@@ -80,6 +80,25 @@ struct build_request {
 };
 [[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
 
+// Which access of a stage is drawn; what is not chosen is the one that costs the most beyond what it must.
+struct draw_options {
+  std::string stage;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::string line;                          // of the stage's source, or FILE:LINE
+  std::string kernel;                        // a part of its name
+  std::string memory;                        // "global", "shared"
+  bool block = false;                        // the phases of a whole block instead of one access
+  std::optional<std::int64_t> block_number;  // 0 by default
+  std::optional<std::int64_t> warp;
+  std::optional<std::int64_t> request;  // from 1
+  std::string output;                   // empty: the stage's name, in the current directory
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
+int draw_stage(const draw_options& options);
+
 struct translate_options {
   std::string file;
   std::string name;                     // of the PTX function; empty: the only one

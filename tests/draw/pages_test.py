@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""What reports/pictures.py, docs/check_commands.py, and docs/site/build.py refuse, with a program that only pretends."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "docs"), str(ROOT / "docs" / "site")]
+import build as site_build  # noqa: E402
+import check_commands  # noqa: E402
+import pictures  # noqa: E402
+
+# Draws the words that it was called with.
+PROGRAM = """#!/bin/sh
+for last; do :; done
+case "$*" in *bad*) echo 'lab: no such stage' >&2; exit 2;; esac
+echo "<svg>$*</svg>" | sed "s|$last||" > "$last"
+echo "$2: n = 1"; echo "stage.cu:2: x"; echo "block 0"; echo "4 sectors"; echo "wrote $last"
+"""
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        kept = tempfile.TemporaryDirectory()
+        self.addCleanup(kept.cleanup)
+        self.root = pathlib.Path(kept.name)
+        self.program = self.root / "program"
+        self.program.write_text(PROGRAM, encoding="utf-8")
+        self.program.chmod(0o755)
+
+    def page(self, text, path="docs/page.md"):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+
+class Pictures(Folder):
+    def setUp(self):
+        super().setUp()
+        self.page("// one\nsum += tile[k];\nlast;\nlast;\n", "stages/a/b/stage.cu")
+
+    def results(self):
+        return pictures.results(self.root, str(self.program))
+
+    def marker(self, words, between=""):
+        return f"<!-- picture: {words} -->\n{between}<!-- /picture -->\n"
+
+    def test_a_stale_page_and_a_stale_picture_differ(self):
+        page = self.page(self.marker('one a/b --at "sum +="'))
+        texts = self.results()
+        picture = self.root / "docs/pictures/one.svg"
+        self.assertIn("--line stages/a/b/stage.cu:2", texts[picture])
+        self.assertEqual(texts[page], self.marker('one a/b --at "sum +="', "![a/b, line 2: 4 sectors](pictures/one.svg)\n"))
+        picture.parent.mkdir()
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
+        self.assertEqual(pictures.differences(self.root, self.results()), ([], []))
+        picture.write_text("<svg>old</svg>", encoding="utf-8")
+        self.assertEqual(pictures.differences(self.root, self.results())[0], [picture])
+        unused = picture.with_name("unused.svg")
+        unused.write_text("<svg/>", encoding="utf-8")
+        self.assertEqual(pictures.differences(self.root, self.results())[1], [unused])
+
+    def test_what_cannot_be_drawn_is_refused_with_the_page(self):
+        for words, why in (
+            ("one a/bad", "no such stage"),
+            ('one a/b --at "nowhere"', "0 lines of stages/a/b/stage.cu hold 'nowhere'"),
+            ('one a/b --at "last"', "2 lines"),
+            ("one a/c --at x", "there is no stages/a/c/stage.cu"),
+            ("one a/b --at", "--at needs a text"),
+            ("one a/b --output x.svg", "--output is not for a page to say"),
+            ('one a/b --at "', "quotation"),
+        ):
+            self.page(self.marker(words))
+            with self.assertRaises(pictures.Problem) as refused:
+                self.results()
+            self.assertIn(why, str(refused.exception))
+            self.assertIn("docs/page.md", str(refused.exception))
+
+    def test_one_name_is_one_picture(self):
+        self.page(self.marker("one a/b") + self.marker("one a/b --block"))
+        with self.assertRaises(pictures.Problem):
+            self.results()
+
+    def test_an_example_in_a_fenced_block_is_left_alone(self):
+        self.page("```\n" + self.marker("one a/bad") + "```\n")
+        self.assertEqual(self.results(), {})
+
+
+class Commands(Folder):
+    def problems(self, text, write=False):
+        found, right = check_commands.check_page(self.page(text), str(self.program))
+        return right if write else "\n".join(found)
+
+    def block(self, text, remark=""):
+        return (f"<!-- commands: {remark} -->\n" if remark else "") + f"```console\n{text}```\n"
+
+    def test_what_is_printed_must_be_what_the_page_says(self):
+        self.assertEqual(self.problems(self.block("$ echo one; echo two\none\ntwo\n")), "")
+        self.assertIn("+two", self.problems(self.block("$ echo two\none\n")))
+        self.assertIn("+two", self.problems(self.block("$ echo one; echo two\none\n")))
+        self.assertIn("-two", self.problems(self.block("$ echo one\none\ntwo\n")))
+        self.assertEqual(self.problems(self.block("$ echo two\none\n"), write=True), self.block("$ echo two\ntwo\n"))
+
+    def test_dots_stand_for_lines(self):
+        self.assertEqual(self.problems(self.block("$ seq 5\n1\n...\n5\n")), "")
+        self.assertNotEqual(self.problems(self.block("$ seq 5\n1\n...\n4\n")), "")
+
+    def test_times_may_change_and_counts_may_not(self):
+        self.assertEqual(self.problems(self.block("$ echo '01_naive ✓ 144.0 ms 5.18 % 2.0x'\n01_naive ✓ 7.246 ms 12.92 % 19x\n")), "")
+        self.assertNotEqual(self.problems(self.block("$ echo '01_naive FAIL 144.0 ms'\n01_naive ✓ 7.246 ms\n")), "")
+        self.assertNotEqual(self.problems(self.block("$ echo '4 sectors'\n8 sectors\n")), "")
+
+    def test_the_exit_code_counts(self):
+        self.assertIn("ends with 3 and not 0", self.problems(self.block("$ exit 3\n")))
+        self.assertEqual(self.problems(self.block("$ exit 3\n", "exit 3")), "")
+        self.assertIn("ends with 0 and not 3", self.problems(self.block("$ true\n", "exit 3")))
+        self.assertIn("ends with 3 and not 0", self.problems(self.block("$ exit 3\n$ true\n")))
+
+    def test_a_block_can_be_shown_and_not_run_and_no_other_remark_is_taken(self):
+        self.assertEqual(self.problems(self.block("$ exit 3\n", "not run: it wants a GPU")), "")
+        self.assertIn("means nothing", self.problems(self.block("$ true\n", "whatever")))
+        self.assertIn("begins with '$ '", self.problems(self.block("true\n")))
+
+    def test_blocks_of_a_page_share_a_folder(self):
+        self.assertEqual(self.problems(self.block("$ echo kept > file\n") + "\n" + self.block("$ cat file\nkept\n")), "")
+
+    def test_the_program_is_lab(self):
+        self.assertIn("no such stage", self.problems(self.block("$ ./lab draw bad\n")))
+
+
+class Site(Folder):
+    def site(self, text):
+        self.page("# Lab\n", "README.md")
+        self.page("# Key\n\nforty-two\n", "docs/teacher/key.md")
+        self.page("int main() {}\n", "stages/a/01_b/stage.cu")
+        self.page("# A\n", "stages/a/README.md")
+        self.page(text)
+        return site_build.Site(self.root)
+
+    def test_teachers_answers_are_no_part_and_a_link_to_them_is_refused(self):
+        site = self.site("# Page\n")
+        self.assertEqual(site.problems, [])
+        self.assertFalse(any("teacher" in name or "forty-two" in (text or "") for name, text in site.files.items()))
+        for target in ("teacher/key.md", "teacher/", "teacher", "../docs/teacher/key.md"):
+            self.assertEqual(len(self.site(f"[key]({target})\n").problems), 1, target)
+        self.assertEqual(len(self.site("[key]\n\n[key]: teacher/key.md\n").problems), 1)
+
+    def test_a_folder_that_shows_its_content_does_not_show_the_teachers(self):
+        self.assertNotIn("teacher", self.site("[docs](../docs)\n").files["docs/folder.md"])
+
+    def test_dead_links_are_refused_and_code_is_left_alone(self):
+        self.assertEqual(len(self.site("[x](nowhere.md)\n").problems), 1)
+        self.assertEqual(self.site("`[x](nowhere.md)`\n\n```\n[x](nowhere.md)\n```\n").problems, [])
+
+    def test_sources_and_folders_are_shown(self):
+        site = self.site("[kernel](../stages/a/01_b/stage.cu#L1) [track](../stages/a/)\n")
+        self.assertIn("(../stages/a/01_b/stage.cu.md) [track](../stages/a/README.md)", site.files["docs/page.md"])
+        self.assertIn("int main() {}", site.files["stages/a/01_b/stage.cu.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
