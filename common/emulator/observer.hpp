@@ -37,6 +37,8 @@ class observer {
   virtual void enter_thread() = 0;
   // The emulator runs now, which calls functions of the library that are also compiled into kernels.
   virtual void leave_thread() = 0;
+  // Where the running thread was seen last: an address in the program.
+  virtual const void* last_seen_at() { return nullptr; }
   // Every thread of the block has reached a barrier and may pass it: what was done before is ordered before
   // what comes.
   virtual void barrier_passed() = 0;

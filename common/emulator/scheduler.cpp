@@ -266,7 +266,7 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
       run_warp();
       if (active_observer) active_observer->leave_warp(warp_);
     }
-    if (!stopping_ && yielded_ != 0 && waits_for_ever(1)) {
+    if (!stopping_ && yielded_ != 0 && waits_for_ever(0.5)) {
       failure_ = describe_endless_loop();
       stopping_ = true;
     }
@@ -663,7 +663,8 @@ void block_runner::tick(void* context) {
       stack >= current_thread.stack_end)
     return;
   const std::uintptr_t instruction = instruction_pointer(context);
-  if (looks_up_line || !is_users_code(instruction)) {
+  // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
+  if (active_observer || looks_up_line || !is_users_code(instruction)) {
     samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64);
     return;
   }
@@ -710,6 +711,16 @@ void block_runner::yield_from(const void* instruction) {
 }
 
 void block_runner::pause() {
+  // A thread with much to say may be one that waits in a loop.
+  if (samples_left_ != 0) {
+    --samples_left_;
+    if (repeats(running_->number, digest_of_caller(current_thread.stack_end),
+                active_observer->last_seen_at())) {
+      running_->state = thread_state::yielded;
+      ++yielded_;
+      return running_->on->switch_back();
+    }
+  }
   running_->state = thread_state::paused;
   ++paused_;
   suspend();

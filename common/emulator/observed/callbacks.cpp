@@ -31,7 +31,7 @@ __attribute__((always_inline)) inline void access(std::uintptr_t address, unsign
       return the_callbacks.observer->host_access(place_of_return(return_address));
     the_callbacks.observer->access_global(address, bytes, operation, strong, place_of_return(return_address));
   } else if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
-    the_callbacks.observer->access_shared(address, bytes, operation, place_of_return(return_address));
+    the_callbacks.observer->access_shared(address, bytes, operation, strong, place_of_return(return_address));
   } else if (the_callbacks.stream != nullptr) [[unlikely]] {
     the_callbacks.observer->access_elsewhere(address, bytes, operation, strong,
                                              place_of_return(return_address));

@@ -205,9 +205,11 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsign
       return global_conflict{block_ - launch_began_ - 1, thread, place, false, true,
                              has_tested(access.thread)};
     };
-    if (at.near_thread != access.thread && !warps_.ordered(at.near_thread, at.near_turn, access.thread))
+    if (at.near_thread != access.thread && !may_be_handed_over(at.near_thread, access.thread) &&
+        !warps_.ordered(at.near_thread, at.near_turn, access.thread))
       return near(at.near_thread, at.near_place);
     if (at.has_second && at.second_thread != access.thread &&
+        !may_be_handed_over(at.second_thread, access.thread) &&
         !warps_.ordered(at.second_thread, at.near_turn, access.thread))
       return near(at.second_thread, at.second_place);
   }

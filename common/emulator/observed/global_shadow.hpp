@@ -92,6 +92,13 @@ class global_shadow {
   void begin_block(std::uint64_t block);
   void barrier_passed() { ++epoch_; }
   void fence_passed(unsigned thread);
+  // A thread has made a strong access of shared memory.
+  void acquire(unsigned thread) { thread_acquired_[thread] = true; }
+  // Whether one thread of the block has called a fence, and the other has made a strong access, in whatever
+  // order with what they did else.
+  bool may_be_handed_over(unsigned earlier, unsigned now) const {
+    return thread_fenced_[earlier] > 0 && thread_acquired_[now];
+  }
 
   // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
   // last two are found fast: most kernels read from one array and write to another.

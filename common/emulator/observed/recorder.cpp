@@ -1,6 +1,7 @@
 #include "common/emulator/observed/recorder.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <tuple>
 
@@ -62,6 +63,7 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   kernel_name_ = kernel_name(kernel);
   arguments_begin_ = reinterpret_cast<std::uintptr_t>(call.arguments);
   argument_bytes_ = call.argument_bytes;
+  find_host_pointers();
   saw_events_ = false;
   launch_failure_.reset();
   flags_.clear();
@@ -82,6 +84,18 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   dynamic_bytes_ = dynamic_shared_bytes;
   reported_.clear();
   global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+}
+
+// Also those within structures.
+void observation::recorder::find_host_pointers() {
+  host_pointers_.clear();
+  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= argument_bytes_; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const void*>(arguments_begin_ + at), sizeof word);
+    const auto* const pointer = reinterpret_cast<const void*>(word);
+    const bool is_program = word - the_program().begin < the_program().bytes;
+    if (!is_program && device_memory::instance().is_host_memory(pointer)) host_pointers_.push_back(word);
+  }
 }
 
 std::optional<std::string> observation::recorder::end_launch() {
@@ -150,6 +164,14 @@ void observation::recorder::enter_thread() {
 void observation::recorder::leave_thread() {
   if (the_callbacks.unfinished) after_access();
   the_callbacks.stream = nullptr;
+}
+
+const void* observation::recorder::last_seen_at() {
+  const lane_stream& stream = trace_.stream(current_thread.number % warp_lanes);
+  if (stream.count == 0) return nullptr;
+  // One less than what a call returns to.
+  return reinterpret_cast<const void*>(the_callbacks.program_begin +
+                                       place_of(stream.codes[stream.count - 1]) - 1);
 }
 
 void observation::recorder::barrier_passed() {
@@ -270,9 +292,15 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
     }
     return true;
   }
-  if (is_on_another_stack(address) ||
-      device_memory::instance().is_mapped(reinterpret_cast<const void*>(address)))
-    return false;
+  const auto* const pointer = reinterpret_cast<const void*>(address);
+  if (is_on_another_stack(address) || device_memory::instance().is_mapped(pointer)) return false;
+  // What a kernel has taken from malloc() is host memory here. So what counts is where the host's pointers
+  // lead, and the stack of the host thread, where the arguments are.
+  constexpr std::uintptr_t reach = 4096, stack_reach = 1 << 20;
+  const bool is_hosts = std::any_of(host_pointers_.begin(), host_pointers_.end(),
+                                    [address](std::uintptr_t from) { return address - from < reach; });
+  const bool is_on_hosts_stack = address + stack_reach - arguments_begin_ < 2 * stack_reach;
+  if (device_memory::instance().is_host_memory(pointer) && !is_hosts && !is_on_hosts_stack) return false;
   const std::string text = prefix(place, the_callbacks.thread) + verb_of(operation) +
                            format(" %u bytes ", bytes) +
                            device_memory::instance().describe(reinterpret_cast<const void*>(address));
@@ -381,7 +409,7 @@ void observation::recorder::judge(const unjudged& write) {
 }
 
 void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
-                                          std::uint32_t place) {
+                                          strength strong, std::uint32_t place) {
   const std::size_t offset = address - the_callbacks.shared_begin;
   if (shared_.ignores(offset)) return;
   const unsigned thread = the_callbacks.thread;
@@ -395,6 +423,7 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     fail_launch(text);
   }
   const shared_access access{thread, place, operation};
+  if (strong != strength::plain) global_.acquire(thread);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push(static_cast<std::uint32_t>(event::access) | place,
@@ -411,7 +440,7 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
     access_global(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   } else if (value - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
-    access_shared(value, bytes, memory_operation::atomic, place);
+    access_shared(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   } else if (value - the_callbacks.stack_begin >= the_callbacks.stack_bytes) {
     access_elsewhere(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   }
@@ -494,6 +523,8 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
                                           std::uintptr_t address, unsigned bytes) {
   const unobserved here;
   const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
+  // Threads of a block hand over shared memory as they do device memory: by a fence and an atomic.
+  if (conflict.earlier && global_.may_be_handed_over(conflict.earlier->thread, access.thread)) return;
   if (conflict.earlier) {
     const race found{access.thread,
                      access.place,

@@ -28,6 +28,7 @@ class observation::recorder final : public observer {
   std::optional<std::string> end_block(bool completed) override;
   void enter_thread() override;
   void leave_thread() override;
+  const void* last_seen_at() override;
   void barrier_passed() override;
   void barrier_without_all(const std::string& warning) override;
   void collective_passed(unsigned warp, unsigned lanes, bool orders_memory) override;
@@ -48,7 +49,8 @@ class observation::recorder final : public observer {
                                     std::uint32_t place);
   // What had to wait until the access before had been made.
   void after_access();
-  void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
+  void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                     std::uint32_t place);
   void host_access(std::uint32_t place);
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
@@ -66,6 +68,7 @@ class observation::recorder final : public observer {
     site_table sites;
   };
 
+  void find_host_pointers();
   void find_shared_memory();
   // Two accesses of one location that nothing orders.
   struct race {
@@ -134,7 +137,8 @@ class observation::recorder final : public observer {
   std::string kernel_name_;  // of the launch
   std::uintptr_t arguments_begin_ = 0;
   std::size_t argument_bytes_ = 0;
-  bool saw_events_ = false;  // in this launch: the kernel is one that is observed
+  std::vector<std::uintptr_t> host_pointers_;  // among the arguments
+  bool saw_events_ = false;                    // in this launch: the kernel is one that is observed
   std::optional<std::string> launch_failure_;
   std::vector<unjudged> unjudged_;
   std::map<std::uint32_t, flag_writes> flags_;
