@@ -3,11 +3,13 @@
 #include "common/emulator/observed/observation.hpp"
 #include "tests/emulator/fault_test.cpp"
 
+// Seen by other files, so that the compiler keeps what is written there and never read.
+__device__ int plain_result;
+
 namespace {
 
 __device__ unsigned tickets_taken = 0;
 __device__ int table_of_ten[10];
-__device__ int plain_result;
 __constant__ float weights[4] = {1, 2, 3, 4};
 
 // NVIDIA's sample threadFenceReduction in small: the ticket is a __device__ variable.
