@@ -111,6 +111,7 @@ FAULT_TEST("a vector at an address that is no multiple of its size") {
 }
 
 FAULT_TEST("an assertion") {
+  lab::emulator::configure({});
   const device_array<int> values({1, 2, 3, 4});
   check_fault(
       cudaErrorAssert,
