@@ -223,12 +223,14 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsign
 
 void global_shadow::add_read(cell& at, unsigned mask, const global_access& access) {
   const unsigned warp = access.thread / warp_lanes;
+  const bool whole = (mask & 0xf) == 0xf;
   if (at.near_epoch != epoch_) {
     at.near_epoch = epoch_;
     at.near_turn = warps_.turn_of(warp);
     at.near_thread = access.thread & 0x3ff;
     at.near_place = access.place;
     at.has_second = at.far_second = 0;
+    at.near_whole = 0;
   } else if (at.near_thread != access.thread && !at.far_second) {
     const bool far = at.near_thread / warp_lanes != warp;
     // A warp's readers before its __syncwarp() need not be remembered.
@@ -244,6 +246,7 @@ void global_shadow::add_read(cell& at, unsigned mask, const global_access& acces
       at.second_place = access.place;
     }
   }
+  at.near_whole |= whole;
   if (at.reader == block_) {
     at.read_bytes |= mask & 0xf;
   } else if (at.reader <= launch_began_ || (at.read_bytes & mask) == 0) {

@@ -46,7 +46,7 @@ class global_shadow {
  public:
   // Of 4 bytes. Blocks are counted through all launches, so that older entries are known as such; 0 is none.
   // So are epochs: one begins with each block and each of its barriers.
-  struct cell {
+  struct alignas(64) cell {
     std::uint32_t writer = 0;
     std::uint32_t reader = 0;  // the first of this launch: later ones are in conflict with no fewer writers
     std::uint32_t write_place = 0;
@@ -72,7 +72,8 @@ class global_shadow {
     std::uint16_t near_thread : 10 = 0;
     std::uint16_t ever_written : 4 = 0;  // bytes, since the allocation
     std::uint16_t second_thread : 10 = 0;
-    std::uint8_t fences = 0;  // that the block had called before it wrote; 255 or more
+    std::uint16_t near_whole : 1 = 0;  // all four bytes were read in the epoch
+    std::uint8_t fences = 0;           // that the block had called before it wrote; 255 or more
   };
   struct range {
     std::uintptr_t begin = 0;
@@ -111,17 +112,18 @@ class global_shadow {
   // In words, of an access that find() did not find: "offset 12 of an allocation of 8 bytes".
   std::string describe_outside(std::uintptr_t address) const;
 
-  // Whether noting the access would change nothing: what this thread, or one of two warps of its block, has
-  // read before is in no new conflict when it is read again.
+  // Whether noting the access would change nothing: this thread, or two of which it is no better witness,
+  // have read the same in this epoch, and nobody of the block has written it. Other blocks do not run
+  // meanwhile.
   bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
     const cell* const cells = in.cells + (address - in.begin) / 4;
     const auto is_known_read = [this, thread](const cell& at) {
-      return at.near_epoch == epoch_ && (at.near_thread == thread || at.far_second) &&
-             at.write_epoch != epoch_ &&
-             (at.reader == block_ ||
-              (at.reader > launch_began_ && at.read_bytes == 0xf && at.writer <= launch_began_));
+      if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
+      if (at.far_second || at.near_thread == thread) return true;
+      const unsigned warp = thread / warp_lanes;
+      return at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
     };
-    return bytes >= 4 && is_known_read(cells[0]) && is_known_read(cells[(bytes - 1) / 4]);
+    return bytes >= 4 && is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
   }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
                                       const global_access& access) {
