@@ -20,15 +20,22 @@ std::size_t cells_of(std::size_t bytes) {
 }
 
 // Zeros that take memory only where they are written.
-global_shadow::cell* map_cells(std::size_t count) {
-  void* const memory = mmap(nullptr, count * sizeof(global_shadow::cell), PROT_READ | PROT_WRITE,
+template <class T>
+T* map_zeros(std::size_t count) {
+  void* const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<global_shadow::cell*>(memory);
+  return static_cast<T*>(memory);
+}
+
+global_shadow::range map(std::uintptr_t begin, std::size_t bytes, const std::string* variable = nullptr) {
+  return {begin, bytes, map_zeros<global_shadow::cell>(cells_of(bytes)),
+          map_zeros<std::uint32_t>(cells_of(bytes)), variable};
 }
 
 void unmap(const global_shadow::range& one) {
   munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell));
+  munmap(one.read_enough, cells_of(one.bytes) * sizeof(std::uint32_t));
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
       now.push_back(*known++);
     } else {
       if (known != ranges_.end() && known->begin == usable.begin) drop(*known++);
-      now.push_back({usable.begin, usable.bytes, map_cells(cells_of(usable.bytes))});
+      now.push_back(map(usable.begin, usable.bytes));
     }
   }
   for (; known != ranges_.end(); ++known) drop(*known);
@@ -69,6 +76,7 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
         *at = {};
         at->ever_written = written;
       }
+      std::fill_n(one.read_enough, cells_of(one.bytes), 0u);
     };
     for (const range& one : ranges_) clear(one);
     for (const auto& [begin, one] : variables_) clear(one);
@@ -113,7 +121,7 @@ global_shadow::range* global_shadow::find_variable(std::uintptr_t address) {
   if (variable == nullptr) return nullptr;
   const std::uintptr_t begin = variable->begin + the_program().begin;
   const auto [entry, is_new] = variables_.try_emplace(begin);
-  if (is_new) entry->second = {begin, variable->bytes, map_cells(cells_of(variable->bytes)), &variable->name};
+  if (is_new) entry->second = map(begin, variable->bytes, &variable->name);
   return &entry->second;
 }
 
@@ -153,17 +161,22 @@ bool global_shadow::in_order_within(unsigned earlier, std::uint32_t turn, unsign
          (thread_acquired_[thread] && thread_fenced_[earlier] > fences);
 }
 
-std::optional<global_conflict> global_shadow::note_cells(cell* cells, unsigned first_byte, unsigned bytes,
-                                                         const global_access& access) {
+std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t word, unsigned first_byte,
+                                                         unsigned bytes, const global_access& access) {
   std::optional<global_conflict> found;
   const unsigned end = first_byte + bytes;
-  for (unsigned begin = 0; begin < end; begin += 4, ++cells) {
+  for (unsigned begin = 0; begin < end; begin += 4, ++word) {
+    cell& at = in.cells[word];
     unsigned mask = 0;
     for (unsigned byte = 0; byte < 4; ++byte) {
       if (begin + byte >= first_byte && begin + byte < end) mask |= 1u << byte;
     }
-    if (!found) found = conflict_of(*cells, mask, access);
-    add(*cells, mask, access);
+    if (!found) found = conflict_of(at, mask, access);
+    add(at, mask, access);
+    in.read_enough[word] = at.near_epoch == epoch_ && at.far_second && at.near_whole &&
+                                   at.write_epoch != epoch_ && at.atomic_epoch != epoch_
+                               ? epoch_
+                               : 0;
   }
   if (access.strong != strength::plain) {
     history& mine = now();

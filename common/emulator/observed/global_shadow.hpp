@@ -79,6 +79,9 @@ class global_shadow {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
     cell* cells = nullptr;
+    // By word: the epoch in which further readers make no difference, since threads of two warps have read
+    // it.
+    std::uint32_t* read_enough = nullptr;
     const std::string* variable = nullptr;  // the name of a __device__ variable
   };
 
@@ -116,18 +119,22 @@ class global_shadow {
   // have read the same in this epoch, and nobody of the block has written it. Other blocks do not run
   // meanwhile.
   bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
-    const cell* const cells = in.cells + (address - in.begin) / 4;
+    const std::size_t word = (address - in.begin) / 4;
+    if (bytes < 4) return false;
+    if (in.read_enough[word] == epoch_ && in.read_enough[word + (bytes - 1) / 4] == epoch_ && bytes <= 8)
+      return true;
+    const cell* const cells = in.cells + word;
     const auto is_known_read = [this, thread](const cell& at) {
       if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
       if (at.far_second || at.near_thread == thread) return true;
       const unsigned warp = thread / warp_lanes;
       return at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
     };
-    return bytes >= 4 && is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
+    return is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
   }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
                                       const global_access& access) {
-    return note_cells(in.cells + (address - in.begin) / 4, address % 4, bytes, access);
+    return note_cells(in, (address - in.begin) / 4, address % 4, bytes, access);
   }
   // Whether no kernel has written any of these bytes since they were allocated.
   bool nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const;
@@ -158,7 +165,7 @@ class global_shadow {
   };
 
   range* find_elsewhere(std::uintptr_t address, unsigned bytes);
-  std::optional<global_conflict> note_cells(cell* cells, unsigned first_byte, unsigned bytes,
+  std::optional<global_conflict> note_cells(range& in, std::size_t word, unsigned first_byte, unsigned bytes,
                                             const global_access& access);
   history& now() { return histories_[block_ - launch_began_ - 1]; }
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
