@@ -11,6 +11,9 @@
   reports/counters.py --build build/release --check
         the same, but exits with 1 when the page differs
 
+  reports/counters.py --build build/release --classics reports/h200/classics.json
+        counts tests/classics, with ncu, and compares them with the model; needs both builds
+
 Both run at the same sizes, the emulator's defaults. Grids that fill a device follow its number of multiprocessors, so the
 emulator is told that of the recorded device (LAB_EMULATOR_MULTIPROCESSORS).
 
@@ -100,15 +103,15 @@ def stages(build, device, environment=None, tracks=(), keep=lambda found: None):
     return found
 
 
-def textbook_modelled(build):
-    lines = [json.loads(line) for line in run([build / "textbook-observed"]).splitlines()]
+def textbook_modelled(build, program="textbook"):
+    lines = [json.loads(line) for line in run([build / f"{program}-observed"]).splitlines()]
     return [{"kernel": line["name"], "parameters": {}, "metrics": line["metrics"]} for line in lines]
 
 
-def textbook_counted(build):
+def textbook_counted(build, program="textbook"):
     """ncu prints its table between the names that the program prints, one launch for each."""
     output = run(["ncu", "--clock-control", "none", "--cache-control", "none", "--print-units", "base", "--csv", "--page",
-                  "raw", "--metrics", ",".join(METRICS.values()), build / "textbook-cuda"])
+                  "raw", "--metrics", ",".join(METRICS.values()), build / f"{program}-cuda"])
     names = [json.loads(line)["name"] for line in output.splitlines() if line.startswith("{")]
     rows = list(csv.DictReader(line for line in output.splitlines() if line.startswith('"')))[1:]  # the first: units
     if len(names) != len(rows):
@@ -177,6 +180,18 @@ def record(build, path, tracks):
     stages(build, "cuda:0", tracks=tracks, keep=keep)
 
 
+def record_classics(build, path):
+    """Counts the classics, and says where the model differs."""
+    counted = textbook_counted(build, "classics")
+    modelled = {row["kernel"]: row["metrics"] for row in textbook_modelled(build, "classics")}
+    path.write_text(json.dumps({"schema": "kernel-lab-classics", "version": 1, "kernels": counted}, indent=1) + "\n")
+    differences = [f"{row['kernel']}: {metric}: counted {value:g}, modelled {modelled[row['kernel']].get(metric, 0):g}"
+                   for row in counted for metric, value in row["metrics"].items()
+                   if modelled[row["kernel"]].get(metric, 0) != value]
+    print("\n".join(differences) or "the model counts as the device does")
+    return 1 if differences else 0
+
+
 class Comparison:
     """Rows of a table, and what is wrong with them."""
 
@@ -225,6 +240,8 @@ def replaced(text, name, table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build directory")
+    parser.add_argument("--classics", type=pathlib.Path, metavar="FILE",
+                        help="count tests/classics into FILE, with ncu, and compare them with the model")
     parser.add_argument("--record", type=pathlib.Path, help="count on this machine's GPU, and keep it in this file")
     parser.add_argument("--track", action="append", default=[], help="with --record: this track alone (repeatable)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page differs")
@@ -232,6 +249,8 @@ def main():
     build = options.build.resolve()
     if options.track and not options.record:
         parser.error("--track says what to record: it goes with --record")
+    if options.classics:
+        return record_classics(build, options.classics.resolve())
     if options.record:
         record(build, options.record.resolve(), options.track)
         return 0

@@ -38,6 +38,11 @@ std::size_t first_damage(const unsigned char* begin, std::size_t size) {
       begin);
 }
 
+// Whether the process has anything there.
+bool is_memory(std::uintptr_t address, std::size_t page_bytes) {
+  return msync(bytes_at(address / page_bytes * page_bytes), 1, MS_ASYNC) == 0;
+}
+
 }  // namespace
 
 device_memory& device_memory::instance() {
@@ -89,7 +94,10 @@ void* device_memory::allocate(std::size_t bytes) {
   std::memset(bytes_at(chunk), red_zone_byte, address - chunk);
   std::memset(bytes_at(address), fresh_byte, bytes);
   std::memset(bytes_at(address + bytes), red_zone_byte, aligned_bytes - bytes);
-  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}};
+  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_};
+  // What was freed there is forgotten.
+  for (auto old = freed_.lower_bound(chunk); old != freed_.end() && old->second.chunk.begin < next_;)
+    old = freed_.erase(old);
   used_ += bytes;
   return bytes_at(address);
 }
@@ -103,6 +111,9 @@ bool device_memory::release(void* pointer) {
   madvise(bytes_at(chunk.begin), chunk.bytes, MADV_DONTNEED);
   mprotect(bytes_at(chunk.begin), chunk.bytes, PROT_NONE);
   used_ -= found->second.bytes;
+  freed_[found->first] = {found->second.bytes, chunk};
+  constexpr std::size_t remembered = 1 << 16;
+  if (freed_.size() > remembered) freed_.erase(freed_.begin());
   allocations_.erase(found);
   return true;
 }
@@ -167,8 +178,24 @@ void device_memory::widen(const void* pointer) {
 
 std::string device_memory::describe(const void* pointer) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (address < begin_ || address >= end_) return format("at %p, which is no device memory", pointer);
+  constexpr std::uintptr_t null_bytes = 64 * 1024;  // no system maps these
+  if (address < null_bytes)
+    return address == 0 ? "at address 0, a null pointer"
+                        : format("at address %zu, from a null pointer", address);
+  if (address < begin_ || address >= end_) {
+    return format(
+        "at %p, which is %s", pointer,
+        is_memory(address, page_bytes_) ? "host memory" : "no memory at all (a pointer that nobody has set)");
+  }
   const std::lock_guard lock(mutex_);
+  const auto after = freed_.upper_bound(address);
+  if (after != freed_.begin()) {
+    const auto& [begin, what] = *std::prev(after);
+    if (address - begin < std::max<std::size_t>(what.bytes, 1)) {
+      return format("at offset %zu of an allocation of %zu bytes that was freed", address - begin,
+                    what.bytes);
+    }
+  }
   // The nearest allocation, if no more than an inaccessible page lies between.
   const allocation* nearest = nullptr;
   std::uintptr_t least = std::numeric_limits<std::uintptr_t>::max();
@@ -184,9 +211,69 @@ std::string device_memory::describe(const void* pointer) const {
       least = distance;
     }
   }
-  if (nearest == nullptr) return format("at %p, which no allocation holds (freed, or far outside)", pointer);
+  if (nearest == nullptr) return format("at %p, which no allocation holds", pointer);
   return format("at offset %td of an allocation of %zu bytes",
                 static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes);
+}
+
+// ---- who has written
+
+void device_memory::add_mapped(const void* pointer, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  mapped_[reinterpret_cast<std::uintptr_t>(pointer)] = bytes;
+}
+
+void device_memory::remove_mapped(const void* pointer) {
+  const std::lock_guard lock(mutex_);
+  mapped_.erase(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+bool device_memory::is_mapped(const void* pointer) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::lock_guard lock(mutex_);
+  const auto after = mapped_.upper_bound(address);
+  return after != mapped_.begin() && address - std::prev(after)->first < std::prev(after)->second;
+}
+
+bool device_memory::is_host_memory(const void* pointer) const {
+  return !holds(pointer) && is_memory(reinterpret_cast<std::uintptr_t>(pointer), page_bytes_);
+}
+
+const device_memory::allocation* device_memory::holder(std::uintptr_t address) const {
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  const auto& [begin, what] = *std::prev(after);
+  return address - begin < what.bytes ? &what : nullptr;
+}
+
+void device_memory::note_written(const void* pointer, std::size_t bytes) {
+  std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(pointer), end = begin + bytes;
+  const std::lock_guard lock(mutex_);
+  const allocation* const what = holds(pointer) ? holder(begin) : nullptr;
+  if (what == nullptr || what->number <= written_up_to_) return;
+  auto& written = const_cast<allocation*>(what)->written;
+  auto next = written.upper_bound(begin);
+  if (next != written.begin() && std::prev(next)->second >= begin) --next;
+  while (next != written.end() && next->first <= end) {
+    begin = std::min(begin, next->first);
+    end = std::max(end, next->second);
+    next = written.erase(next);
+  }
+  written[begin] = end;
+}
+
+void device_memory::note_all_written() {
+  const std::lock_guard lock(mutex_);
+  written_up_to_ = numbers_;
+}
+
+bool device_memory::may_be_written(const void* pointer, std::size_t bytes) const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::lock_guard lock(mutex_);
+  const allocation* const what = holder(begin);
+  if (what == nullptr || what->number <= written_up_to_) return true;
+  const auto next = what->written.lower_bound(begin + bytes);
+  return next != what->written.begin() && std::prev(next)->second > begin;
 }
 
 // ---- protection

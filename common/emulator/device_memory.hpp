@@ -58,6 +58,19 @@ class device_memory {
   // Where the address lies, in words: "at offset 8 of an allocation of 8 bytes".
   std::string describe(const void* pointer) const;
 
+  // Page-locked host memory, which kernels may touch as well.
+  void add_mapped(const void* pointer, std::size_t bytes);
+  void remove_mapped(const void* pointer);
+  bool is_mapped(const void* pointer) const;
+  // Whether the process has memory there, and the device has not.
+  bool is_host_memory(const void* pointer) const;
+
+  // What the runtime has written, and what kernels may have that nobody has watched: all there is now.
+  void note_written(const void* pointer, std::size_t bytes);
+  void note_all_written();
+  // Whether that holds any byte of [pointer, pointer + bytes).
+  bool may_be_written(const void* pointer, std::size_t bytes) const;
+
   // Host code may touch no device memory from here on, until unprotect().
   void protect();
   void unprotect();
@@ -80,7 +93,16 @@ class device_memory {
     std::size_t bytes;  // as asked for
     range chunk;        // with red zones, in whole pages
     range usable;
+    std::uint64_t number;  // counts allocations
+    std::map<std::uintptr_t, std::uintptr_t>
+        written{};  // beginnings and ends of what the runtime has written
   };
+  struct freed {
+    std::size_t bytes;
+    range chunk;
+  };
+
+  const allocation* holder(std::uintptr_t address) const;
 
   device_memory();
   std::uintptr_t find_gap(std::size_t bytes) const;
@@ -97,7 +119,11 @@ class device_memory {
   std::size_t capacity_;
   std::size_t used_ = 0;
   std::map<std::uintptr_t, allocation> allocations_;  // by the address handed out
+  std::map<std::uintptr_t, freed> freed_;             // until their addresses come round again
   std::map<std::uintptr_t, std::size_t> symbols_;
+  std::map<std::uintptr_t, std::size_t> mapped_;
+  std::uint64_t numbers_ = 0;
+  std::uint64_t written_up_to_ = 0;  // allocations up to this number may be written anywhere
   bool protected_ = false;
   int lifted_ = 0;             // runtime accesses under way
   std::vector<range> closed_;  // what host code may not touch, for the signal handler

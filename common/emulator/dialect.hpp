@@ -7,11 +7,16 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__
+// In sections of their own, one for each line, since a section holds either what is const or what is not:
+// that is how an observer tells constant memory from __device__ variables.
+#define LAB_EMULATOR_TEXT_OF(word) #word
+#define LAB_EMULATOR_CONSTANT(line) __attribute__((section("lab_constant_" LAB_EMULATOR_TEXT_OF(line))))
+#define __constant__ LAB_EMULATOR_CONSTANT(__LINE__)
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
-#define __align__(bytes) alignas(bytes)
+// Not alignas(), which may not stand behind __shared__.
+#define __align__(bytes) __attribute__((aligned(bytes)))
 // One copy for each running block: an OS thread runs one at a time. constinit keeps GCC from guarding arrays
 // of vector types as if they were initialised. (__noinline__ is left alone: libstdc++ uses that word itself.)
 #if defined(__clang__)

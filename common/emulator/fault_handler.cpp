@@ -12,12 +12,20 @@ namespace {
 
 std::array<struct sigaction, fault_signals.size()> previous{};
 
+constexpr int si_kernel = 0x80;  // SI_KERNEL, which not every header has
+
 machine_fault describe(int signal, const siginfo_t& information, void* context) {
+  const auto* const instruction = reinterpret_cast<const void*>(instruction_pointer(context));
   if (signal == SIGFPE)
-    return {"divides an integer by zero, or beyond what its type can hold", false, nullptr};
+    return {"divides an integer by zero, or beyond what its type can hold", false, nullptr, instruction};
   if (signal == SIGILL)
-    return {"comes to an instruction that the CPU does not have (a trap)", false, nullptr};
-  return {verb_of_fault(context), true, information.si_addr};
+    return {"comes to an instruction that the CPU does not have (a trap)", false, nullptr, instruction};
+  // The machine does not say which address it was where it is none at all, or not aligned as a vector must
+  // be.
+  if (signal == SIGSEGV && information.si_code == si_kernel)
+    return {"accesses memory at a misaligned address, or at one that no machine has", false, nullptr,
+            instruction};
+  return {verb_of_fault(context), true, information.si_addr, instruction};
 }
 
 void handle(int signal, siginfo_t* information, void* context) {

@@ -32,6 +32,7 @@ struct machine_fault {
       what;        // "reads", "writes" or, where the machine does not say, "touches"; or all there is to say
   bool in_memory;  // at an address
   const void* address;
+  const void* instruction;
 };
 
 }  // namespace lab::emulator

@@ -18,6 +18,8 @@
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/source_lines.hpp"
+#include "common/emulator/spin_watch.hpp"
 #include "common/emulator/thread_pool.hpp"
 
 namespace lab::emulator {
@@ -45,7 +47,8 @@ struct refusal {
   std::string why;
 };
 
-std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dynamic_shared_limit) {
+std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dynamic_shared_limit,
+                              std::size_t static_shared) {
   const dim3 grid = config.gridDim, block = config.blockDim;
   const auto threads = std::uint64_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) {
@@ -56,6 +59,13 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
     return refusal{cudaErrorInvalidConfiguration,
                    "a block of " + text_of(block) + " threads; from 1 to 1024 are possible, 64 in z"};
   }
+  if (static_shared > shared_bytes_default) {
+    return refusal{
+        cudaErrorInvalidValue,
+        format("%zu bytes of __shared__ variables; %zu are possible, and more only as dynamic shared memory",
+               static_shared, shared_bytes_default)};
+  }
+  dynamic_shared_limit -= std::min(dynamic_shared_limit, static_shared);
   if (config.dynamicSmemBytes > dynamic_shared_limit) {
     return refusal{cudaErrorInvalidValue,
                    format("%zu bytes of dynamic shared memory; this kernel's limit is %zu",
@@ -65,6 +75,24 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
     return refusal{cudaErrorNotSupported, "launch attributes, which are not emulated"};
   if (!is_stream(config.stream))
     return refusal{cudaErrorInvalidResourceHandle, "a stream that does not exist"};
+  return std::nullopt;
+}
+
+// Which argument is the address of host memory, in words.
+std::optional<std::string> host_pointer(const kernel_call& call) {
+  device_memory& memory = device_memory::instance();
+  for (std::size_t number = 0; number < call.pointer_count; ++number) {
+    const void* const pointer = call.pointers[number];
+    const auto offset = reinterpret_cast<std::uintptr_t>(pointer) - the_program().begin;
+    if (pointer == nullptr || memory.owns(pointer) || memory.is_mapped(pointer) ||
+        offset < the_program().bytes || !memory.is_host_memory(pointer)) {
+      continue;
+    }
+    return format(
+        "argument %zu of its launch points to host memory, at %p: a kernel may touch what cudaMalloc() or "
+        "cudaMallocHost() gave, and no other",
+        number + 1, pointer);
+  }
   return std::nullopt;
 }
 
@@ -103,18 +131,20 @@ class initial_rounding {
 // Runs the grid; the diagnostic of what went wrong.
 std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
-  std::atomic<std::uint64_t> next_block{0};
   first_failure failure(state.first_failed_block);
   // Each OS thread takes the lowest block not yet started and runs it to its end. So every block before a
   // running one has ended or is running on an OS thread of its own, and may be waited for.
   const auto run_blocks = [&] {
     static thread_local block_runner runner;
     const initial_rounding rounding;
+    const spin_watch watch;
     prepare_signal_stack();
-    for (std::uint64_t block = next_block++; block < blocks && block < state.first_failed_block;
-         block = next_block++) {
+    ++state.running;
+    for (std::uint64_t block = state.next_block++; block < blocks && block < state.first_failed_block;
+         block = state.next_block++) {
       if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
     }
+    --state.running;
   };
   pool.run(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(os_threads), blocks)),
            run_blocks);
@@ -136,11 +166,22 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   device& device = the_device();
   const std::lock_guard lock(device.mutex);
   const auto limit = device.dynamic_shared_limits.find(call.kernel);
+  std::size_t static_shared = 0;
+  for (const shared_variable& variable : shared_variables(call.kernel)) static_shared += variable.bytes;
   const auto refused =
-      refuse(config, limit == device.dynamic_shared_limits.end() ? shared_bytes_default : limit->second);
+      refuse(config, limit == device.dynamic_shared_limits.end() ? shared_bytes_default : limit->second,
+             static_shared);
   if (refused) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
     return finish(refused->error);
+  }
+
+  // An observed kernel is stopped where it touches the memory, with its line; another one would not be
+  // stopped.
+  if (const auto stray = active_observer ? std::nullopt : host_pointer(call)) {
+    add_diagnostic(kernel_name(call.kernel) + ": " + *stray);
+    set_sticky_error(cudaErrorIllegalAddress);
+    return finish(sticky_error());
   }
 
   const options chosen = configuration();
@@ -153,7 +194,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
       .shared_variables = shared_variables(call.kernel),
       .shared_byte = shared_bytes_of_launches[device.launches++ % shared_bytes_of_launches.size()]};
   if (active_observer) {
-    active_observer->begin_launch(call.kernel, state.grid, state.block, state.dynamic_shared_bytes);
+    active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
   }
   std::optional<std::string> failure;
   try {
@@ -162,7 +203,12 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
     return finish(cudaErrorLaunchOutOfResources);
   }
-  if (active_observer) active_observer->end_launch();
+  if (active_observer) {
+    auto complaint = active_observer->end_launch();
+    if (complaint && !failure) failure = std::move(complaint);
+  } else {
+    device_memory::instance().note_all_written();
+  }
   if (const auto damage = device_memory::instance().check_red_zones()) {
     const std::string text = kernel_name(call.kernel) + ": " + *damage;
     if (failure) {
@@ -173,7 +219,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   }
   if (!failure) return cudaSuccess;
   add_diagnostic(*failure);
-  set_sticky_error(state.illegal_address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
+  set_sticky_error(state.error);
   return finish(sticky_error());
 }
 

@@ -3,6 +3,7 @@
 
 #include <ucontext.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lab::emulator {
@@ -26,6 +27,39 @@ inline std::uintptr_t stack_pointer([[maybe_unused]] void* context) {
 #else
   return 0;
 #endif
+}
+
+inline std::uintptr_t instruction_pointer([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<ucontext_t*>(context)->uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+// A digest of the registers.
+inline std::uint64_t digest_of_registers([[maybe_unused]] void* context) {
+  std::uint64_t digest = 1;
+  [[maybe_unused]] const auto mix = [&digest](std::uint64_t value) {
+    digest = (digest ^ value ^ digest >> 29) * 0x9e3779b97f4a7c15u;
+  };
+#if defined(__x86_64__)
+  const mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  for (int number = REG_R8; number <= REG_RIP; ++number)
+    mix(static_cast<std::uint64_t>(machine.gregs[number]));
+  if (machine.fpregs != nullptr) {
+    for (const auto& vector : machine.fpregs->_xmm) {
+      for (const std::uint32_t part : vector.element) mix(part);
+    }
+  }
+#elif defined(__aarch64__)
+  const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  for (const std::uint64_t value : machine.regs) mix(value);
+  mix(machine.pc);
+#endif
+  return digest;
 }
 
 // When the signal handler returns, the thread calls `function`, which must not return, with its stack below

@@ -11,6 +11,8 @@
 
 namespace lab::emulator {
 
+struct kernel_call;  // runtime_api.hpp
+
 // The emulated thread that runs now on this OS thread.
 struct running_thread {
   unsigned number = 0;             // x + y * blockDim.x + z * blockDim.x * blockDim.y; lane = number % 32
@@ -23,14 +25,20 @@ inline constinit thread_local running_thread current_thread{};
 class observer {
  public:
   virtual ~observer() = default;
-  virtual void begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) = 0;
-  virtual void end_launch() = 0;
+  virtual void begin_launch(const kernel_call& call, dim3 grid, dim3 block,
+                            std::size_t dynamic_shared_bytes) = 0;
+  // What was found wrong only now, which then fails the launch.
+  virtual std::optional<std::string> end_launch() = 0;
   virtual void begin_block(uint3 block) = 0;
   // What was wrong with the block, which then fails the launch. `completed`: it has not been stopped before
   // its end.
   virtual std::optional<std::string> end_block(bool completed) = 0;
   // current_thread runs now, for the first time or again.
   virtual void enter_thread() = 0;
+  // The emulator runs now, which calls functions of the library that are also compiled into kernels.
+  virtual void leave_thread() = 0;
+  // Where the running thread was seen last: an address in the program.
+  virtual const void* last_seen_at() { return nullptr; }
   // Every thread of the block has reached a barrier and may pass it: what was done before is ordered before
   // what comes.
   virtual void barrier_passed() = 0;

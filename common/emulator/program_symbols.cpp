@@ -1,19 +1,41 @@
 #include "common/emulator/program_symbols.hpp"
 
+#include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 
 namespace lab::emulator {
 namespace {
 
-// Kernels are mostly local to their file, so dladdr() does not know them; the symbol table does.
-std::vector<program_symbol> read_symbols() {
+struct address_range {
+  std::uintptr_t begin;
+  std::size_t bytes;
+};
+
+struct tables {
   std::vector<program_symbol> symbols;
+  std::vector<device_variable> variables;  // by address
+  std::vector<address_range> writable;     // sections
+};
+
+std::string plain_name(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                     std::free);
+  return plain ? plain.get() : symbol;
+}
+
+// Kernels are mostly local to their file, so dladdr() does not know them; the symbol table does.
+tables read_tables() {
+  tables found;
   std::ifstream file("/proc/self/exe", std::ios::binary);
   const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
   const auto read = [&image](std::size_t offset, auto& value) {
@@ -22,22 +44,49 @@ std::vector<program_symbol> read_symbols() {
     return true;
   };
   ElfW(Ehdr) header;
-  if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return symbols;
-  for (std::size_t number = 0; number < header.e_shnum; ++number) {
-    ElfW(Shdr) section, names;
-    if (!read(header.e_shoff + number * header.e_shentsize, section) || section.sh_type != SHT_SYMTAB)
-      continue;
-    if (!read(header.e_shoff + std::size_t{section.sh_link} * header.e_shentsize, names)) continue;
+  if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return found;
+  std::vector<ElfW(Shdr)> sections(header.e_shnum);
+  for (std::size_t number = 0; number < sections.size(); ++number) {
+    if (!read(header.e_shoff + number * header.e_shentsize, sections[number])) return found;
+  }
+  // Sections that kernels can write to: not those of thread-local variables, nor those which the loader has
+  // closed, nor constant memory.
+  std::vector<bool> is_writable(sections.size());
+  for (std::size_t number = 0; number < sections.size(); ++number) {
+    const ElfW(Shdr)& section = sections[number];
+    if (header.e_shstrndx >= sections.size()) continue;
+    const std::size_t at = sections[header.e_shstrndx].sh_offset + section.sh_name;
+    const std::string name = at < image.size() ? image.data() + at : "";
+    is_writable[number] = (section.sh_flags & SHF_WRITE) != 0 && (section.sh_flags & SHF_TLS) == 0 &&
+                          (name.starts_with(".data") || name.starts_with(".bss")) &&
+                          !name.starts_with(".data.rel.ro");
+    if (is_writable[number]) found.writable.push_back({section.sh_addr, section.sh_size});
+  }
+  for (const ElfW(Shdr) & section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const ElfW(Shdr)& names = sections[section.sh_link];
     for (std::size_t entry = 0; entry < section.sh_size / sizeof(ElfW(Sym)); ++entry) {
       ElfW(Sym) symbol;
       if (!read(section.sh_offset + entry * sizeof symbol, symbol)) break;
       const auto type = symbol.st_info & 0xf;
       const std::size_t name = names.sh_offset + symbol.st_name;
-      if ((type != STT_FUNC && type != STT_TLS) || name >= image.size()) continue;
-      symbols.push_back({image.data() + name, symbol.st_value, symbol.st_size, type == STT_FUNC});
+      if (name >= image.size()) continue;
+      if (type == STT_FUNC || type == STT_TLS) {
+        found.symbols.push_back({image.data() + name, symbol.st_value, symbol.st_size, type == STT_FUNC});
+      } else if (type == STT_OBJECT && symbol.st_size != 0 && symbol.st_shndx < sections.size() &&
+                 is_writable[symbol.st_shndx]) {
+        found.variables.push_back({symbol.st_value, symbol.st_size, plain_name(image.data() + name)});
+      }
     }
   }
-  return symbols;
+  std::sort(found.variables.begin(), found.variables.end(),
+            [](const device_variable& a, const device_variable& b) { return a.begin < b.begin; });
+  return found;
+}
+
+const tables& the_tables() {
+  static const tables all = read_tables();
+  return all;
 }
 
 // The first module is the executable.
@@ -55,8 +104,17 @@ std::uintptr_t load_address() {
 }  // namespace
 
 const std::vector<program_symbol>& program_symbols() {
-  static const std::vector<program_symbol> symbols = read_symbols();
-  return symbols;
+  return the_tables().symbols;
+}
+
+const device_variable* find_device_variable(std::uintptr_t address) {
+  const tables& all = the_tables();
+  const auto holds = [address](const address_range& one) { return address - one.begin < one.bytes; };
+  if (std::none_of(all.writable.begin(), all.writable.end(), holds)) return nullptr;
+  const auto after =
+      std::upper_bound(all.variables.begin(), all.variables.end(), address,
+                       [](std::uintptr_t value, const device_variable& one) { return value < one.begin; });
+  return after == all.variables.begin() ? nullptr : &*std::prev(after);
 }
 
 const std::string& mangled_name(const void* function) {

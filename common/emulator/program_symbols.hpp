@@ -15,6 +15,18 @@ struct program_symbol {
   bool is_function;  // else it is a thread-local variable
 };
 
+// A variable that kernels can write and read: __device__, or any other that the program can write. Those in
+// constant memory are none (dialect.hpp).
+struct device_variable {
+  std::uintptr_t begin;  // as linked
+  std::size_t bytes;
+  std::string name;  // as it is written
+};
+
+// The last one that begins at or before the address, as linked; null if there is none, or if the address lies
+// in no section that the program can write.
+const device_variable* find_device_variable(std::uintptr_t address);
+
 // The functions and thread-local variables of the executable; none if it was stripped.
 const std::vector<program_symbol>& program_symbols();
 

@@ -99,6 +99,7 @@ constexpr error_text error_texts[] = {
      "too many resources requested for launch"},
     {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
@@ -230,6 +231,7 @@ cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, cons
   for (std::size_t row = 0; row < height; ++row) {
     std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
                  width);
+    memory().note_written(static_cast<char*>(to) + row * to_pitch, width);
   }
   return finish(cudaSuccess);
 }
@@ -239,6 +241,7 @@ cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes) {
   if (!usable(function, "destination", to, bytes, side::device)) return finish(cudaErrorInvalidValue);
   const runtime_access access;
   std::memset(to, byte, bytes);
+  memory().note_written(to, bytes);
   return finish(cudaSuccess);
 }
 
@@ -624,6 +627,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   *pointer = std::malloc(std::max<std::size_t>(bytes, 1));
   if (*pointer == nullptr) return finish(cudaErrorMemoryAllocation);
   host_allocations.add(*pointer);
+  memory().add_mapped(*pointer, bytes);
   return finish(cudaSuccess);
 }
 
@@ -632,6 +636,7 @@ cudaError_t cudaFreeHost(void* pointer) {
   note_allocation("cudaFreeHost");
   if (pointer == nullptr) return finish(cudaSuccess);
   if (!host_allocations.remove(pointer)) return finish(cudaErrorInvalidValue);
+  memory().remove_mapped(pointer);
   std::free(pointer);
   return finish(cudaSuccess);
 }

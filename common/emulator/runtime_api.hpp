@@ -2,6 +2,7 @@
 // call returns; streams and events keep CUDA's rules but order nothing.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -27,6 +28,7 @@ enum cudaError_t : int {
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorLaunchTimeout = 702,
   cudaErrorAssert = 710,
+  cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
@@ -284,7 +286,19 @@ struct kernel_call {
   const void* kernel;
   void (*run)(const void* arguments);
   const void* arguments;
+  std::size_t argument_bytes;
+  const void* const* pointers;  // the arguments in their order; null for one that is no pointer to an object
+  std::size_t pointer_count;
 };
+
+template <class T>
+const void* object_address([[maybe_unused]] const T& argument) {
+  if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
+    return const_cast<const void*>(static_cast<const volatile void*>(argument));
+  } else {
+    return nullptr;
+  }
+}
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call);
 
@@ -305,5 +319,12 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     const auto& self = *static_cast<const bound_kernel*>(opaque);
     std::apply(self.kernel, self.arguments);
   };
-  return lab::emulator::launch(*config, {reinterpret_cast<const void*>(kernel), run_thread, &bound});
+  const auto addresses = std::apply(
+      [](const auto&... each) {
+        return std::array<const void*, sizeof...(Parameters) + 1>{lab::emulator::object_address(each)...,
+                                                                  nullptr};
+      },
+      bound.arguments);
+  return lab::emulator::launch(*config, {reinterpret_cast<const void*>(kernel), run_thread, &bound,
+                                         sizeof bound, addresses.data(), sizeof...(Parameters)});
 }

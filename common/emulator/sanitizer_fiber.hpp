@@ -12,6 +12,7 @@
 #endif
 
 #if defined(LAB_EMULATOR_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -31,7 +32,12 @@ inline void before_switch(void** saved, const stack_bounds& to) {
 inline void after_switch(void* saved, stack_bounds* from) {
   __sanitizer_finish_switch_fiber(saved, from ? &from->bottom : nullptr, from ? &from->bytes : nullptr);
 }
+// A stack on which frames were left without returning from them.
+inline void forget_frames(const stack_bounds& stack) {
+  ASAN_UNPOISON_MEMORY_REGION(stack.bottom, stack.bytes);
+}
 #else
+inline void forget_frames(const stack_bounds&) {}
 inline void before_switch(void**, const stack_bounds&) {}
 inline void after_switch(void*, stack_bounds*) {}
 #endif

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <ctime>
+#include <new>
 #include <utility>
 
 #include "common/emulator/device_memory.hpp"
@@ -13,6 +15,8 @@
 #include "common/emulator/fp_environment.hpp"
 #include "common/emulator/machine_context.hpp"
 #include "common/emulator/observer.hpp"
+#include "common/emulator/source_lines.hpp"
+#include "common/emulator/spin_watch.hpp"
 
 alignas(128) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
                                                                      lab::emulator::red_zone_bytes] = {};
@@ -28,9 +32,6 @@ constexpr std::size_t stack_bytes =
 // What a thread that has used up its stack gets of it to say so.
 constexpr std::size_t stack_needed_to_leave = 64 * 1024;
 
-// Leaves a kernel from within. Not a std::exception, so that a kernel's own handlers do not catch it.
-struct leave_kernel {};
-
 constinit thread_local block_runner* current_runner = nullptr;
 constinit thread_local machine_fault last_fault{};
 
@@ -44,66 +45,82 @@ std::string text_of_thread(uint3 index) {
 
 }  // namespace
 
+// A stack and the fiber on it. A thread that has to leave the kernel early is not unwound: what its frames
+// hold stays as it is, and a new fiber begins on the same stack. Neither exception handlers nor destructors
+// nor noexcept functions of the kernel's can then stand in the way.
 struct block_runner::carrier {
-  carrier(block_runner& runner, std::size_t number) {
-    context::protected_fixedsize_stack allocator(stack_bytes);
-    const context::stack_context stack = allocator.allocate();
-    // Stacks lie a multiple of the page size apart, so that their tops would compete for the same few cache
-    // sets.
-    const std::size_t stagger = number % 32 * 128;
+  carrier(block_runner& its_runner, std::size_t number) : runner(its_runner), stagger(number % 32 * 128) {
+    stack = context::protected_fixedsize_stack(stack_bytes).allocate();
     bounds = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
-    fiber = context::fiber(
+    start();
+  }
+  carrier(const carrier&) = delete;
+  carrier& operator=(const carrier&) = delete;
+  ~carrier() {
+    forget_frames(bounds);
+    context::protected_fixedsize_stack(stack_bytes).deallocate(stack);
+  }
+
+  void start() {
+    // The carrier keeps its stack.
+    struct keep {
+      void deallocate(context::stack_context&) {}
+    };
+    forget_frames(bounds);
+    thread = nullptr;
+    lost = false;
+    // Stacks lie a multiple of the page size apart, so that their tops would compete for the same few cache
+    // sets: hence the stagger. The fiber that was there is not destroyed, which would unwind it.
+    new (fiber_memory) context::fiber(
         std::allocator_arg,
-        context::preallocated(static_cast<char*>(stack.sp) - stagger, stack.size - stagger, stack), allocator,
-        [this, &runner](context::fiber&& caller) {
+        context::preallocated(static_cast<char*>(stack.sp) - stagger, stack.size - stagger, stack), keep{},
+        [this](context::fiber&& caller) {
           after_switch(nullptr, &scheduler_bounds);
-          scheduler = std::move(caller);
+          new (scheduler_memory) context::fiber(std::move(caller));
           runner.run_carrier(*this);
-          before_switch(nullptr, scheduler_bounds);
-          return std::move(scheduler);
+          return context::fiber();  // not reached
         });
   }
+  context::fiber& fiber() { return *std::launder(reinterpret_cast<context::fiber*>(fiber_memory)); }
+  context::fiber& scheduler() { return *std::launder(reinterpret_cast<context::fiber*>(scheduler_memory)); }
 
   // Called by the scheduler; returns when the carrier's thread waits or the carrier is idle.
   void switch_to() {
     void* saved = nullptr;
     before_switch(&saved, bounds);
-    fiber = std::move(fiber).resume();
+    fiber() = std::move(fiber()).resume();
     after_switch(saved, nullptr);
   }
 
-  // Called on the carrier, which is never resumed: what lies on its stack stays as it is.
+  // Called on the carrier, whose fiber is never resumed.
   void switch_back_for_good() {
     lost = true;
     before_switch(nullptr, scheduler_bounds);
-    scheduler = std::move(scheduler).resume();
+    scheduler() = std::move(scheduler()).resume();
   }
 
   // Called on the carrier; returns when the scheduler resumes it.
   void switch_back() {
     void* saved = nullptr;
     before_switch(&saved, scheduler_bounds);
-    scheduler = std::move(scheduler).resume();
+    scheduler() = std::move(scheduler()).resume();
     after_switch(saved, &scheduler_bounds);
   }
 
-  context::fiber fiber;
-  context::fiber scheduler;
+  block_runner& runner;
+  std::size_t stagger;
+  context::stack_context stack;
+  alignas(context::fiber) unsigned char fiber_memory[sizeof(context::fiber)];
+  alignas(context::fiber) unsigned char scheduler_memory[sizeof(context::fiber)];
   stack_bounds bounds;
   stack_bounds scheduler_bounds;
   emulated_thread* thread = nullptr;  // the thread whose frames lie on this stack; null when idle
-  bool finish = false;
   bool lost = false;
 };
 
 block_runner::block_runner() = default;
 
-block_runner::~block_runner() {
-  for (const auto& idle : carriers_) {
-    idle->finish = true;
-    idle->switch_to();
-  }
-}
+block_runner::~block_runner() = default;
 
 // ---- carriers
 
@@ -120,12 +137,11 @@ block_runner::carrier& block_runner::idle_carrier() {
 // The life of a carrier: threads until one waits (then this stack is switched away from, inside call.run),
 // then idleness.
 void block_runner::run_carrier(carrier& self) {
-  while (!self.finish) {
+  for (;;) {
     for (emulated_thread* thread = self.thread; thread != nullptr; thread = next_runnable(true)) {
       begin(*thread, self);
       try {
         launch_->call.run(launch_->call.arguments);
-      } catch (const leave_kernel&) {
       } catch (...) {
         failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
                    text_of_thread(threadIdx) + " throws an exception";
@@ -176,32 +192,31 @@ void block_runner::resume(emulated_thread& thread) {
     enter(thread);
   }
   on.switch_to();
+  if (active_observer) active_observer->leave_thread();
   if (on.lost) {
-    forget(on);
+    on.start();
+    idle_.push_back(&on);
   } else if (on.thread == nullptr) {
     idle_.push_back(&on);
   }
 }
 
-// Keeps the carrier from being unwound, by keeping it for ever.
-void block_runner::forget(carrier& lost) {
-  static std::mutex mutex;
-  static auto& forgotten = *new std::vector<std::unique_ptr<carrier>>;
-  const std::lock_guard lock(mutex);
-  const auto found =
-      std::find_if(carriers_.begin(), carriers_.end(), [&](const auto& one) { return one.get() == &lost; });
-  forgotten.push_back(std::move(*found));
-  carriers_.erase(found);
+bool block_runner::is_stack(std::uintptr_t address) const {
+  return std::any_of(carriers_.begin(), carriers_.end(), [address](const auto& one) {
+    return address - reinterpret_cast<std::uintptr_t>(one->bounds.bottom) < one->bounds.bytes;
+  });
 }
 
 void block_runner::suspend() {
+  if (samples_left_ != 0) [[unlikely]]
+    sample(__builtin_return_address(0));
   running_->on->switch_back();
-  if (stopping_) throw leave_kernel{};
 }
 
 // ---- a block
 
 void block_runner::prepare_threads() {
+  running_ = nullptr;
   const unsigned size = launch_->block.x * launch_->block.y * launch_->block.z;
   const dim3 shape = launch_->block;
   if (shape.x != prepared_for_.x || shape.y != prepared_for_.y || shape.z != prepared_for_.z) {
@@ -213,6 +228,7 @@ void block_runner::prepare_threads() {
     prepared_for_ = shape;
   }
   for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
+  forget_spins();
   exited_ = at_barrier_ = at_collective_ = yielded_ = paused_ = 0;
   stopping_ = false;
   failure_.reset();
@@ -250,12 +266,17 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
       run_warp();
       if (active_observer) active_observer->leave_warp(warp_);
     }
+    if (!stopping_ && yielded_ != 0 && waits_for_ever(0.5)) {
+      failure_ = describe_endless_loop();
+      stopping_ = true;
+    }
   } while (!stopping_ && exited_ != size && (wake_yielded() || pass_barrier()));
   if (stopping_) abandon_threads();
   if (active_observer) {
     auto complaint = active_observer->end_block(!stopping_);
     if (complaint && !failure_) failure_ = std::move(complaint);
   }
+  forget_spins();
   current_runner = nullptr;
   return failure_ || stopping_ ? failure_ : check_shared_red_zone();
 }
@@ -265,7 +286,9 @@ void block_runner::abandon_threads() {
     const bool waits = thread.state == thread_state::at_barrier ||
                        thread.state == thread_state::at_collective || thread.state == thread_state::ready ||
                        thread.state == thread_state::yielded || thread.state == thread_state::paused;
-    if (waits) resume(thread);
+    if (!waits) continue;
+    thread.on->start();
+    idle_.push_back(thread.on);
   }
 }
 
@@ -482,7 +505,7 @@ bool block_runner::pass_barrier() {
 }
 
 std::string block_runner::prefix(place where) const {
-  return text_of(where) + ": block " + text_of(blockIdx) + ": ";
+  return text_of(where) + ": " + kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": ";
 }
 
 std::string block_runner::describe_deadlock() const {
@@ -534,6 +557,127 @@ std::string block_runner::describe_uneven_barrier() const {
          " has left the kernel";
 }
 
+// ---- loops that wait
+//
+// A thread whose registers and stack are found again as they were before, with nothing new found of any other
+// thread in between, does the same for ever: it can go on only if another thread changes memory. So others
+// are let run, and when none is left that could, that is the end.
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+void block_runner::forget_spins() {
+  spins_.clear();
+  quiet_ = 0;
+  samples_left_ = 0;
+  if (std::exchange(stuck_, false)) --launch_->stuck;
+}
+
+bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* instruction) {
+  // Also in a signal handler: a kernel's code holds no lock of the allocator's.
+  if (spins_.empty()) spins_.assign(threads_.size(), {});
+  spin& known = spins_[thread];
+  known.instruction = instruction;
+  const unsigned count = std::min<unsigned>(known.count, static_cast<unsigned>(known.states.size()));
+  if (std::find(known.states.begin(), known.states.begin() + count, state) != known.states.begin() + count) {
+    ++quiet_;
+    return true;
+  }
+  known.states[known.count++ % known.states.size()] = state;
+  quiet_ = 0;
+  quiet_since_ = now_ns();
+  if (std::exchange(stuck_, false)) --launch_->stuck;
+  return false;
+}
+
+// Of a thread that stops. Loops through barriers and collectives keep their state in shared memory, too.
+void block_runner::sample(const void* instruction) {
+  if (active_observer) active_observer->leave_thread();
+  --samples_left_;
+  std::uint64_t state = digest_of_caller(current_thread.stack_end);
+  if (running_->number % 32 == 0) {
+    state = digest_of(state, lab_dynamic_shared, lab_dynamic_shared + launch_->dynamic_shared_bytes);
+    for (const shared_variable& variable : launch_->shared_variables) {
+      const auto* const begin = reinterpret_cast<const char*>(thread_local_memory_.begin + variable.offset);
+      state = digest_of(state, begin, begin + variable.bytes);
+    }
+  }
+  if (repeats(running_->number, state, instruction) && waits_for_ever(10)) {
+    failure_ = describe_endless_loop();
+    leave_for_good();
+  }
+  if (active_observer) active_observer->enter_thread();
+}
+
+// Whether nothing new was found for so long, in no block that runs.
+bool block_runner::waits_for_ever(double seconds) {
+  const std::size_t live = threads_.size() - exited_;
+  if (spins_.empty() || quiet_ <= live + 4 || static_cast<double>(now_ns() - quiet_since_) < seconds * 1e9)
+    return false;
+  if (!std::exchange(stuck_, true)) {
+    ++launch_->stuck;
+    quiet_ = 0;  // once more, now that others may see it
+    return false;
+  }
+  return launch_->stuck >= launch_->running;
+}
+
+std::string block_runner::describe_endless_loop() const {
+  const emulated_thread* first = nullptr;
+  const emulated_thread* waiting = nullptr;
+  for (const emulated_thread& thread : threads_) {
+    const bool blocked =
+        thread.state == thread_state::at_barrier || thread.state == thread_state::at_collective;
+    if (!first && spins_[thread.number].instruction != nullptr && thread.state != thread_state::exited &&
+        !blocked)
+      first = &thread;
+    if (!waiting && thread.state == thread_state::at_barrier) waiting = &thread;
+  }
+  if (!first) first = running_;
+  std::string text = text_of_instruction(spins_[first->number].instruction) +
+                     kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
+                     text_of_thread(first->index) +
+                     " waits in a loop for ever: nobody who can still run changes what it reads";
+  if (waiting)
+    text += "; " + text_of_thread(waiting->index) + " waits at the barrier at " + text_of(waiting->where);
+  const std::uint64_t blocks = std::uint64_t{launch_->grid.x} * launch_->grid.y * launch_->grid.z;
+  const std::uint64_t next = launch_->next_block;
+  if (next < blocks) {
+    const std::uint64_t row = next / launch_->grid.x;
+    text += "; block " +
+            text_of(uint3{static_cast<unsigned>(next % launch_->grid.x),
+                          static_cast<unsigned>(row % launch_->grid.y),
+                          static_cast<unsigned>(row / launch_->grid.y)}) +
+            " and those behind it start when earlier ones have ended";
+  }
+  return text;
+}
+
+// Called in a signal handler, of whatever was interrupted.
+void block_runner::tick(void* context) {
+  const std::uintptr_t stack = stack_pointer(context);
+  if (running_ == nullptr || stopping_ || stack < current_thread.stack_begin ||
+      stack >= current_thread.stack_end)
+    return;
+  const std::uintptr_t instruction = instruction_pointer(context);
+  // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
+  if (active_observer || looks_up_line || !is_users_code(instruction)) {
+    samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64);
+    return;
+  }
+  if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) leave_for_good();
+  if (!repeats(running_->number, digest_of_interrupted(context, current_thread.stack_end),
+               reinterpret_cast<const void*>(instruction))) {
+    return;
+  }
+  running_->state = thread_state::yielded;
+  ++yielded_;
+  running_->on->switch_back();
+}
+
 // ---- what the running thread asks for
 
 unsigned block_runner::wait_at_barrier(bool predicate, place where) {
@@ -558,36 +702,61 @@ collective_result block_runner::wait_for_lanes(const collective_call& call) {
   return self.result;
 }
 
-void block_runner::yield() {
+void block_runner::yield_from(const void* instruction) {
   stop_if_launch_failed();
+  if (!spins_.empty()) repeats(running_->number, digest_of_caller(current_thread.stack_end), instruction);
   running_->state = thread_state::yielded;
   ++yielded_;
-  suspend();
+  running_->on->switch_back();
 }
 
 void block_runner::pause() {
+  // A thread with much to say may be one that waits in a loop.
+  if (samples_left_ != 0) {
+    --samples_left_;
+    if (repeats(running_->number, digest_of_caller(current_thread.stack_end),
+                active_observer->last_seen_at())) {
+      running_->state = thread_state::yielded;
+      ++yielded_;
+      return running_->on->switch_back();
+    }
+  }
   running_->state = thread_state::paused;
   ++paused_;
-  running_->on->switch_back();
-  // The frames above belong to functions that an observed kernel calls without expecting exceptions.
-  if (stopping_) leave_for_good();
+  suspend();
 }
 
 void block_runner::fail(place where, const std::string& what) {
+  if (active_observer) active_observer->leave_thread();
   failure_ = prefix(where) + text_of_thread(running_->index) + " " + what;
   stopping_ = true;
-  throw leave_kernel{};
+  leave_for_good();
 }
 
-// For places from where an exception would not find its way out: in a kernel's accesses to memory.
-void block_runner::abandon(const std::string& diagnostic) {
+void block_runner::fail_assertion(const char* condition, place where) {
+  if (active_observer) active_observer->leave_thread();
+  launch_->error = cudaErrorAssert;
+  fail(where, std::string("fails the assertion `") + condition + "`");
+}
+
+void block_runner::fail_at(const void* instruction, const std::string& what, cudaError_t error) {
+  if (active_observer) active_observer->leave_thread();
+  launch_->error = error;
+  failure_ = text_of_instruction(instruction) + kernel_name(launch_->call.kernel) + ": block " +
+             text_of(blockIdx) + ": " + text_of_thread(running_->index) + " " + what;
+  leave_for_good();
+}
+
+void block_runner::abandon(const std::string& diagnostic, cudaError_t error) {
+  launch_->error = error;
   failure_ = diagnostic;
   leave_for_good();
 }
 
 void block_runner::note_fault(const machine_fault& fault) {
-  failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
-             text_of_thread(running_->index) + " ";
+  if (active_observer) active_observer->leave_thread();
+  failure_ = text_of_instruction(fault.instruction) + kernel_name(launch_->call.kernel) + ": block " +
+             text_of(blockIdx) + ": " + text_of_thread(running_->index) + " ";
   // Frames may reach over the inaccessible page below the stack.
   const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
@@ -598,10 +767,10 @@ void block_runner::note_fault(const machine_fault& fault) {
   } else {
     *failure_ += fault.what + (" " + device_memory::instance().describe(fault.address));
   }
-  launch_->illegal_address = fault.in_memory;
+  if (fault.in_memory) launch_->error = cudaErrorIllegalAddress;
 }
 
-// Ends the thread without unwinding its stack. Its locals are not destroyed.
+// Ends the thread, and the block. The thread's locals are not destroyed.
 void block_runner::leave_for_good() {
   stopping_ = true;
   running_->state = thread_state::exited;
@@ -612,8 +781,7 @@ void block_runner::leave_for_good() {
 
 void block_runner::stop_if_launch_failed() {
   if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) {
-    stopping_ = true;
-    throw leave_kernel{};
+    leave_for_good();
   }
 }
 
@@ -633,6 +801,14 @@ bool divert_fault(const machine_fault& fault, void* context) {
   return go_on_at(context, leave, std::max(stack, current_thread.stack_begin + stack_needed_to_leave));
 }
 
+void tick(void* context) {
+  if (current_runner != nullptr) current_runner->tick(context);
+}
+
+bool is_on_another_stack(std::uintptr_t address) {
+  return current_runner->is_stack(address);
+}
+
 bool inside_kernel() {
   return current_runner != nullptr;
 }
@@ -650,14 +826,24 @@ collective_result wait_for_lanes(const collective_call& call) {
 void pause_thread() {
   current_runner->pause();
 }
-void fail_launch(const std::string& diagnostic) {
-  current_runner->abandon(diagnostic);
+void fail_launch(const std::string& diagnostic, cudaError_t error) {
+  current_runner->abandon(diagnostic, error);
 }
 void yield_thread() {
-  current_runner->yield();
+  current_runner->yield_from(__builtin_return_address(0));
 }
+void refuse_misaligned(const void* address, std::size_t bytes) {
+  if (current_runner == nullptr) return;
+  current_runner->fail_at(__builtin_return_address(0), misaligned_access(address, bytes, "accesses"),
+                          cudaErrorMisalignedAddress);
+}
+
 void trap(place where) {
   current_runner->fail(where, "calls __trap()");
+}
+
+void fail_assertion(const char* condition, const char* file, unsigned line) {
+  if (current_runner != nullptr) current_runner->fail_assertion(condition, {file, static_cast<int>(line)});
 }
 
 void refuse_width(const char* name, int width, place where) {
@@ -671,9 +857,23 @@ void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+// What a misaligned access does, in words.
+std::string misaligned_access(const void* address, std::size_t bytes, const char* verb) {
+  return format("%s %zu bytes %s, at an address that is no multiple of %zu: misaligned", verb, bytes,
+                device_memory::instance().describe(address).c_str(), bytes);
+}
+
 long long ticks() {
   static std::atomic<long long> count{0};
   return ++count;
 }
 
 }  // namespace lab::emulator
+
+// What assert() calls, in place of the C library's: within a kernel it fails the launch.
+extern "C" [[noreturn]] void __assert_fail(const char* condition, const char* file, unsigned line,
+                                           const char* function) noexcept {
+  lab::emulator::fail_assertion(condition, file, line);
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, condition);
+  std::abort();
+}

@@ -5,6 +5,7 @@
 // takes over; a kernel without barriers and collectives therefore costs one switch for each warp.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/context/fiber.hpp>
 #include <cstdint>
@@ -37,7 +38,11 @@ struct launch_state {
   std::span<const shared_variable> shared_variables;
   unsigned char shared_byte;                            // what shared memory holds when a block begins
   std::atomic<std::uint64_t> first_failed_block{none};  // by linear index; blocks behind it may stop early
-  mutable std::atomic<bool> illegal_address{false};     // a thread has touched what is not its own
+  // What the launch returns when it has failed.
+  mutable std::atomic<cudaError_t> error{cudaErrorLaunchFailure};
+  std::atomic<std::uint64_t> next_block{0};
+  // OS threads that run a block, and those of them whose block waits for ever unless another one helps it.
+  mutable std::atomic<int> running{0}, stuck{0};
 };
 
 // Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
@@ -52,10 +57,17 @@ bool inside_kernel();
 // thread has faulted, or if the machine is not known.
 bool divert_fault(const machine_fault& fault, void* context);
 
+// Called by a signal handler, on the interrupted stack (spin_watch.hpp).
+void tick(void* context);
+
 // For observers, about the running thread: stops it until the observer has made room, or ends the launch with
 // this diagnostic.
 void pause_thread();
-[[noreturn]] void fail_launch(const std::string& diagnostic);
+std::string misaligned_access(const void* address, std::size_t bytes, const char* verb);
+void fail_assertion(const char* condition, const char* file, unsigned line);  // returns outside of kernels
+[[noreturn]] void fail_launch(const std::string& diagnostic, cudaError_t error = cudaErrorLaunchFailure);
+// Whether the address is a local variable of some thread of the block that runs.
+bool is_on_another_stack(std::uintptr_t address);
 
 class block_runner {
  public:
@@ -70,10 +82,14 @@ class block_runner {
   // For the running thread.
   unsigned wait_at_barrier(bool predicate, place where);
   collective_result wait_for_lanes(const collective_call& call);
-  void yield();
   void pause();
+  void yield_from(const void* instruction);
+  void tick(void* context);
   [[noreturn]] void fail(place where, const std::string& what);
-  [[noreturn]] void abandon(const std::string& diagnostic);
+  [[noreturn]] void fail_assertion(const char* condition, place where);
+  [[noreturn]] void fail_at(const void* instruction, const std::string& what, cudaError_t error);
+  [[noreturn]] void abandon(const std::string& diagnostic, cudaError_t error);
+  bool is_stack(std::uintptr_t address) const;
   void note_fault(const machine_fault& fault);
   [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
@@ -114,6 +130,11 @@ class block_runner {
   void enter(emulated_thread& thread);
   void resume(emulated_thread& thread);
   void suspend();
+  void forget_spins();
+  bool repeats(unsigned thread, std::uint64_t state, const void* instruction);
+  void sample(const void* instruction);
+  bool waits_for_ever(double seconds);
+  std::string describe_endless_loop() const;
   carrier& idle_carrier();
 
   unsigned exited_lanes() const;
@@ -130,7 +151,6 @@ class block_runner {
   std::string describe_uneven_barrier() const;
   std::string prefix(place where) const;
   void abandon_threads();
-  void forget(carrier& lost);
   std::optional<std::string> check_shared_red_zone() const;
 
   const launch_state* launch_ = nullptr;
@@ -151,6 +171,18 @@ class block_runner {
   unsigned at_collective_ = 0;
   unsigned at_barrier_ = 0;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
+
+  // Of a thread in a launch that has taken long enough to be looked at: states in which it was found.
+  struct spin {
+    std::array<std::uint64_t, 64> states{};
+    unsigned count = 0;
+    const void* instruction = nullptr;
+  };
+  std::vector<spin> spins_;       // empty while nobody looks
+  std::uint64_t quiet_ = 0;       // states found again since the last new one
+  std::int64_t quiet_since_ = 0;  // ns
+  unsigned samples_left_ = 0;     // of threads that stop, to be looked at
+  bool stuck_ = false;
 
   bool stopping_ = false;  // threads that wait are to leave the kernel instead of going on
   std::optional<std::string> failure_;

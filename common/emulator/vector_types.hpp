@@ -15,12 +15,22 @@ struct whole {
   typedef std::uint8_t type __attribute__((vector_size(bytes), may_alias));
 };
 
+// Fails the launch whose kernel accesses a vector of `bytes` at an address that is no multiple of it; returns
+// where no kernel runs. In scheduler.cpp. Observed kernels are checked at each access.
+void refuse_misaligned(const void* address, std::size_t bytes);
+
 // A GPU loads and stores a float4 in one access. A defaulted copy would be split by the compiler into four,
 // and an instrumented build would count four; copying the whole stays one access. The price: these types are
 // not trivially copyable for C++, though copying their bytes is as good as ever.
 template <class Vector>
 __forceinline__ void copy_whole(Vector* to, const Vector* from) {
   using type = typename whole<sizeof(Vector)>::type;
+#if !defined(LAB_EMULATOR_OBSERVED)
+  for (const void* const address : {static_cast<const void*>(to), static_cast<const void*>(from)}) {
+    if (reinterpret_cast<std::uintptr_t>(address) % alignof(Vector) != 0) [[unlikely]]
+      refuse_misaligned(address, sizeof(Vector));
+  }
+#endif
   *reinterpret_cast<type*>(to) = *reinterpret_cast<const type*>(from);
 }
 

@@ -162,10 +162,10 @@ TEST_CASE("two barriers that each get a part of the block fail the launch") {
   CHECK(out.values() == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a failed launch unwinds the threads that wait, and the device can be used again") {
+TEST_CASE("a failed launch ends the threads that wait, and the device can be used again") {
   for_each_schedule();
   CHECK(try_launch(fail_with_objects, 4, 128, 0) == cudaErrorLaunchFailure);
-  CHECK(objects_alive == 0);
+  CHECK(objects_alive > 0);  // locals are not destroyed
   CHECK(try_launch(vote_in_block, 1, 100, 0, nullptr) ==
         cudaErrorLaunchFailure);  // nothing runs until reset()
   lab::emulator::reset();

@@ -304,10 +304,13 @@ class recorder : public lab::emulator::observer {
  public:
   recorder() { lab::emulator::active_observer = this; }
   ~recorder() override { lab::emulator::active_observer = nullptr; }
-  void begin_launch(const void*, dim3 grid, dim3 block, std::size_t) override {
+  void begin_launch(const lab::emulator::kernel_call&, dim3 grid, dim3 block, std::size_t) override {
     note("launch " + std::to_string(grid.x) + " " + std::to_string(block.x));
   }
-  void end_launch() override { note("end"); }
+  std::optional<std::string> end_launch() override {
+    note("end");
+    return std::nullopt;
+  }
   void begin_block(uint3 block) override {
     note("block " + std::to_string(block.x));
     // Another OS thread would have the time to take the next block.
@@ -317,6 +320,7 @@ class recorder : public lab::emulator::observer {
     note("end block");
     return std::nullopt;
   }
+  void leave_thread() override {}
   void enter_thread() override {}
   void barrier_without_all(const std::string&) override {}
   void make_room(unsigned) override {}

@@ -97,8 +97,9 @@ TEST_CASE("a kernel that reads freed memory, or none, fails its launch") {
   const device_array<unsigned char> out(1);
   REQUIRE(cudaFree(bytes) == cudaSuccess);
   const std::string thread = "read_at: block (0,0,0): thread (0,0,0)";
-  require_fault(thread, "reads at 0x", read_at, 1, 1, bytes + 50000, out.get());
-  require_fault(thread, "reads at 0x8, which is no device memory", read_at, 1, 1,
+  require_fault(thread, "reads at offset 50000 of an allocation of 100000 bytes that was freed", read_at, 1,
+                1, bytes + 50000, out.get());
+  require_fault(thread, "reads at address 8, from a null pointer", read_at, 1, 1,
                 reinterpret_cast<unsigned char*>(8), out.get());
   run(read_at, 1, 1, out.get(), out.get());
 }

@@ -24,6 +24,10 @@ outcome observe(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_
   const observation watching;
   const cudaError_t error = try_launch(kernel, grid, block, shared_bytes, arguments...);
   outcome result{error, watching.faults(), watching.warnings(), lab::emulator::take_diagnostics()};
+  // Each says which kernel; the tests' own words leave it out.
+  for (auto& one : result.faults) one.text = without_kernel(one.text, kernel);
+  for (std::string& one : result.warnings) one = without_kernel(one, kernel);
+  for (std::string& one : result.diagnostics) one = without_kernel(one, kernel);
   lab::emulator::reset();
   return result;
 }
@@ -297,7 +301,7 @@ struct destroyed_later {
 constexpr int between_barriers_line = __LINE__ + 9;
 __global__ void stray_between_barriers(const int* values, long long offset, int* out) {
   __shared__ int sum;
-  destroyed_later destroyed{out};
+  destroyed_later destroyed{out + 64};
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) sum = 0;
   __syncthreads();
@@ -450,7 +454,7 @@ TEST_CASE("observed: a guard zone that its owner has declared") {
 }
 
 TEST_CASE("observed: one element behind, before and far from a narrowed array") {
-  device_array<int> whole(10000), out(64);
+  device_array<int> whole(10000), out(65);
   int* const array = whole.get() + 4096;
   lab::emulator::narrow_allocation(array, 100 * sizeof(int));
   const bool reverse = GENERATE(false, true);
@@ -469,7 +473,7 @@ TEST_CASE("observed: one element behind, before and far from a narrowed array") 
 }
 
 TEST_CASE("observed: a stray access fails the launch beside barriers, shuffles and atomics as well") {
-  device_array<int> values(100), out(64);
+  device_array<int> values(100), out(65);
   const bool reverse = GENERATE(false, true);
   lab::emulator::configure({.reverse = reverse});
   const outcome atomic = observe(stray_atomic, 1, 64, 0, values.get(), 100ll);

@@ -17,16 +17,24 @@ __attribute__((always_inline)) inline std::uint32_t place_of_return(const void* 
                                     the_callbacks.program_begin);
 }
 
-// Everything else that a kernel touches is on its stack, where a GPU has registers, or constant.
+// What a kernel has on its stack a GPU has in registers.
 __attribute__((always_inline)) inline void access(std::uintptr_t address, unsigned bytes,
-                                                  memory_operation operation, bool strong,
-                                                  const void* return_address) {
+                                                  memory_operation operation, strength strong,
+                                                  const void* return_address, bool aligned = true) {
+  if (address - the_callbacks.stack_begin < the_callbacks.stack_bytes) return;
+  if (the_callbacks.unfinished) [[unlikely]]
+    the_callbacks.observer->after_access();
+  if (aligned && address % bytes != 0 && the_callbacks.stream != nullptr) [[unlikely]]
+    the_callbacks.observer->stop_misaligned(address, bytes, operation, place_of_return(return_address));
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
     if (the_callbacks.stream == nullptr)
       return the_callbacks.observer->host_access(place_of_return(return_address));
     the_callbacks.observer->access_global(address, bytes, operation, strong, place_of_return(return_address));
   } else if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
-    the_callbacks.observer->access_shared(address, bytes, operation, place_of_return(return_address));
+    the_callbacks.observer->access_shared(address, bytes, operation, strong, place_of_return(return_address));
+  } else if (the_callbacks.stream != nullptr) [[unlikely]] {
+    the_callbacks.observer->access_elsewhere(address, bytes, operation, strong,
+                                             place_of_return(return_address));
   }
 }
 
@@ -37,7 +45,7 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
   while (bytes != 0) {
     unsigned piece = 16;
     while (address % piece != 0 || piece > bytes) piece /= 2;
-    access(address, piece, operation, false, return_address);
+    access(address, piece, operation, strength::plain, return_address);
     address += piece;
     bytes -= piece;
   }
@@ -46,6 +54,8 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
 __attribute__((always_inline)) inline void note(event kind, const void* return_address) {
   lane_stream* const stream = the_callbacks.stream;
   if (stream == nullptr) return;
+  if (the_callbacks.unfinished) [[unlikely]]
+    the_callbacks.observer->after_access();
   stream->push(static_cast<std::uint32_t>(kind) | place_of_return(return_address));
   while (stream->full()) pause_thread();
 }
@@ -56,20 +66,22 @@ __attribute__((always_inline)) inline void note(event kind, const void* return_a
 using namespace lab::emulator;
 
 #define LAB_CALLER __builtin_return_address(0)
-#define LAB_ACCESS(name, bytes, operation, strong)                                                \
-  void name(void* address) {                                                                      \
-    access(reinterpret_cast<std::uintptr_t>(address), bytes, memory_operation::operation, strong, \
-           LAB_CALLER);                                                                           \
+// `aligned`: a GPU needs the address to be a multiple of the size. It does not where the program says that it
+// may not be one (a packed structure).
+#define LAB_ACCESS(name, bytes, operation, strong, aligned)                                                 \
+  void name(void* address) {                                                                                \
+    access(reinterpret_cast<std::uintptr_t>(address), bytes, memory_operation::operation, strength::strong, \
+           LAB_CALLER, aligned);                                                                            \
   }
-#define LAB_ACCESSES(bytes)                                            \
-  LAB_ACCESS(__tsan_read##bytes, bytes, load, false)                   \
-  LAB_ACCESS(__tsan_write##bytes, bytes, store, false)                 \
-  LAB_ACCESS(__tsan_unaligned_read##bytes, bytes, load, false)         \
-  LAB_ACCESS(__tsan_unaligned_write##bytes, bytes, store, false)       \
-  LAB_ACCESS(__tsan_volatile_read##bytes, bytes, load, true)           \
-  LAB_ACCESS(__tsan_volatile_write##bytes, bytes, store, true)         \
-  LAB_ACCESS(__tsan_unaligned_volatile_read##bytes, bytes, load, true) \
-  LAB_ACCESS(__tsan_unaligned_volatile_write##bytes, bytes, store, true)
+#define LAB_ACCESSES(bytes)                                                          \
+  LAB_ACCESS(__tsan_read##bytes, bytes, load, plain, true)                           \
+  LAB_ACCESS(__tsan_write##bytes, bytes, store, plain, true)                         \
+  LAB_ACCESS(__tsan_unaligned_read##bytes, bytes, load, plain, false)                \
+  LAB_ACCESS(__tsan_unaligned_write##bytes, bytes, store, plain, false)              \
+  LAB_ACCESS(__tsan_volatile_read##bytes, bytes, load, is_volatile, true)            \
+  LAB_ACCESS(__tsan_volatile_write##bytes, bytes, store, is_volatile, true)          \
+  LAB_ACCESS(__tsan_unaligned_volatile_read##bytes, bytes, load, is_volatile, false) \
+  LAB_ACCESS(__tsan_unaligned_volatile_write##bytes, bytes, store, is_volatile, false)
 
 extern "C" {
 
@@ -159,7 +171,8 @@ void before_atomic(const volatile T* address, memory_operation operation, const 
   // A release orders what came before it, as a fence does.
   if (order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST)
     the_callbacks.observer->fence_passed();
-  access(reinterpret_cast<std::uintptr_t>(address), sizeof(T), operation, true, return_address);
+  access(reinterpret_cast<std::uintptr_t>(address), sizeof(T), operation, strength::is_atomic,
+         return_address);
 }
 
 }  // namespace

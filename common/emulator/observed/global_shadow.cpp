@@ -3,11 +3,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
 
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/program_symbols.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -17,46 +20,72 @@ std::size_t cells_of(std::size_t bytes) {
 }
 
 // Zeros that take memory only where they are written.
-global_shadow::cell* map_cells(std::size_t count) {
-  void* const memory = mmap(nullptr, count * sizeof(global_shadow::cell), PROT_READ | PROT_WRITE,
+template <class T>
+T* map_zeros(std::size_t count) {
+  void* const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<global_shadow::cell*>(memory);
+  return static_cast<T*>(memory);
+}
+
+global_shadow::range map(std::uintptr_t begin, std::size_t bytes, const std::string* variable = nullptr) {
+  return {begin, bytes, map_zeros<global_shadow::cell>(cells_of(bytes)),
+          map_zeros<std::uint32_t>(cells_of(bytes)), variable};
 }
 
 void unmap(const global_shadow::range& one) {
   munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell));
+  munmap(one.read_enough, cells_of(one.bytes) * sizeof(std::uint32_t));
 }
 
 }  // namespace
 
 global_shadow::~global_shadow() {
   for (const range& one : ranges_) unmap(one);
+  for (const auto& [begin, one] : variables_) unmap(one);
 }
 
 void global_shadow::begin_launch(std::uint64_t blocks) {
   std::vector<range> now;
   auto known = ranges_.begin();
+  const auto drop = [](const range& one) {
+    // What kernels have written there is not known any more.
+    device_memory::instance().note_written(reinterpret_cast<const void*>(one.begin), one.bytes);
+    unmap(one);
+  };
   // Both lists are sorted by address, and an address that was freed is not used again soon.
   for (const device_memory::range& usable : device_memory::instance().usable_ranges()) {
-    for (; known != ranges_.end() && known->begin < usable.begin; ++known) unmap(*known);
+    for (; known != ranges_.end() && known->begin < usable.begin; ++known) drop(*known);
     if (known != ranges_.end() && known->begin == usable.begin && known->bytes == usable.bytes) {
       now.push_back(*known++);
     } else {
-      if (known != ranges_.end() && known->begin == usable.begin) unmap(*known++);
-      now.push_back({usable.begin, usable.bytes, map_cells(cells_of(usable.bytes))});
+      if (known != ranges_.end() && known->begin == usable.begin) drop(*known++);
+      now.push_back(map(usable.begin, usable.bytes));
     }
   }
-  for (; known != ranges_.end(); ++known) unmap(*known);
+  for (; known != ranges_.end(); ++known) drop(*known);
   ranges_ = std::move(now);
   last_ = last_but_one_ = &nothing_;
   launch_began_ += blocks_;
-  if (blocks > std::numeric_limits<std::uint32_t>::max() - launch_began_ - 1) {
-    for (const range& one : ranges_) std::fill_n(one.cells, cells_of(one.bytes), cell{});
+  // Far below the end of the numbers, so that the barriers of one launch do not reach it either.
+  constexpr std::uint32_t epoch_limit = 1u << 31;
+  if (blocks > std::numeric_limits<std::uint32_t>::max() - launch_began_ - 1 || epoch_ > epoch_limit) {
+    const auto clear = [](const range& one) {
+      for (cell* at = one.cells; at != one.cells + cells_of(one.bytes); ++at) {
+        const auto written = at->ever_written;
+        *at = {};
+        at->ever_written = written;
+      }
+      std::fill_n(one.read_enough, cells_of(one.bytes), 0u);
+    };
+    for (const range& one : ranges_) clear(one);
+    for (const auto& [begin, one] : variables_) clear(one);
     launch_began_ = 0;
+    epoch_ = 0;
   }
   blocks_ = static_cast<std::uint32_t>(blocks);
   histories_.assign(blocks_ + 1, {});
+  kept_.clear();
 }
 
 void global_shadow::end_launch() {
@@ -65,10 +94,13 @@ void global_shadow::end_launch() {
 
 void global_shadow::begin_block(std::uint64_t block) {
   block_ = launch_began_ + 1 + static_cast<std::uint32_t>(block);
+  ++epoch_;
+  thread_fenced_.fill(0);
+  thread_acquired_.fill(false);
 }
 
-void global_shadow::fence_passed() {
-  ++histories_[block_ - launch_began_ - 1].fences;
+void global_shadow::fence_passed(unsigned thread) {
+  thread_fenced_[thread] = ++now().fences;
 }
 
 global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsigned bytes) {
@@ -84,9 +116,20 @@ global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsi
   return last_;
 }
 
+global_shadow::range* global_shadow::find_variable(std::uintptr_t address) {
+  const device_variable* const variable = find_device_variable(address - the_program().begin);
+  if (variable == nullptr) return nullptr;
+  const std::uintptr_t begin = variable->begin + the_program().begin;
+  const auto [entry, is_new] = variables_.try_emplace(begin);
+  if (is_new) entry->second = map(begin, variable->bytes, &variable->name);
+  return &entry->second;
+}
+
 std::string global_shadow::describe_outside(std::uintptr_t address) const {
   // Farther away an access is not taken for a step beside an allocation.
   constexpr std::uintptr_t near = 1 << 20;
+  const std::string other = device_memory::instance().describe(reinterpret_cast<const void*>(address));
+  if (other.ends_with("freed")) return other.substr(3);  // without its "at "
   const auto after =
       std::upper_bound(ranges_.begin(), ranges_.end(), address,
                        [](std::uintptr_t value, const range& one) { return value < one.begin; });
@@ -104,67 +147,185 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
   return "an address that lies in no allocation";
 }
 
-// Whether the block's accesses, made after a fence or not, happened before what the current block does.
-bool global_shadow::in_order(std::uint32_t earlier, bool fenced) const {
-  const history& now = histories_[block_ - launch_began_ - 1];
+// Whether the block's access, made after so many fences, happened before what the current block does.
+bool global_shadow::in_order(std::uint32_t earlier, unsigned fences) const {
+  constexpr unsigned uncounted = 255;
   const history& then = histories_[earlier - launch_began_ - 1];
-  return now.acquired && then.fences > (fenced ? 1u : 0u);
+  return now().acquired && (then.fences > fences || fences == uncounted);
 }
 
-std::optional<global_conflict> global_shadow::note_cells(cell* cells, unsigned first_byte, unsigned bytes,
-                                                         const global_access& access) {
+// The same of two threads of the current block.
+bool global_shadow::in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences,
+                                    unsigned thread) const {
+  return warps_.ordered(earlier, turn, thread) ||
+         (thread_acquired_[thread] && thread_fenced_[earlier] > fences);
+}
+
+std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t word, unsigned first_byte,
+                                                         unsigned bytes, const global_access& access) {
   std::optional<global_conflict> found;
   const unsigned end = first_byte + bytes;
-  for (unsigned begin = 0; begin < end; begin += 4, ++cells) {
+  for (unsigned begin = 0; begin < end; begin += 4, ++word) {
+    cell& at = in.cells[word];
     unsigned mask = 0;
     for (unsigned byte = 0; byte < 4; ++byte) {
       if (begin + byte >= first_byte && begin + byte < end) mask |= 1u << byte;
     }
-    if (!found) found = conflict_of(*cells, mask, access);
-    add(*cells, mask, access);
+    if (!found) found = conflict_of(at, mask, access);
+    add(at, mask, access);
+    in.read_enough[word] = at.near_epoch == epoch_ && at.far_second && at.near_whole &&
+                                   at.write_epoch != epoch_ && at.atomic_epoch != epoch_
+                               ? epoch_
+                               : 0;
   }
-  if (access.strong) histories_[block_ - launch_began_ - 1].acquired = true;
+  if (access.strong != strength::plain) {
+    history& mine = now();
+    mine.acquired = true;
+    thread_acquired_[access.thread] = true;
+    mine.strong_writes += access.operation != memory_operation::load;
+  }
   return found;
 }
 
 std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsigned mask,
                                                           const global_access& access) const {
-  const bool other_wrote = at.writer > launch_began_ && at.writer != block_ && (at.write_bytes & mask) != 0;
-  if (other_wrote && !(access.strong && at.strong)) {
-    const bool handed_over =
-        at.strong ? histories_[block_ - launch_began_ - 1].acquired : in_order(at.writer, at.fenced);
-    if (!handed_over)
-      return global_conflict{at.writer - launch_began_ - 1, at.write_thread, at.write_place, true};
+  const bool strong = access.strong != strength::plain;
+  const bool is_load = access.operation == memory_operation::load;
+  const auto has_tested = [&at](unsigned thread) {
+    return at.near_epoch != 0 && (at.near_thread == thread || (at.has_second && at.second_thread == thread));
+  };
+  if (at.writer > launch_began_ && (at.write_bytes & mask) != 0 && !(strong && at.strong != 0)) {
+    bool ordered = true;
+    if (at.writer == block_) {
+      ordered = at.write_epoch != epoch_ || at.write_thread == access.thread ||
+                in_order_within(at.write_thread, at.write_turn, at.fences, access.thread);
+    } else {
+      // What was changed atomically is where all blocks look for it.
+      ordered = at.strong == static_cast<unsigned>(strength::is_atomic) ? now().acquired
+                                                                        : in_order(at.writer, at.fences);
+    }
+    if (!ordered) {
+      return global_conflict{
+          at.writer - launch_began_ - 1,         at.write_thread, at.write_place, true, at.writer == block_,
+          is_load && has_tested(at.write_thread)};
+    }
   }
-  if (access.operation == memory_operation::load) return std::nullopt;
+  if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ && at.atomic_thread != access.thread)
+    return global_conflict{block_ - launch_began_ - 1, at.atomic_thread, at.atomic_place, true, true, false};
+  if (is_load) return std::nullopt;
+  if (at.near_epoch == epoch_ && (at.read_bytes & mask) != 0) {
+    const auto near = [&](unsigned thread, std::uint32_t place) {
+      return global_conflict{block_ - launch_began_ - 1, thread, place, false, true,
+                             has_tested(access.thread)};
+    };
+    if (at.near_thread != access.thread && !may_be_handed_over(at.near_thread, access.thread) &&
+        !warps_.ordered(at.near_thread, at.near_turn, access.thread))
+      return near(at.near_thread, at.near_place);
+    if (at.has_second && at.second_thread != access.thread &&
+        !may_be_handed_over(at.second_thread, access.thread) &&
+        !warps_.ordered(at.second_thread, at.near_turn, access.thread))
+      return near(at.second_thread, at.second_place);
+  }
   const bool other_read = at.reader > launch_began_ && at.reader != block_ && (at.read_bytes & mask) != 0;
-  if (other_read && !in_order(at.reader, false)) {
-    return global_conflict{at.reader - launch_began_ - 1, at.read_thread, at.read_place, false};
+  if (other_read && !in_order(at.reader, 0)) {
+    return global_conflict{at.reader - launch_began_ - 1, at.read_thread, at.read_place, false, false,
+                           has_tested(access.thread)};
   }
   return std::nullopt;
 }
 
-void global_shadow::add(cell& at, unsigned mask, const global_access& access) {
-  if (access.operation == memory_operation::load) {
-    if (access.strong) return;
-    if (at.reader == block_) {
-      at.read_bytes |= mask & 0xf;
-    } else if (at.reader <= launch_began_ || (at.read_bytes & mask) == 0) {
-      at.reader = block_;
-      at.read_place = access.place;
-      at.read_thread = access.thread & 0x3ff;
-      at.read_bytes = mask & 0xf;
+void global_shadow::add_read(cell& at, unsigned mask, const global_access& access) {
+  const unsigned warp = access.thread / warp_lanes;
+  const bool whole = (mask & 0xf) == 0xf;
+  if (at.near_epoch != epoch_) {
+    at.near_epoch = epoch_;
+    at.near_turn = warps_.turn_of(warp);
+    at.near_thread = access.thread & 0x3ff;
+    at.near_place = access.place;
+    at.has_second = at.far_second = 0;
+    at.near_whole = 0;
+  } else if (at.near_thread != access.thread && !at.far_second) {
+    const bool far = at.near_thread / warp_lanes != warp;
+    // A warp's readers before its __syncwarp() need not be remembered.
+    if (!far && warps_.ordered(at.near_thread, at.near_turn, access.thread)) {
+      at.near_turn = warps_.turn_of(warp);
+      at.near_thread = access.thread & 0x3ff;
+      at.near_place = access.place;
+      at.has_second = 0;
+    } else {
+      at.has_second = 1;
+      at.far_second = far;
+      at.second_thread = access.thread & 0x3ff;
+      at.second_place = access.place;
     }
+  }
+  at.near_whole |= whole;
+  if (at.reader == block_) {
+    at.read_bytes |= mask & 0xf;
+  } else if (at.reader <= launch_began_ || (at.read_bytes & mask) == 0) {
+    at.reader = block_;
+    at.read_place = access.place;
+    at.read_thread = access.thread & 0x3ff;
+    at.read_bytes = mask & 0xf;
+  }
+}
+
+void global_shadow::add(cell& at, unsigned mask, const global_access& access) {
+  const bool strong = access.strong != strength::plain;
+  if (access.operation == memory_operation::load) {
+    if (!strong) add_read(at, mask, access);
     return;
   }
+  at.ever_written |= mask & 0xf;
   // An atomic does not make good what the block has written plainly before.
-  if (access.strong && at.writer == block_ && !at.strong && (at.write_bytes & mask) == mask) return;
+  if (strong && at.writer == block_ && at.strong == 0 && (at.write_bytes & mask) == mask) {
+    at.atomic_epoch = epoch_;
+    at.atomic_thread = static_cast<std::uint16_t>(access.thread);
+    at.atomic_place = access.place;
+    return;
+  }
   at.write_bytes = (at.writer == block_ ? at.write_bytes | mask : mask) & 0xf;
   at.writer = block_;
   at.write_place = access.place;
+  at.write_epoch = epoch_;
+  at.write_turn = warps_.turn_of(access.thread / warp_lanes);
   at.write_thread = access.thread & 0x3ff;
-  at.strong = access.strong;
-  at.fenced = histories_[block_ - launch_began_ - 1].fences > 0;
+  at.strong = static_cast<std::uint16_t>(access.strong) & 3;
+  at.fences = static_cast<std::uint8_t>(std::min(255u, now().fences));
+}
+
+bool global_shadow::nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const {
+  const cell* at = in.cells + (address - in.begin) / 4;
+  for (unsigned begin = 0; begin < address % 4 + bytes; begin += 4, ++at) {
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      const bool within = begin + byte >= address % 4 && begin + byte < address % 4 + bytes;
+      if (within && (at->ever_written >> byte & 1) != 0) return false;
+    }
+  }
+  return true;
+}
+
+void global_shadow::keep_value(std::uintptr_t address, unsigned bytes) {
+  kept_value& kept = kept_[address];
+  kept.block = block_;
+  kept.strong_writes = now().strong_writes + 1;
+  kept.fences = now().fences;
+  std::memcpy(kept.before.data(), reinterpret_cast<const void*>(address), std::min<std::size_t>(bytes, 8));
+}
+
+std::optional<global_shadow::late_value> global_shadow::may_come_late(const range& in, std::uintptr_t address,
+                                                                      unsigned bytes) const {
+  const cell& at = in.cells[(address - in.begin) / 4];
+  if (bytes > 8 || at.writer <= launch_began_ || at.writer == block_ || !now().acquired ||
+      at.strong != static_cast<unsigned>(strength::is_volatile)) {
+    return std::nullopt;
+  }
+  const auto kept = kept_.find(address);
+  if (kept == kept_.end() || kept->second.block != at.writer) return std::nullopt;
+  const history& then = histories_[at.writer - launch_began_ - 1];
+  if (then.fences > kept->second.fences || then.strong_writes <= kept->second.strong_writes)
+    return std::nullopt;
+  return late_value{at.writer - launch_began_ - 1, at.write_thread, at.write_place, kept->second.before};
 }
 
 }  // namespace lab::emulator

@@ -1,27 +1,35 @@
-// Which block has touched which device memory during a launch: finds accesses outside of allocations, and
+// Who has touched which device memory during a launch: finds accesses outside of allocations, and threads and
 // blocks that race. Internal.
 //
-// Blocks run one after the other here, on a GPU in any order. Two accesses of one location by two blocks, one
-// of them a write, are a race unless both are atomic (volatile counts as such), or the first block called
-// __threadfence() after its access and the second had made an atomic access before its own: that is how
-// blocks hand over data.
+// Blocks run one after the other here, on a GPU in any order. Two accesses of one location, one of them a
+// write, are a race unless both are strong (atomic or volatile), or something orders them:
+//  * of two blocks, the first called __threadfence() after its access, and the second had made a strong
+//  access
+//    before its own: that is how blocks hand over data
+//  * of two threads of a block, a block barrier lies between, or a __syncwarp() that both took part in, or
+//    the same pair of a fence and a strong access
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/observed/shared_shadow.hpp"
 #include "common/emulator/observed/warp_trace.hpp"
 
 namespace lab::emulator {
+
+enum class strength : std::uint8_t { plain, is_volatile, is_atomic };
 
 struct global_access {
   unsigned thread;
   std::uint32_t place;
   memory_operation operation;
-  bool strong;  // atomic or volatile: made to be seen by other blocks
+  strength strong;  // other than plain: made to be seen by others
 };
 
 struct global_conflict {
@@ -29,30 +37,55 @@ struct global_conflict {
   unsigned thread;
   std::uint32_t place;
   bool wrote;
+  bool same_block;
+  // The thread that writes had read the location before: it may be a flag that is set once.
+  bool tested_before;
 };
 
 class global_shadow {
  public:
   // Of 4 bytes. Blocks are counted through all launches, so that older entries are known as such; 0 is none.
-  struct cell {
+  // So are epochs: one begins with each block and each of its barriers.
+  struct alignas(64) cell {
     std::uint32_t writer = 0;
     std::uint32_t reader = 0;  // the first of this launch: later ones are in conflict with no fewer writers
     std::uint32_t write_place = 0;
     std::uint32_t read_place = 0;
+    std::uint32_t write_epoch = 0;
+    std::uint32_t write_turn = 0;  // of the writer's warp (shared_shadow.hpp)
+    // Two threads that have read in one epoch, the second of another warp if there is one.
+    std::uint32_t near_epoch = 0;
+    std::uint32_t near_turn = 0;
+    std::uint32_t near_place = 0;
+    std::uint32_t second_place = 0;
+    // The block's last atomic behind a plain write of its own, which is what other blocks are compared with.
+    std::uint32_t atomic_epoch = 0;
+    std::uint32_t atomic_place = 0;
+    std::uint16_t atomic_thread = 0;
     std::uint16_t write_thread : 10 = 0;
     std::uint16_t write_bytes : 4 = 0;  // one bit each
-    std::uint16_t strong : 1 = 0;
-    std::uint16_t fenced : 1 = 0;  // the block had called __threadfence() before
+    std::uint16_t strong : 2 = 0;
     std::uint16_t read_thread : 10 = 0;
     std::uint16_t read_bytes : 4 = 0;
+    std::uint16_t has_second : 1 = 0;
+    std::uint16_t far_second : 1 = 0;  // of another warp
+    std::uint16_t near_thread : 10 = 0;
+    std::uint16_t ever_written : 4 = 0;  // bytes, since the allocation
+    std::uint16_t second_thread : 10 = 0;
+    std::uint16_t near_whole : 1 = 0;  // all four bytes were read in the epoch
+    std::uint8_t fences = 0;           // that the block had called before it wrote; 255 or more
   };
   struct range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
     cell* cells = nullptr;
+    // By word: the epoch in which further readers make no difference, since threads of two warps have read
+    // it.
+    std::uint32_t* read_enough = nullptr;
+    const std::string* variable = nullptr;  // the name of a __device__ variable
   };
 
-  global_shadow() = default;
+  explicit global_shadow(const shared_shadow& warps) : warps_(warps) {}
   global_shadow(const global_shadow&) = delete;
   global_shadow& operator=(const global_shadow&) = delete;
   ~global_shadow();
@@ -61,7 +94,15 @@ class global_shadow {
   void begin_launch(std::uint64_t blocks);
   void end_launch();
   void begin_block(std::uint64_t block);
-  void fence_passed();
+  void barrier_passed() { ++epoch_; }
+  void fence_passed(unsigned thread);
+  // A thread has made a strong access of shared memory.
+  void acquire(unsigned thread) { thread_acquired_[thread] = true; }
+  // Whether one thread of the block has called a fence, and the other has made a strong access, in whatever
+  // order with what they did else.
+  bool may_be_handed_over(unsigned earlier, unsigned now) const {
+    return thread_fenced_[earlier] > 0 && thread_acquired_[now];
+  }
 
   // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
   // last two are found fast: most kernels read from one array and write to another.
@@ -69,48 +110,88 @@ class global_shadow {
     if (address - last_->begin <= last_->bytes - bytes && last_->bytes >= bytes) return last_;
     return find_elsewhere(address, bytes);
   }
+  // The __device__ variable that the address lies in, or just behind; null if there is none.
+  range* find_variable(std::uintptr_t address);
   // In words, of an access that find() did not find: "offset 12 of an allocation of 8 bytes".
   std::string describe_outside(std::uintptr_t address) const;
 
-  // Whether noting the access would change nothing: what this block has read before is in no new conflict
-  // when it reads it again; nor is what nobody writes and another block is known to have read.
-  bool is_known(const range& in, std::uintptr_t address, unsigned bytes, memory_operation operation,
-                bool strong) const {
-    const cell* const cells = in.cells + (address - in.begin) / 4;
-    const auto is_known_read = [this](const cell& at) {
-      return at.reader == block_ ||
-             (at.reader > launch_began_ && at.read_bytes == 0xf && at.writer <= launch_began_);
+  // Whether noting the access would change nothing: this thread, or two of which it is no better witness,
+  // have read the same in this epoch, and nobody of the block has written it. Other blocks do not run
+  // meanwhile.
+  bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
+    const std::size_t word = (address - in.begin) / 4;
+    if (bytes < 4) return false;
+    if (in.read_enough[word] == epoch_ && in.read_enough[word + (bytes - 1) / 4] == epoch_ && bytes <= 8)
+      return true;
+    const cell* const cells = in.cells + word;
+    const auto is_known_read = [this, thread](const cell& at) {
+      if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
+      if (at.far_second || at.near_thread == thread) return true;
+      const unsigned warp = thread / warp_lanes;
+      return at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
     };
-    return operation == memory_operation::load && !strong && bytes >= 4 && is_known_read(cells[0]) &&
-           is_known_read(cells[(bytes - 1) / 4]);
+    return is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
   }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
                                       const global_access& access) {
-    return note_cells(in.cells + (address - in.begin) / 4, address % 4, bytes, access);
+    return note_cells(in, (address - in.begin) / 4, address % 4, bytes, access);
   }
+  // Whether no kernel has written any of these bytes since they were allocated.
+  bool nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const;
+
+  // Of a volatile write that another block reads without being ordered behind it: whether the writer has made
+  // what comes after it visible, and the reader has looked at that. Then it may still read the old value.
+  struct late_value {
+    std::uint64_t block;
+    unsigned thread;
+    std::uint32_t place;
+    std::array<unsigned char, 8> before;
+  };
+  std::optional<late_value> may_come_late(const range& in, std::uintptr_t address, unsigned bytes) const;
+  // Before a volatile write of up to 8 bytes.
+  void keep_value(std::uintptr_t address, unsigned bytes);
 
  private:
   struct history {
     std::uint32_t fences = 0;
+    std::uint32_t strong_writes = 0;
     bool acquired = false;  // has made a strong access
+  };
+  struct kept_value {
+    std::uint32_t block = 0;
+    std::uint32_t strong_writes = 0;  // that the block had made, this one included
+    std::uint32_t fences = 0;
+    std::array<unsigned char, 8> before{};
   };
 
   range* find_elsewhere(std::uintptr_t address, unsigned bytes);
-  std::optional<global_conflict> note_cells(cell* cells, unsigned first_byte, unsigned bytes,
+  std::optional<global_conflict> note_cells(range& in, std::size_t word, unsigned first_byte, unsigned bytes,
                                             const global_access& access);
-  bool in_order(std::uint32_t earlier, bool fenced) const;
+  history& now() { return histories_[block_ - launch_began_ - 1]; }
+  const history& now() const { return histories_[block_ - launch_began_ - 1]; }
+  bool in_order(std::uint32_t earlier, unsigned fences) const;
+  bool in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences, unsigned thread) const;
   std::optional<global_conflict> conflict_of(const cell& at, unsigned mask,
                                              const global_access& access) const;
+  void add_read(cell& at, unsigned mask, const global_access& access);
   void add(cell& at, unsigned mask, const global_access& access);
 
+  const shared_shadow& warps_;
   std::vector<range> ranges_;  // by address
+  std::map<std::uintptr_t, range> variables_;
   range nothing_;
   range* last_ = &nothing_;
   range* last_but_one_ = &nothing_;
   std::uint32_t launch_began_ = 0;  // the last block of the launch before
   std::uint32_t blocks_ = 0;
   std::uint32_t block_ = 0;
+  std::uint32_t epoch_ = 0;
   std::vector<history> histories_;  // of the launch's blocks
+  // Of the block's threads: the block's count of fences at a thread's last one; whether it made a strong
+  // access.
+  std::array<std::uint32_t, 1024> thread_fenced_{};
+  std::array<bool, 1024> thread_acquired_{};
+  std::map<std::uintptr_t, kept_value> kept_;  // of the launch, by address
 };
 
 }  // namespace lab::emulator

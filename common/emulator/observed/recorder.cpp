@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <tuple>
 
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/observed/metrics.hpp"
-#include "common/emulator/observed/source_lines.hpp"
 #include "common/emulator/program_symbols.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 
@@ -76,13 +77,21 @@ observation::recorder::~recorder() {
 
 // ---- the launch
 
-void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 block,
+void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim3 block,
                                          std::size_t dynamic_shared_bytes) {
+  const void* const kernel = call.kernel;
+  kernel_name_ = kernel_name(kernel);
+  arguments_begin_ = reinterpret_cast<std::uintptr_t>(call.arguments);
+  argument_bytes_ = call.argument_bytes;
+  find_host_pointers();
+  saw_events_ = false;
+  launch_failure_.reset();
+  flags_.clear();
   const auto found =
       std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one->kernel == kernel; });
   if (found == records_.end()) {
-    records_.push_back(std::make_unique<kernel_record>(kernel_record{
-        .kernel = kernel, .name = kernel_name(kernel), .sites = site_table(the_program().bytes)}));
+    records_.push_back(std::make_unique<kernel_record>(
+        kernel_record{.kernel = kernel, .name = kernel_name_, .sites = site_table(the_program().bytes)}));
     record_ = records_.back().get();
   } else {
     record_ = found->get();
@@ -97,11 +106,32 @@ void observation::recorder::begin_launch(const void* kernel, dim3 grid, dim3 blo
   global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
 }
 
-void observation::recorder::end_launch() {
+// Also those within structures.
+void observation::recorder::find_host_pointers() {
+  host_pointers_.clear();
+  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= argument_bytes_; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const void*>(arguments_begin_ + at), sizeof word);
+    const auto* const pointer = reinterpret_cast<const void*>(word);
+    const bool is_program = word - the_program().begin < the_program().bytes;
+    if (!is_program && device_memory::instance().is_host_memory(pointer)) host_pointers_.push_back(word);
+  }
+}
+
+std::optional<std::string> observation::recorder::end_launch() {
+  for (const auto& [place, flag] : flags_) {
+    add_warning(flag.text + "; all who write there write the same value, and test it before");
+  }
+  flags_.clear();
+  same_values_.clear();
+  // What a kernel writes that is not observed nobody knows.
+  if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
   the_callbacks.stream = nullptr;
   the_callbacks.shared_bytes = 0;
+  the_callbacks.stack_bytes = 0;
   record_ = nullptr;
+  return std::exchange(launch_failure_, std::nullopt);
 }
 
 void observation::recorder::find_shared_memory() {
@@ -127,6 +157,8 @@ void observation::recorder::begin_block(uint3 block) {
   block_number_ = (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
   block_failure_.reset();
   unwritten_reads_.clear();
+  late_reads_.clear();
+  late_delivered_.clear();
   trace_.begin_block();
   shared_.begin_block();
   global_.begin_block(block_number_);
@@ -134,14 +166,35 @@ void observation::recorder::begin_block(uint3 block) {
 }
 
 std::optional<std::string> observation::recorder::end_block(bool completed) {
-  if (completed) report_unwritten_reads();
+  if (the_callbacks.unfinished) after_access();
+  if (completed) {
+    report_unwritten_reads();
+    report_late_reads();
+  }
   log_ = nullptr;
   trace_.set_sink(nullptr);
   return std::exchange(block_failure_, std::nullopt);
 }
 
 void observation::recorder::enter_thread() {
+  if (the_callbacks.unfinished) after_access();
   the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes);
+  the_callbacks.thread = current_thread.number;
+  the_callbacks.stack_begin = current_thread.stack_begin;
+  the_callbacks.stack_bytes = current_thread.stack_end - current_thread.stack_begin;
+}
+
+void observation::recorder::leave_thread() {
+  if (the_callbacks.unfinished) after_access();
+  the_callbacks.stream = nullptr;
+}
+
+const void* observation::recorder::last_seen_at() {
+  const lane_stream& stream = trace_.stream(current_thread.number % warp_lanes);
+  if (stream.count == 0) return nullptr;
+  // One less than what a call returns to.
+  return reinterpret_cast<const void*>(the_callbacks.program_begin +
+                                       place_of(stream.codes[stream.count - 1]) - 1);
 }
 
 void observation::recorder::barrier_passed() {
@@ -149,12 +202,18 @@ void observation::recorder::barrier_passed() {
   if (log_ != nullptr) log_->barrier_passed();
   report_unwritten_reads();
   shared_.barrier_passed();
+  global_.barrier_passed();
 }
 
 void observation::recorder::barrier_without_all(const std::string& warning) {
-  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end() && warnings_.empty()) {
-    warnings_.push_back(warning);
-  }
+  if (warnings_.empty()) warnings_.push_back(warning);
+}
+
+void observation::recorder::add_warning(const std::string& text) {
+  constexpr std::size_t max_warnings = 20;
+  if (warnings_.size() < max_warnings &&
+      std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end())
+    warnings_.push_back(text);
 }
 
 void observation::recorder::collective_passed(unsigned warp, unsigned lanes, bool orders_memory) {
@@ -170,11 +229,15 @@ void observation::recorder::make_room(unsigned warp) {
 }
 
 void observation::recorder::leave_warp(unsigned warp) {
+  if (!saw_events_) {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      saw_events_ = saw_events_ || trace_.stream(lane).count != 0;
+  }
   trace_.replay(warp, 0, record_->sites);
 }
 
 void observation::recorder::fence_passed() {
-  global_.fence_passed();
+  global_.fence_passed(current_thread.number);
 }
 
 // ---- accesses
@@ -188,6 +251,7 @@ void observation::recorder::push(std::uint32_t code, packed_access access) {
 // Apart from access_global(), which is called for each access and has no use for their stack frames.
 void observation::recorder::stop_outside(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                          std::uint32_t place) {
+  const unobserved here;
   const std::string text = prefix(place, current_thread.number) + verb_of(operation) +
                            format(" %u bytes at ", bytes) + global_.describe_outside(address);
   faults_.push_back({fault::out_of_bounds, text});
@@ -196,27 +260,186 @@ void observation::recorder::stop_outside(std::uintptr_t address, unsigned bytes,
 
 void observation::recorder::note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
                                         const global_access& access) {
-  if (const auto conflict = global_.note(in, address, bytes, access)) report_race(*conflict, access);
+  const unobserved here;
+  const bool is_store = access.operation == memory_operation::store;
+  if (access.operation != memory_operation::store) report_unwritten(in, address, bytes, access);
+  if (access.strong == strength::is_volatile) {
+    if (is_store && bytes <= 8) global_.keep_value(address, bytes);
+    if (!is_store) deliver_late(in, address, bytes, access.place);
+  }
+  if (const auto conflict = global_.note(in, address, bytes, access)) {
+    report_race(*conflict, access, address, bytes);
+  } else if (is_store && !flags_.empty() && flags_.contains(access.place)) {
+    judge_later(address, bytes, access.place, std::nullopt);
+  }
 }
 
 void observation::recorder::access_global(std::uintptr_t address, unsigned bytes, memory_operation operation,
-                                          bool strong, std::uint32_t place) {
+                                          strength strong, std::uint32_t place) {
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) [[unlikely]]
     stop_outside(address, bytes, operation, place);
-  if (!global_.is_known(*in, address, bytes, operation, strong))
-    note_global(*in, address, bytes, {current_thread.number, place, operation, strong});
+  const unsigned thread = the_callbacks.thread;
+  if (operation != memory_operation::load || strong != strength::plain ||
+      !global_.is_known(*in, address, bytes, thread))
+    note_global(*in, address, bytes, {thread, place, operation, strong});
   push(static_cast<std::uint32_t>(event::access) | place,
        pack(address, memory_space::global, operation, bytes));
 }
 
+void observation::recorder::access_elsewhere(std::uintptr_t address, unsigned bytes,
+                                             memory_operation operation, strength strong,
+                                             std::uint32_t place) {
+  if (address - arguments_begin_ < argument_bytes_ ||
+      !elsewhere_is_device_memory(address, bytes, operation, place))
+    return;
+  note_global(*global_.find_variable(address), address, bytes,
+              {the_callbacks.thread, place, operation, strong});
+  push(static_cast<std::uint32_t>(event::access) | place,
+       pack(address, memory_space::global, operation, bytes));
+}
+
+// Whether it is a __device__ variable; does not return if it is nothing that a kernel may touch.
+bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, unsigned bytes,
+                                                       memory_operation operation, std::uint32_t place) {
+  const unobserved here;
+  if (address - the_program().begin < the_program().bytes) {
+    global_shadow::range* const in = global_.find_variable(address);
+    if (in == nullptr) return false;  // constant
+    const std::size_t offset = address - in->begin;
+    if (offset + bytes > in->bytes) {
+      const std::string text = prefix(place, the_callbacks.thread) + verb_of(operation) +
+                               format(" %u bytes at offset %zu of the device variable %s of %zu bytes", bytes,
+                                      offset, in->variable->c_str(), in->bytes);
+      faults_.push_back({fault::out_of_bounds, text});
+      fail_launch(text);
+    }
+    return true;
+  }
+  const auto* const pointer = reinterpret_cast<const void*>(address);
+  if (is_on_another_stack(address) || device_memory::instance().is_mapped(pointer)) return false;
+  // What a kernel has taken from malloc() is host memory here. So what counts is where the host's pointers
+  // lead, and the stack of the host thread, where the arguments are.
+  constexpr std::uintptr_t reach = 4096, stack_reach = 1 << 20;
+  const bool is_hosts = std::any_of(host_pointers_.begin(), host_pointers_.end(),
+                                    [address](std::uintptr_t from) { return address - from < reach; });
+  const bool is_on_hosts_stack = address + stack_reach - arguments_begin_ < 2 * stack_reach;
+  if (device_memory::instance().is_host_memory(pointer) && !is_hosts && !is_on_hosts_stack) return false;
+  const std::string text = prefix(place, the_callbacks.thread) + verb_of(operation) +
+                           format(" %u bytes ", bytes) +
+                           device_memory::instance().describe(reinterpret_cast<const void*>(address));
+  faults_.push_back({fault::out_of_bounds, text});
+  fail_launch(text, cudaErrorIllegalAddress);
+}
+
+void observation::recorder::stop_misaligned(std::uintptr_t address, unsigned bytes,
+                                            memory_operation operation, std::uint32_t place) {
+  const unobserved here;
+  const auto* const pointer = reinterpret_cast<const void*>(address);
+  const std::size_t in_dynamic = address - dynamic_begin_;
+  const bool is_shared = address - the_callbacks.shared_begin < the_callbacks.shared_bytes;
+  const std::string text =
+      prefix(place, the_callbacks.thread) +
+      (!is_shared
+           ? misaligned_access(pointer, bytes, verb_of(operation))
+           : format(
+                 "%s %u bytes of shared memory%s, at an address that is no multiple of %u: misaligned",
+                 verb_of(operation), bytes,
+                 in_dynamic < sizeof lab_dynamic_shared ? format(" at offset %zu", in_dynamic).c_str() : "",
+                 bytes));
+  faults_.push_back({fault::out_of_bounds, text});
+  fail_launch(text, cudaErrorMisalignedAddress);
+}
+
+// The word still holds what it held before another block wrote it, for this one read: the write need not have
+// arrived. Who waits for it reads again; who does not was not entitled to it.
+void observation::recorder::deliver_late(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
+                                         std::uint32_t place) {
+  if (const auto waited = late_reads_.find(address); waited != late_reads_.end()) {
+    late_reads_.erase(waited);
+    return;
+  }
+  if (late_delivered_.contains(address)) return;
+  const auto late = global_.may_come_late(in, address, bytes);
+  auto* const memory = reinterpret_cast<unsigned char*>(address);
+  if (!late || std::equal(memory, memory + bytes, late->before.begin())) return;
+  late_delivered_[address] = true;
+  const uint3 other{static_cast<unsigned>(late->block % grid_.x),
+                    static_cast<unsigned>(late->block / grid_.x % grid_.y),
+                    static_cast<unsigned>(late->block / grid_.x / grid_.y)};
+  late_reads_[address] = {
+      place, prefix(place, the_callbacks.thread) + "reads device memory that " +
+                 text_of_thread(late->thread) + " of block " + lab::emulator::text_of(other) + " writes at " +
+                 text_of_line(late->place) +
+                 ", and no __threadfence() of that block stands between this write and what tells "
+                 "of it: the old value may be read"};
+  std::copy_n(memory, bytes, late_value_.begin());
+  std::copy_n(late->before.begin(), bytes, memory);
+  late_address_ = address;
+  late_bytes_ = bytes;
+  the_callbacks.unfinished = true;
+}
+
+void observation::recorder::report_late_reads() {
+  for (const auto& [address, read] : late_reads_) {
+    if (reported_.emplace(std::pair(read.place, 1), true).second) report(fault::race, read.text);
+  }
+  late_reads_.clear();
+}
+
+void observation::recorder::after_access() {
+  const unobserved here;
+  the_callbacks.unfinished = false;
+  if (late_bytes_ != 0) {
+    std::copy_n(late_value_.begin(), late_bytes_, reinterpret_cast<unsigned char*>(late_address_));
+    late_bytes_ = 0;
+  }
+  for (const unjudged& write : unjudged_) judge(write);
+  unjudged_.clear();
+}
+
+void observation::recorder::judge_later(std::uintptr_t address, unsigned bytes, std::uint32_t place,
+                                        const std::optional<race>& with) {
+  unjudged& write =
+      unjudged_.emplace_back(unjudged{.address = address, .bytes = bytes, .place = place, .with = with});
+  std::copy_n(reinterpret_cast<const unsigned char*>(address), bytes, write.before.begin());
+  the_callbacks.unfinished = true;
+}
+
+void observation::recorder::judge(const unjudged& write) {
+  const auto* const memory = reinterpret_cast<const unsigned char*>(write.address);
+  if (write.with) {
+    bool& is_race = reported_[{write.place, write.with->other_place}];
+    if (is_race) return;
+    is_race = !std::equal(memory, memory + write.bytes, write.before.begin());
+    if (is_race) {
+      report(fault::race, text_of(*write.with));
+    } else if (!write.with->same_block && !same_values_.contains(write.place)) {
+      same_values_[write.place] = true;
+      add_warning(text_of(*write.with) + "; both write the same value");
+    }
+    return;
+  }
+  const auto found = flags_.find(write.place);
+  if (found == flags_.end()) return;
+  flag_writes& flag = found->second;
+  if (flag.bytes == 0) {
+    flag.bytes = write.bytes;
+    std::copy_n(memory, write.bytes, flag.value.begin());
+  } else if (flag.bytes != write.bytes || !std::equal(memory, memory + write.bytes, flag.value.begin())) {
+    report(fault::race, flag.text);
+    flags_.erase(found);
+  }
+}
+
 void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
-                                          std::uint32_t place) {
+                                          strength strong, std::uint32_t place) {
   const std::size_t offset = address - the_callbacks.shared_begin;
   if (shared_.ignores(offset)) return;
-  const unsigned thread = current_thread.number;
+  const unsigned thread = the_callbacks.thread;
   const std::size_t in_dynamic = address - dynamic_begin_;
   if (in_dynamic < sizeof lab_dynamic_shared && in_dynamic + bytes > dynamic_bytes_) {
+    const unobserved here;
     const std::string text = prefix(place, thread) + verb_of(operation) +
                              format(" %u bytes at offset %zu of %zu bytes of dynamic shared memory", bytes,
                                     in_dynamic, dynamic_bytes_);
@@ -224,20 +447,26 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     fail_launch(text);
   }
   const shared_access access{thread, place, operation};
-  if (const auto conflict = shared_.note(offset, bytes, access)) report_shared(*conflict, access);
+  if (strong != strength::plain) global_.acquire(thread);
+  if (const auto conflict = shared_.note(offset, bytes, access))
+    report_shared(*conflict, access, address, bytes);
   push(static_cast<std::uint32_t>(event::access) | place,
        pack(address, memory_space::shared, operation, bytes));
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
   if (the_callbacks.stream == nullptr) return;
+  if (the_callbacks.unfinished) after_access();
   const auto value = reinterpret_cast<std::uintptr_t>(address);
   const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
                                                 the_callbacks.program_begin);
+  if (value % bytes != 0) stop_misaligned(value, bytes, memory_operation::atomic, place);
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
-    access_global(value, bytes, memory_operation::atomic, true, place);
+    access_global(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   } else if (value - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
-    access_shared(value, bytes, memory_operation::atomic, place);
+    access_shared(value, bytes, memory_operation::atomic, strength::is_atomic, place);
+  } else if (value - the_callbacks.stack_begin >= the_callbacks.stack_bytes) {
+    access_elsewhere(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   }
 }
 
@@ -298,17 +527,20 @@ void observation::recorder::take_request(std::uint32_t place, unsigned warp, uns
 
 std::string observation::recorder::text_of_thread(unsigned thread) const {
   const dim3 size = block_size_;
-  return "thread " + text_of({thread % size.x, thread / size.x % size.y, thread / size.x / size.y});
+  return "thread " +
+         lab::emulator::text_of({thread % size.x, thread / size.x % size.y, thread / size.x / size.y});
 }
 
 std::string observation::recorder::prefix(std::uint32_t place, unsigned thread) const {
-  return text_of_line(place) + ": block " + text_of(block_) + ": " + text_of_thread(thread) + " ";
+  return text_of_line(place) + ": " + kernel_name_ + ": block " + lab::emulator::text_of(block_) + ": " +
+         text_of_thread(thread) + " ";
 }
 
 void observation::recorder::report(fault kind, const std::string& text) {
   constexpr std::size_t max_faults = 20;
   if (faults_.size() < max_faults) faults_.push_back({kind, text});
   if (!block_failure_) block_failure_ = text;
+  if (!launch_failure_) launch_failure_ = text;
 }
 
 void observation::recorder::report_unwritten_reads() {
@@ -316,33 +548,79 @@ void observation::recorder::report_unwritten_reads() {
   unwritten_reads_.clear();
 }
 
-void observation::recorder::report_race(const global_conflict& conflict, const global_access& access) {
-  if (!reported_.emplace(std::pair(access.place, conflict.place), true).second) return;
-  const uint3 other{static_cast<unsigned>(conflict.block % grid_.x),
-                    static_cast<unsigned>(conflict.block / grid_.x % grid_.y),
-                    static_cast<unsigned>(conflict.block / grid_.x / grid_.y)};
-  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) +
-                          " device memory that " + text_of_thread(conflict.thread) + " of block " +
-                          text_of(other) + (conflict.wrote ? " writes at " : " reads at ") +
-                          text_of_line(conflict.place) + ", and nothing orders the two blocks");
+std::string observation::recorder::text_of(const race& found) const {
+  const uint3 other{static_cast<unsigned>(found.other_block % grid_.x),
+                    static_cast<unsigned>(found.other_block / grid_.x % grid_.y),
+                    static_cast<unsigned>(found.other_block / grid_.x / grid_.y)};
+  const bool same_warp = found.other_thread / warp_lanes == found.thread / warp_lanes;
+  return prefix(found.place, found.thread) + verb_of(found.operation) +
+         (found.space == memory_space::shared ? " shared memory that " : " device memory that ") +
+         text_of_thread(found.other_thread) +
+         (found.same_block ? "" : " of block " + lab::emulator::text_of(other)) +
+         (found.other_wrote ? " writes at " : " reads at ") + text_of_line(found.other_place) +
+         (!found.same_block ? ", and nothing orders the two blocks"
+          : same_warp       ? ", with no __syncwarp() or __syncthreads() between"
+                            : ", with no __syncthreads() between");
 }
 
-void observation::recorder::report_shared(const shared_conflict& conflict, const shared_access& access) {
-  const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
-  if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
-  if (!conflict.earlier) {
-    unwritten_reads_.emplace(access.place, prefix(access.place, access.thread) +
-                                               "reads shared memory that its block has not written");
+void observation::recorder::report_race(const global_conflict& conflict, const global_access& access,
+                                        std::uintptr_t address, unsigned bytes) {
+  const race found{access.thread,   access.place,   access.operation, memory_space::global, conflict.block,
+                   conflict.thread, conflict.place, conflict.wrote,   conflict.same_block};
+  const bool is_plain_store = access.operation == memory_operation::store && access.strong == strength::plain;
+  if (is_plain_store && conflict.wrote) return judge_later(address, bytes, access.place, found);
+  const bool is_new = reported_.emplace(std::pair(access.place, conflict.place), true).second;
+  if (!conflict.tested_before || !(is_plain_store || access.operation == memory_operation::load)) {
+    if (is_new) report(fault::race, text_of(found));
     return;
   }
-  unwritten_reads_.erase(other_place);
-  const bool same_warp = conflict.earlier->thread / warp_lanes == access.thread / warp_lanes;
-  report(fault::race, prefix(access.place, access.thread) + verb_of(access.operation) +
-                          " shared memory that " + text_of_thread(conflict.earlier->thread) +
-                          (conflict.earlier->wrote ? " writes at " : " reads at ") +
-                          text_of_line(other_place) +
-                          (same_warp ? ", with no __syncwarp() or __syncthreads() between"
-                                     : ", with no __syncthreads() between"));
+  const std::uint32_t place = is_plain_store ? access.place : conflict.place;
+  if (is_new && !flags_.contains(place)) flags_[place].text = text_of(found);
+  if (is_plain_store && flags_.contains(place)) judge_later(address, bytes, place, std::nullopt);
+}
+
+// Fresh memory holds a pattern. What does not hold it has been written; what does may have been, with just
+// that.
+void observation::recorder::report_unwritten(const global_shadow::range& in, std::uintptr_t address,
+                                             unsigned bytes, const global_access& access) {
+  const auto* const memory = reinterpret_cast<const unsigned char*>(address);
+  for (unsigned byte = 0; byte < bytes; ++byte) {
+    if (memory[byte] != device_memory::fresh_byte) return;
+  }
+  if (!global_.nobody_wrote(in, address, bytes) || device_memory::instance().may_be_written(memory, bytes))
+    return;
+  if (!reported_.emplace(std::pair(access.place, 2), true).second) return;
+  report(fault::uninitialised,
+         prefix(access.place, access.thread) + verb_of(access.operation) +
+             format(" %u bytes at offset %zu of an allocation of %zu bytes, which nobody has written", bytes,
+                    address - in.begin, in.bytes));
+}
+
+void observation::recorder::report_shared(const shared_conflict& conflict, const shared_access& access,
+                                          std::uintptr_t address, unsigned bytes) {
+  const unobserved here;
+  const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
+  // Threads of a block hand over shared memory as they do device memory: by a fence and an atomic.
+  if (conflict.earlier && global_.may_be_handed_over(conflict.earlier->thread, access.thread)) return;
+  if (conflict.earlier) {
+    const race found{access.thread,
+                     access.place,
+                     access.operation,
+                     memory_space::shared,
+                     block_number_,
+                     conflict.earlier->thread,
+                     other_place,
+                     conflict.earlier->wrote,
+                     true};
+    unwritten_reads_.erase(other_place);
+    if (conflict.earlier->both_write) return judge_later(address, bytes, access.place, found);
+    if (reported_.emplace(std::pair(access.place, other_place), true).second)
+      report(fault::race, text_of(found));
+    return;
+  }
+  if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
+  unwritten_reads_.emplace(access.place, prefix(access.place, access.thread) +
+                                             "reads shared memory that its block has not written");
 }
 
 void observation::recorder::host_access(std::uint32_t place) {

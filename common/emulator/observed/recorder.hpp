@@ -1,6 +1,7 @@
 // The observer behind an observation, and the state that the compiler's callbacks look at. Internal.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,11 +24,14 @@ class observation::recorder final : public observer, private request_sink {
   void keep_block(std::uint64_t number) { wanted_block_ = number; }
   [[nodiscard]] const std::vector<observed_block>& kept_blocks() const { return kept_; }
 
-  void begin_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) override;
-  void end_launch() override;
+  void begin_launch(const kernel_call& call, dim3 grid, dim3 block,
+                    std::size_t dynamic_shared_bytes) override;
+  std::optional<std::string> end_launch() override;
   void begin_block(uint3 block) override;
   std::optional<std::string> end_block(bool completed) override;
   void enter_thread() override;
+  void leave_thread() override;
+  const void* last_seen_at() override;
   void barrier_passed() override;
   void barrier_without_all(const std::string& warning) override;
   void collective_passed(unsigned warp, unsigned lanes, bool orders_memory) override;
@@ -37,9 +41,19 @@ class observation::recorder final : public observer, private request_sink {
   void fence_passed() override;
 
   // Accesses of the running thread. Those outside of any allocation do not return.
-  void access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, bool strong,
+  void access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                      std::uint32_t place);
-  void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
+  // What is neither device memory nor shared, nor on the thread's own stack.
+  void access_elsewhere(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                        std::uint32_t place);
+  bool elsewhere_is_device_memory(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                  std::uint32_t place);
+  [[noreturn]] void stop_misaligned(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                    std::uint32_t place);
+  // What had to wait until the access before had been made.
+  void after_access();
+  void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                     std::uint32_t place);
   void host_access(std::uint32_t place);
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
@@ -64,8 +78,47 @@ class observation::recorder final : public observer, private request_sink {
                     const access_cost& cost) override;
   touched_array array_of(memory_space space, std::uintptr_t address, unsigned bytes);
 
+  void find_host_pointers();
   void find_shared_memory();
+  // Two accesses of one location that nothing orders.
+  struct race {
+    unsigned thread;
+    std::uint32_t place;
+    memory_operation operation;
+    memory_space space;
+    std::uint64_t other_block;
+    unsigned other_thread;
+    std::uint32_t other_place;
+    bool other_wrote;
+    bool same_block;
+  };
+  // A plain write, to be judged when its value is known.
+  struct unjudged {
+    std::uintptr_t address = 0;
+    unsigned bytes = 0;
+    std::uint32_t place = 0;
+    std::array<unsigned char, 16> before{};
+    std::optional<race> with;  // another write; without, the place is one that is watched
+  };
+  // A place whose writes may set a flag that others test: no race that matters, if all write the same.
+  struct flag_writes {
+    std::array<unsigned char, 16> value{};
+    unsigned bytes = 0;  // 0: nothing written since it is watched
+    std::string text;    // the race that it is otherwise
+  };
+  struct late_read {
+    std::uint32_t place;
+    std::string text;
+  };
+
   void push(std::uint32_t code, packed_access access);
+  void judge(const unjudged& write);
+  void judge_later(std::uintptr_t address, unsigned bytes, std::uint32_t place,
+                   const std::optional<race>& with);
+  std::string text_of(const race& found) const;
+  void deliver_late(global_shadow::range& in, std::uintptr_t address, unsigned bytes, std::uint32_t place);
+  void report_late_reads();
+  void add_warning(const std::string& text);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
                                                 memory_operation operation, std::uint32_t place);
   [[gnu::noinline]] void note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
@@ -74,8 +127,12 @@ class observation::recorder final : public observer, private request_sink {
   std::string text_of_thread(unsigned thread) const;
   void report(fault kind, const std::string& text);
   void report_unwritten_reads();
-  void report_race(const global_conflict& conflict, const global_access& access);
-  void report_shared(const shared_conflict& conflict, const shared_access& access);
+  void report_race(const global_conflict& conflict, const global_access& access, std::uintptr_t address,
+                   unsigned bytes);
+  void report_unwritten(const global_shadow::range& in, std::uintptr_t address, unsigned bytes,
+                        const global_access& access);
+  void report_shared(const shared_conflict& conflict, const shared_access& access, std::uintptr_t address,
+                     unsigned bytes);
 
   std::vector<std::unique_ptr<kernel_record>> records_;
   kernel_record* record_ = nullptr;  // of the launch that is under way
@@ -86,10 +143,26 @@ class observation::recorder final : public observer, private request_sink {
   std::uintptr_t dynamic_begin_ = 0;
   warp_trace trace_;
   shared_shadow shared_;
-  global_shadow global_;
+  global_shadow global_{shared_};
+  std::string kernel_name_;  // of the launch
+  std::uintptr_t arguments_begin_ = 0;
+  std::size_t argument_bytes_ = 0;
+  std::vector<std::uintptr_t> host_pointers_;  // among the arguments
+  bool saw_events_ = false;                    // in this launch: the kernel is one that is observed
+  std::optional<std::string> launch_failure_;
+  std::vector<unjudged> unjudged_;
+  std::map<std::uint32_t, flag_writes> flags_;
+  std::map<std::uint32_t, bool> same_values_;  // places of which that was said
+  // What the last access has to be undone for: a late value that stands in memory until it has been read.
+  std::uintptr_t late_address_ = 0;
+  unsigned late_bytes_ = 0;
+  std::array<unsigned char, 8> late_value_{};
+  std::map<std::uintptr_t, late_read> late_reads_;  // of the block, not read again
+  std::map<std::uintptr_t, bool> late_delivered_;   // of the block
   std::vector<observed_fault> faults_;
   std::vector<std::string> warnings_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reported_;  // pairs of places, in this launch
+  // Pairs of places, in this launch; false: two writes, of the same value so far.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reported_;
   std::optional<std::string> block_failure_;
   // By place. Said at the next barrier, unless another thread has written there until then: that is a race.
   std::map<std::uint32_t, std::string> unwritten_reads_;
@@ -106,9 +179,24 @@ struct callbacks {
   std::uintptr_t device_begin = 0, device_bytes = 0;
   std::uintptr_t shared_begin = 0, shared_bytes = 0;
   std::uintptr_t program_begin = 0;
-  lane_stream* stream = nullptr;  // of the running lane; null outside of kernels
-  recorder* observer = nullptr;   // null: nobody observes
+  std::uintptr_t stack_begin = 0, stack_bytes = 0;  // of the running thread
+  lane_stream* stream = nullptr;                    // of the running lane; null outside of kernels
+  unsigned thread = 0;                              // its number within the block
+  bool unfinished = false;                          // after_access() has something to do
+  recorder* observer = nullptr;                     // null: nobody observes
 };
 extern constinit callbacks the_callbacks;
+
+// For as long as it exists the emulator runs in place of a kernel: what it accesses is not observed.
+class unobserved {
+ public:
+  unobserved() { the_callbacks.stream = nullptr; }
+  unobserved(const unobserved&) = delete;
+  unobserved& operator=(const unobserved&) = delete;
+  ~unobserved() { the_callbacks.stream = stream_; }
+
+ private:
+  lane_stream* const stream_ = the_callbacks.stream;
+};
 
 }  // namespace lab::emulator

@@ -13,8 +13,8 @@ unsigned warp_of(unsigned thread) {
   return thread / warp_lanes;
 }
 
-shared_conflict with(unsigned thread, std::uint32_t place, bool wrote) {
-  return {shared_conflict::access{thread, place, wrote}};
+shared_conflict with(unsigned thread, std::uint32_t place, bool wrote, bool both_write = false) {
+  return {shared_conflict::access{thread, place, wrote, both_write}};
 }
 
 }  // namespace
@@ -52,7 +52,6 @@ void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
     seen_[warp][static_cast<unsigned>(std::countr_zero(left))] = together;
 }
 
-// Whether what thread `earlier` did in that turn of its warp happened before what `now` does.
 bool shared_shadow::ordered(unsigned earlier, std::uint32_t turn, unsigned now) const {
   if (earlier == now) return true;
   const unsigned warp = warp_of(now);
@@ -105,7 +104,7 @@ std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& 
                                                                     const shared_access& access) const {
   if (at.written_in != epoch_) return std::nullopt;
   if (at.plain_in == epoch_ && !ordered(at.plain_writer, at.plain_turn, access.thread))
-    return with(at.plain_writer, at.plain_place, true);
+    return with(at.plain_writer, at.plain_place, true, access.operation == memory_operation::store);
   if (at.atomic && access.operation == memory_operation::atomic) return std::nullopt;
   if (!ordered(at.writer, at.write_turn, access.thread)) return with(at.writer, at.write_place, true);
   if (at.has_second_writer && !ordered(at.second_writer, at.write_turn, access.thread)) {

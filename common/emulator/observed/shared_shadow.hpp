@@ -28,6 +28,7 @@ struct shared_conflict {
     unsigned thread;
     std::uint32_t place;
     bool wrote;
+    bool both_write = false;  // plainly: no race that matters if they write the same
   };
   std::optional<access> earlier;
 };
@@ -42,6 +43,11 @@ class shared_shadow {
   void begin_block();
   void barrier_passed() { ++epoch_; }
   void warp_synchronized(unsigned warp, unsigned lanes);
+
+  // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does,
+  // because of a __syncwarp().
+  bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;
+  std::uint32_t turn_of(unsigned warp) const { return turn_[warp]; }
 
   bool ignores(std::size_t offset) const { return ignored_[offset / 4] != 0; }
   // Notes the access of bytes [offset, offset + bytes).
@@ -78,7 +84,6 @@ class shared_shadow {
     std::uint16_t plain_writer = 0;
   };
 
-  bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;
   std::optional<shared_conflict> note(cell& at, const shared_access& access);
   std::optional<shared_conflict> conflict_with_writers(const cell& at, const shared_access& access) const;
   std::optional<shared_conflict> conflict_with_readers(const cell& at, const shared_access& access) const;

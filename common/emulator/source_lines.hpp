@@ -7,6 +7,9 @@
 
 namespace lab::emulator {
 
+// Whether this OS thread looks for a line.
+inline constinit thread_local bool looks_up_line = false;
+
 struct source_line {
   std::string file;  // as the compiler knew it; from the repository's root for the repository's own files
   int line = 0;      // 0: unknown
@@ -28,5 +31,9 @@ const source_line& line_of(std::uint32_t offset);
 
 // "stages/reduction/02_tree/stage.cu:31"
 std::string text_of_line(std::uint32_t offset);
+
+// Of an instruction: "stages/reduction/02_tree/stage.cu:31: "; empty where it is not known, as in a program
+// without debug information.
+std::string text_of_instruction(const void* address);
 
 }  // namespace lab::emulator

@@ -1,6 +1,5 @@
-#include "common/emulator/observed/source_lines.hpp"
+#include "common/emulator/source_lines.hpp"
 
-#include <backtrace.h>
 #include <cxxabi.h>
 #include <link.h>
 
@@ -8,6 +7,11 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
+#if defined(LAB_EMULATOR_BACKTRACE)
+#include <backtrace.h>
+#endif
 
 #include "common/emulator/diagnostics.hpp"
 
@@ -31,6 +35,7 @@ bool is_shim(const std::string& file) {
   return file.rfind("common/emulator/", 0) == 0 || file.rfind("/usr/", 0) == 0 || file.empty();
 }
 
+#if defined(LAB_EMULATOR_BACKTRACE)
 source_line find_line(std::uintptr_t address) {
   static backtrace_state* const state = backtrace_create_state(
       nullptr, 0, [](void*, const char*, int) {}, nullptr);
@@ -48,6 +53,17 @@ source_line find_line(std::uintptr_t address) {
       state, address, take, [](void*, const char*, int) {}, &found);
   return found;
 }
+#else
+source_line find_line(std::uintptr_t) {
+  return {};
+}
+#endif
+
+// libbacktrace's functions do not look like the emulator's.
+struct not_a_users_line {
+  bool before = std::exchange(looks_up_line, true);
+  ~not_a_users_line() { looks_up_line = before; }
+};
 
 }  // namespace
 
@@ -72,7 +88,10 @@ const program_image& the_program() {
 }
 
 const source_line& line_of(std::uint32_t offset) {
+  const not_a_users_line lookup;
+  static std::mutex mutex;
   static std::map<std::uint32_t, source_line> known;
+  const std::lock_guard lock(mutex);
   const auto found = known.find(offset);
   if (found != known.end()) return found->second;
   // The call itself lies before the address that it returns to.
@@ -82,6 +101,14 @@ const source_line& line_of(std::uint32_t offset) {
 std::string text_of_line(std::uint32_t offset) {
   const source_line& line = line_of(offset);
   return line.line == 0 ? "(unknown line)" : format("%s:%d", line.file.c_str(), line.line);
+}
+
+std::string text_of_instruction(const void* address) {
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - the_program().begin;
+  if (offset >= the_program().bytes) return "";
+  // line_of() takes the address that a call returns to.
+  const source_line& line = line_of(static_cast<std::uint32_t>(offset + 1));
+  return line.line == 0 || line.outside_of_kernel ? "" : format("%s:%d: ", line.file.c_str(), line.line);
 }
 
 }  // namespace lab::emulator

@@ -1,0 +1,185 @@
+// What kernels that are not observed are stopped for, with the line where debug information has it. This file
+// is compiled once more, with observed kernels (observed_fault_test.cpp).
+#undef NDEBUG
+#include "tests/emulator/faults.hpp"
+
+namespace {
+
+using namespace lab::test_faults;
+
+#if defined(LAB_EMULATOR_OBSERVED)
+#define FAULT_TEST(name) TEST_CASE("observed faults: " name)
+constexpr bool observed = true;
+struct watch {
+  lab::emulator::observation watching;
+};
+#else
+#define FAULT_TEST(name) TEST_CASE("faults: " name)
+constexpr bool observed = false;
+struct watch {};
+#endif
+
+// The launch fails with `error`, and the one thing said about it has these parts in their order.
+template <class... Parameters, class... Arguments>
+void check_fault(cudaError_t error, const std::vector<std::string>& parts, void (*kernel)(Parameters...),
+                 dim3 grid, dim3 block, std::size_t shared_bytes, Arguments... arguments) {
+  lab::emulator::reset();
+  {
+    [[maybe_unused]] const watch here;
+    CHECK(try_launch(kernel, grid, block, shared_bytes, arguments...) == error);
+  }
+  const auto said = lab::emulator::take_diagnostics();
+  lab::emulator::reset();
+  REQUIRE(said.size() == 1);
+  INFO(said[0]);
+  std::size_t position = 0;
+  for (const std::string& part : parts) {
+    INFO("wanted: " << part);
+    position = said[0].find(part, position);
+    REQUIRE(position != std::string::npos);
+  }
+}
+
+template <class... Parameters, class... Arguments>
+void check_right(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
+  lab::emulator::reset();
+  [[maybe_unused]] const watch here;
+  const cudaError_t error = try_launch(kernel, grid, block, 0, arguments...);
+  for (const std::string& text : lab::emulator::take_diagnostics()) UNSCOPED_INFO(text);
+  CHECK(error == cudaSuccess);
+  lab::emulator::reset();
+}
+
+std::string line(int number) {
+  return "tests/emulator/faults.hpp:" + std::to_string(number) + ": ";
+}
+const std::string thread_five = "read_first: block (0,0,0): thread (5,0,0) reads ";
+
+}  // namespace
+
+FAULT_TEST("a null pointer") {
+  const device_array<float> to(1);
+  check_fault(cudaErrorIllegalAddress, {line(read_line), thread_five, "at address 0, a null pointer"},
+              read_first, 1, 32, 0, nullptr, to.get());
+  check_right(read_first, 1, 32, to.get(), to.get());
+}
+
+FAULT_TEST("memory that was freed is not taken for another allocation") {
+  const device_array<float> to(1);
+  float* freed = nullptr;
+  REQUIRE(cudaMalloc(&freed, 400) == cudaSuccess);
+  const device_array<float> next(100);
+  REQUIRE(cudaFree(freed) == cudaSuccess);
+  check_fault(observed ? cudaErrorLaunchFailure : cudaErrorIllegalAddress,
+              {line(read_line), thread_five, "offset 0 of an allocation of 400 bytes that was freed"},
+              read_first, 1, 32, 0, freed, to.get());
+  check_right(read_first, 1, 32, next.get(), to.get());
+}
+
+FAULT_TEST("a host pointer") {
+  const device_array<float> to(1);
+  const std::vector<float> on_heap(100);
+  const float on_stack[4] = {};
+  for (const float* pointer : {on_heap.data(), &on_stack[0]}) {
+    if (observed) {
+      check_fault(cudaErrorIllegalAddress, {line(read_line), thread_five, "which is host memory"}, read_first,
+                  1, 32, 0, pointer, to.get());
+      check_fault(cudaErrorIllegalAddress, {line(view_line), "which is host memory"}, read_view, 1, 32, 0,
+                  view{pointer}, to.get());
+    } else {
+      check_fault(cudaErrorIllegalAddress, {"read_first: argument 1 of its launch points to host memory"},
+                  read_first, 1, 32, 0, pointer, to.get());
+    }
+  }
+  float* pinned = nullptr;
+  REQUIRE(cudaMallocHost(&pinned, 16) == cudaSuccess);
+  *pinned = 3;
+  check_right(read_first, 1, 32, pinned, to.get());
+  check_right(read_view, 1, 32, view{pinned}, to.get());
+  CHECK(to.values()[0] == 3);
+  REQUIRE(cudaFreeHost(pinned) == cudaSuccess);
+}
+
+FAULT_TEST("a vector at an address that is no multiple of its size") {
+  const device_array<float> from(64);
+  const device_array<float4> to(1, float4{0, 0, 0, 0});
+  check_fault(cudaErrorMisalignedAddress,
+              {line(vector_line), "read_vector: block (0,0,0): thread (3,0,0) ",
+               "16 bytes at offset 4 of an allocation of 256 bytes, at an address that is no multiple of 16"},
+              read_vector, 1, 32, 0, from.get(), 1, to.get());
+  check_right(read_vector, 1, 32, from.get(), 4, to.get());
+}
+
+FAULT_TEST("an assertion") {
+  lab::emulator::configure({});
+  const device_array<int> values({1, 2, 3, 4});
+  check_fault(
+      cudaErrorAssert,
+      {line(assert_line),
+       "check_values: block (0,0,0): thread (2,0,0) fails the assertion `values[threadIdx.x] < limit`"},
+      check_values, 1, 4, 0, values.get(), 3);
+  check_right(check_values, 1, 4, values.get(), 5);
+}
+
+FAULT_TEST("more shared memory than a kernel may declare") {
+  const device_array<float> to(32);
+  check_right(large_tile<12 * 1024>, 1, 32, to.get());
+  check_fault(cudaErrorInvalidValue,
+              {"large_tile<12289>", "launch refused: it asks for 49156 bytes of __shared__ variables"},
+              large_tile<12 * 1024 + 1>, 1, 32, 0, to.get());
+  // What it declares and what its launch asks for share the 48 KiB.
+  check_fault(cudaErrorInvalidValue, {"4 bytes of dynamic shared memory; this kernel's limit is 0"},
+              large_tile<12 * 1024>, 1, 32, 4, to.get());
+}
+
+FAULT_TEST("aligned shared memory") {
+  const device_array<float4> to(32, float4{0, 0, 0, 0});
+  check_right(aligned_tile, 1, 32, to.get());
+  CHECK(to.values()[0].w == 4);
+}
+
+FAULT_TEST("a fault beside a function that throws nothing and a handler of everything") {
+  const device_array<int> values(16), to(2);
+  const bool reverse = GENERATE(false, true);
+  lab::emulator::configure({.reverse = reverse});
+  check_fault(
+      observed ? cudaErrorLaunchFailure : cudaErrorIllegalAddress,
+      {"stray_beside_noexcept: block (0,0,0): thread (40,0,0) reads ", "of an allocation of 64 bytes"},
+      stray_beside_noexcept, 1, 64, 0, values.get(), 1024ll, to.get());
+  CHECK(to.values()[0] == 0);
+  check_right(stray_beside_noexcept, 1, 64, values.get(), 15ll, to.get());
+  lab::emulator::configure({});
+}
+
+FAULT_TEST("a loop that waits for another thread of its block lets it run") {
+  for (const int setter : {5, 40}) {
+    const device_array<int> flag(1), to(3);
+    check_right(wait_within_block, 1, 64, static_cast<volatile int*>(flag.get()), to.get(), setter);
+    CHECK(to.values() == std::vector<int>{7, 7, 7});
+  }
+  const device_array<int> lock(1), count(1);
+  check_right(lock_in_turn, 1, 64, lock.get(), count.get());
+  CHECK(count.values()[0] == 64);
+}
+
+FAULT_TEST("a loop that waits for ever is named") {
+  lab::emulator::configure({.threads = 1});
+  const device_array<int> flag(1), count(1);
+  const auto waiting = static_cast<volatile int*>(flag.get());
+  check_fault(
+      cudaErrorLaunchFailure,
+      {line(wait_line), "wait_for_later_block: block (0,0,0): thread (0,0,0) waits in a loop for ever",
+       "block (1,0,0) and those behind it start when earlier ones have ended"},
+      wait_for_later_block, 41, 32, 0, waiting);
+  check_fault(
+      cudaErrorLaunchFailure,
+      {line(never_line), "wait_at_barrier_and_flag: block (0,0,0): thread (0,0,0) waits in a loop for ever",
+       "thread (1,0,0) waits at the barrier at tests/emulator/faults.hpp:"},
+      wait_at_barrier_and_flag, 1, 32, 0, waiting);
+  check_fault(cudaErrorLaunchFailure,
+              {"lock_and_keep: block (0,0,0): thread (1,0,0) waits in a loop for ever"}, lock_and_keep, 1, 2,
+              0, flag.get(), count.get());
+  lab::emulator::configure({});
+  const device_array<int> to(1);
+  check_right(count_far, 1, 1, to.get(), observed ? 20'000'000 : 500'000'000);
+}

@@ -1,0 +1,293 @@
+// The faults of fault_test.cpp, of observed kernels; and races that only those show, each beside the right
+// kernel.
+#include "common/emulator/observed/observation.hpp"
+#include "tests/emulator/fault_test.cpp"
+
+// Seen by other files, so that the compiler keeps what is written there and never read.
+__device__ int plain_result;
+
+namespace {
+
+__device__ unsigned tickets_taken = 0;
+__device__ int table_of_ten[10];
+__constant__ float weights[4] = {1, 2, 3, 4};
+
+// NVIDIA's sample threadFenceReduction in small: the ticket is a __device__ variable.
+__global__ void sum_with_ticket(int* partial, int* sum) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = static_cast<int>(blockIdx.x) + 1;
+    __threadfence();
+    is_last = atomicInc(&tickets_taken, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) {
+    int total = 0;
+    for (unsigned k = 0; k < gridDim.x; ++k) total += partial[k];
+    *sum = total;
+    tickets_taken = 0;
+  }
+}
+
+__global__ void write_table(int count) {
+  if (static_cast<int>(threadIdx.x) < count) table_of_ten[threadIdx.x] = 1;
+}
+
+constexpr int variable_race_line = __LINE__ + 2;
+__global__ void write_variable(bool race) {
+  if (race || blockIdx.x == 0) plain_result = static_cast<int>(blockIdx.x);
+}
+
+__global__ void use_constants(float* to) {
+  to[threadIdx.x] = weights[threadIdx.x % 4];
+}
+
+// ---- one block in device memory
+
+constexpr int shift_line = __LINE__ + 5;
+__global__ void shift_in_global(const int* from, int* tile, int* to, bool barrier) {
+  tile[threadIdx.x] = from[threadIdx.x];
+  if (barrier) __syncthreads();
+  // Read before it is written here, by the first thread; on a GPU by any.
+  to[threadIdx.x] = tile[(threadIdx.x + 32) % 64];
+}
+
+constexpr int one_cell_line = __LINE__ + 2;
+__global__ void all_write_one(int* to, bool same) {
+  to[0] = same ? 5 : static_cast<int>(threadIdx.x);
+}
+
+__global__ void warp_exchange(const int* from, int* tile, int* to, bool synchronize) {
+  tile[threadIdx.x] = from[threadIdx.x];
+  if (synchronize) __syncwarp();
+  to[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+__global__ void count_then_look(int* count, int* to, bool barrier) {
+  if (threadIdx.x == 0) *count = 0;
+  __syncthreads();
+  atomicAdd(count, 1);
+  if (barrier) __syncthreads();
+  to[threadIdx.x] = *count;
+}
+
+// ---- between blocks
+
+constexpr int volatile_read = __LINE__ + 9;
+__global__ void sum_volatile(volatile int* partial, unsigned* tickets, int* sum, bool fence) {
+  if (threadIdx.x != 0) return;
+  partial[blockIdx.x] = 1;
+  if (fence) __threadfence();
+  if (atomicAdd(tickets, 1u) != gridDim.x - 1) return;
+  if (fence) __threadfence();
+  int total = 0;
+  for (unsigned k = 0; k < gridDim.x; ++k) {
+    total += partial[k];
+  }
+  *sum = total;
+}
+
+// Status and value in one word, as a decoupled look-back packs them: whoever waits for it needs no fence.
+// Each block takes a ticket before and behind.
+__global__ void packed_look_back(volatile unsigned long long* status, unsigned* tickets, unsigned* left,
+                                 int* to) {
+  if (threadIdx.x != 0) return;
+  const unsigned mine = atomicAdd(tickets, 1u);
+  unsigned long long before = 0;
+  if (mine > 0) {
+    do before = status[mine - 1];
+    while (before >> 32 == 0);
+  }
+  status[mine] = 1ull << 32 | ((before & 0xffffffffu) + 1);
+  to[mine] = static_cast<int>(before & 0xffffffffu) + 1;
+  atomicAdd(left, 1u);
+}
+
+// Level by level: each thread is a vertex with two edges.
+__global__ void bfs_step(int* level, int vertices, int current, int* changed, int noise) {
+  const int vertex = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (vertex >= vertices || level[vertex] != current) return;
+  for (int edge = 1; edge <= 2; ++edge) {
+    const int next = (vertex * 2 + edge * 37) % vertices;
+    if (level[next] == -1) {
+      level[next] = current + 1 + (vertex % 2) * noise;
+      *changed = 1;
+    }
+  }
+}
+
+constexpr int fresh_line = __LINE__ + 2;
+__global__ void add_up(const float* from, float* to) {
+  to[threadIdx.x] += from[threadIdx.x];
+}
+
+__global__ void write_all(float* to) {
+  to[threadIdx.x] = 1;
+}
+
+// ---- shared memory
+
+__global__ void flag_in_shared(const int* from, int* to, bool same) {
+  __shared__ int any;
+  if (threadIdx.x == 0) any = 0;
+  __syncthreads();
+  if (from[threadIdx.x] > 0) any = same ? 1 : static_cast<int>(threadIdx.x);
+  __syncthreads();
+  to[threadIdx.x] = any;
+}
+
+struct found {
+  cudaError_t error;
+  std::vector<lab::emulator::observed_fault> faults;
+  std::vector<std::string> warnings;
+  std::vector<lab::emulator::observed_kernel> kernels;
+};
+
+template <class... Parameters, class... Arguments>
+found observe(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
+  lab::emulator::reset();
+  const lab::emulator::observation watching;
+  const cudaError_t error = try_launch(kernel, grid, block, 0, arguments...);
+  lab::emulator::reset();
+  return {error, watching.faults(), watching.warnings(), watching.kernels()};
+}
+
+void check_silent(const found& one) {
+  for (const auto& fault : one.faults) UNSCOPED_INFO(fault.text);
+  for (const auto& warning : one.warnings) UNSCOPED_INFO(warning);
+  CHECK(one.error == cudaSuccess);
+  CHECK(one.faults.empty());
+  CHECK(one.warnings.empty());
+}
+
+void check_text(const found& one, lab::emulator::fault kind, const std::vector<std::string>& parts) {
+  CHECK(one.error == cudaErrorLaunchFailure);
+  REQUIRE(!one.faults.empty());
+  CHECK(one.faults[0].kind == kind);
+  INFO(one.faults[0].text);
+  std::size_t position = 0;
+  for (const std::string& part : parts) {
+    INFO("wanted: " << part);
+    position = one.faults[0].text.find(part, position);
+    REQUIRE(position != std::string::npos);
+  }
+}
+
+std::string here(int number) {
+  return "tests/emulator/observed_fault_test.cpp:" + std::to_string(number);
+}
+
+using lab::emulator::fault;
+
+}  // namespace
+
+TEST_CASE("observed: a __device__ variable is device memory, and constant memory is not") {
+  const device_array<int> partial(8), sum(1);
+  for (int round = 0; round < 2; ++round) {
+    const found one = observe(sum_with_ticket, 8, 32, partial.get(), sum.get());
+    check_silent(one);
+    CHECK(sum.values()[0] == 36);
+    CHECK(one.kernels.at(0).metrics.at("lab__atomics_mem_global.sum") == 8);
+    CHECK(one.kernels.at(0).metrics.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum") == 8);
+  }
+  check_silent(observe(write_table, 1, 32, 10));
+  check_silent(observe(write_variable, 3, 1, false));
+  check_text(observe(write_variable, 3, 1, true), fault::race,
+             {here(variable_race_line),
+              "block (1,0,0): thread (0,0,0) writes device memory that thread (0,0,0) of block "
+              "(0,0,0) writes"});
+  const device_array<float> to(32);
+  const found constants = observe(use_constants, 1, 32, to.get());
+  check_silent(constants);
+  CHECK(constants.kernels.at(0).metrics.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum") == 0);
+}
+
+TEST_CASE("observed: a race within a block in device memory") {
+  const device_array<int> from(64, 3), tile(64), to(64), count(1);
+  const bool reverse = GENERATE(false, true);
+  lab::emulator::configure({.reverse = reverse});
+  check_silent(observe(shift_in_global, 1, 64, from.get(), tile.get(), to.get(), true));
+  const found shifted = observe(shift_in_global, 1, 64, from.get(), tile.get(), to.get(), false);
+  check_text(shifted, fault::race,
+             {"shift_in_global: block (0,0,0): thread (", "device memory that thread (",
+              "with no __syncthreads() between"});
+  CHECK(shifted.faults[0].text.find(here(shift_line)) != std::string::npos);
+  check_silent(observe(warp_exchange, 1, 32, from.get(), tile.get(), to.get(), true));
+  check_text(observe(warp_exchange, 1, 32, from.get(), tile.get(), to.get(), false), fault::race,
+             {"warp_exchange", "with no __syncwarp() or __syncthreads() between"});
+  check_silent(observe(count_then_look, 1, 64, count.get(), to.get(), true));
+  check_text(observe(count_then_look, 1, 64, count.get(), to.get(), false), fault::race, {"count_then_look"});
+  check_silent(observe(all_write_one, 1, 64, to.get(), true));
+  check_text(observe(all_write_one, 1, 64, to.get(), false), fault::race,
+             {here(one_cell_line), "writes device memory that thread"});
+  lab::emulator::configure({});
+}
+
+TEST_CASE("observed: volatile partial results need a fence, and a word that is waited for does not") {
+  const device_array<int> partial(8), sum(1), to(8);
+  const device_array<unsigned> tickets(1), left(1);
+  check_silent(observe(sum_volatile, 8, 32, static_cast<volatile int*>(partial.get()), tickets.get(),
+                       sum.get(), true));
+  CHECK(sum.values()[0] == 8);
+  const device_array<int> fresh(8);
+  const device_array<unsigned> more(1);
+  check_text(
+      observe(sum_volatile, 8, 32, static_cast<volatile int*>(fresh.get()), more.get(), sum.get(), false),
+      fault::race,
+      {here(volatile_read), "sum_volatile: block (7,0,0): thread (0,0,0) reads device memory",
+       "no __threadfence()"});
+  const device_array<unsigned long long> status(8);
+  const device_array<unsigned> first(1);
+  check_silent(observe(packed_look_back, 8, 32, static_cast<volatile unsigned long long*>(status.get()),
+                       first.get(), left.get(), to.get()));
+  CHECK(to.values()[7] == 8);
+}
+
+TEST_CASE("observed: a flag that many set to one value is told from a race that changes a result") {
+  constexpr int vertices = 256;
+  const auto search = [](int noise) {
+    std::vector<int> start(vertices, -1);
+    for (int k = 0; k < vertices; k += 3) start[static_cast<std::size_t>(k)] = 0;
+    const device_array<int> level(start), changed(1);
+    return observe(bfs_step, 4, 64, level.get(), vertices, 0, changed.get(), noise);
+  };
+  const found right = search(0);
+  for (const auto& one : right.faults) UNSCOPED_INFO(one.text);
+  CHECK(right.error == cudaSuccess);
+  CHECK(right.faults.empty());
+  REQUIRE(!right.warnings.empty());
+  CHECK(right.warnings[0].find("the same value") != std::string::npos);
+  check_text(search(5), fault::race, {"bfs_step", "device memory that thread"});
+  const device_array<int> from(64, 1), to(64);
+  check_silent(observe(flag_in_shared, 1, 64, from.get(), to.get(), true));
+  check_text(observe(flag_in_shared, 1, 64, from.get(), to.get(), false), fault::race,
+             {"writes shared memory that"});
+}
+
+TEST_CASE("observed: device memory that nobody has written") {
+  const device_array<float> from(32, 1.0f);
+  float* fresh = nullptr;
+  REQUIRE(cudaMalloc(&fresh, 128) == cudaSuccess);
+  lab::emulator::reset();
+  const lab::emulator::observation watching;
+  CHECK(try_launch(add_up, 1, 32, 0, from.get(), fresh) == cudaErrorLaunchFailure);
+  REQUIRE(watching.faults().size() == 1);
+  CHECK(watching.faults()[0].kind == fault::uninitialised);
+  CHECK(watching.faults()[0].text ==
+        here(fresh_line) +
+            ": (anonymous namespace)::add_up: block (0,0,0): thread (0,0,0) reads 4 bytes "
+            "at offset 0 of an allocation of 128 bytes, which nobody has written");
+  lab::emulator::reset();
+  // A kernel's writes count, and a byte that happens to be the pattern of fresh memory does.
+  float* other = nullptr;
+  REQUIRE(cudaMalloc(&other, 128) == cudaSuccess);
+  REQUIRE(try_launch(write_all, 1, 32, 0, other) == cudaSuccess);
+  CHECK(try_launch(add_up, 1, 32, 0, from.get(), other) == cudaSuccess);
+  REQUIRE(cudaMemset(other, 0xcd, 128) == cudaSuccess);
+  CHECK(try_launch(add_up, 1, 32, 0, from.get(), other) == cudaSuccess);
+  CHECK(watching.faults().size() == 1);
+  lab::emulator::reset();
+  cudaFree(fresh);
+  cudaFree(other);
+}
