@@ -3,7 +3,7 @@
 
 namespace lab::front {
 
-inline constexpr const char* verb_names[] = {"list",  "run",     "verify",    "bench",
-                                             "apply", "profile", "translate", "doctor"};
+inline constexpr const char* verb_names[] = {"list",    "run",       "verify",  "bench", "apply",
+                                             "profile", "translate", "emulate", "doctor"};
 
 }  // namespace lab::front

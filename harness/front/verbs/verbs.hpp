@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/emulate/compile.hpp"
 #include "harness/front/run/session.hpp"
 #include "harness/front/selection/parameters.hpp"
 
@@ -57,8 +58,9 @@ int profile_stages(const profile_options& options);
 struct build_request {
   std::string device;
   stage_selector select;
-  bool counts = false;    // with observed kernels, on the emulator
-  bool verifies = false;  // which takes observed kernels as well, of stages that changed
+  bool counts = false;                 // with observed kernels, on the emulator
+  bool verifies = false;               // which takes observed kernels as well, of stages that changed
+  std::vector<std::string> also = {};  // targets that no stage has
 };
 [[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
 
@@ -73,6 +75,19 @@ struct translate_options {
   std::string json_path;
 };
 int translate_file(const translate_options& options);
+
+struct emulate_options {
+  std::vector<std::string> files;
+  std::vector<std::string> arguments;  // the program's own
+  compiler_words words;
+  bool observe = false;
+  std::optional<double> timeout_seconds;
+  std::string memory;
+  std::string json_path;
+};
+// Compiles a CUDA program for the emulator and runs it. Returns the program's exit code, 1 if that is 0 and a
+// kernel has failed or the program was ended, 128 and the signal's number if it died of one.
+int emulate_program(const emulate_options& options);
 
 struct doctor_options {
   std::string json_path;

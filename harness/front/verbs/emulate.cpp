@@ -1,0 +1,213 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/utf8.hpp"
+#include "harness/front/counters/counters_table.hpp"
+#include "harness/front/emulate/run_program.hpp"
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/format.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/verbs/verbs.hpp"
+#include "harness/protocol.hpp"
+
+namespace lab::front {
+namespace {
+
+namespace files = std::filesystem;
+
+// A folder of this call, removed with all that is in it.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::error_code error;
+    std::string pattern = (files::temp_directory_path(error) / "lab-emulate-XXXXXX").string();
+    if (error || mkdtemp(pattern.data()) == nullptr)
+      throw environment_error(fmt::format("no folder for temporary files can be made as {}", pattern));
+    path_ = pattern;
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder() {
+    std::error_code error;
+    files::remove_all(path_, error);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// What the program's kernels have said, by themselves.
+struct kernel_report {
+  bool is_there = false;
+  bool failed = false;  // a kernel has failed, or a launch was refused
+  std::vector<std::string> faults;
+  std::vector<std::string> notes;
+  profile_record profile;
+};
+
+kernel_report read_report(const std::string& path) {
+  kernel_report report;
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object()) return report;
+  report.is_there = true;
+  report.failed = json.value("failed", false);
+  for (const std::string& text : json.value("diagnostics", std::vector<std::string>())) {
+    const bool refused = text.find("launch refused") != std::string::npos;
+    report.failed = report.failed || refused;
+    report.faults.push_back(text);
+  }
+  if (!report.failed) std::swap(report.faults, report.notes);  // calls that answered with an error
+  for (const std::string& text : json.value("warnings", std::vector<std::string>()))
+    report.notes.push_back("warning: " + text);
+  if (const auto kernels = json.find("kernels"); kernels != json.end())
+    report.profile.kernels = kernels->get<std::vector<kernel_record>>();
+  return report;
+}
+
+void read_sources(profile_record& profile) {
+  constexpr std::uintmax_t most = 1 << 20;
+  for (const kernel_record& kernel : profile.kernels) {
+    for (const line_record& line : kernel.lines) {
+      std::error_code error;
+      if (profile.sources.count(line.file) != 0 || files::file_size(line.file, error) > most || error)
+        continue;
+      std::ifstream file(line.file);
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      if (!first_invalid_utf8(text)) profile.sources[line.file] = text;
+    }
+  }
+}
+
+// Each kernel is a column.
+void print_counters(const profile_record& profile) {
+  std::vector<stage_profile> columns;
+  for (const kernel_record& kernel : profile.kernels) {
+    stage_profile column;
+    column.stage = fmt::format("{}{}", cleaned(kernel.name, 60),
+                               kernel.launches == 1 ? "" : fmt::format(" ({} launches)", kernel.launches));
+    column.profile.kernels = {kernel};
+    columns.push_back(std::move(column));
+  }
+  std::printf("\ncounters, modelled:\n%s", counters_table(columns, {}).c_str());
+  stage_profile whole;
+  whole.profile = profile;
+  std::printf("\n%s", annotated_sources({whole}).c_str());
+}
+
+std::chrono::milliseconds checked_time(double seconds) {
+  constexpr double most = 86400;
+  if (!(seconds > 0) || !(seconds <= most))
+    throw usage_error(fmt::format("--timeout must be from above 0 to {} seconds", most));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
+}
+
+// "512M", "8G", "1e9" bytes.
+std::uint64_t checked_memory(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty()  ? 1.0
+                        : unit == "K" ? 1024.0
+                        : unit == "M" ? 0x1p20
+                        : unit == "G" ? 0x1p30
+                                      : 0.0;
+  if (end == text.c_str() || !(number * factor >= 0x1p20) || !(number * factor <= 0x1p50))
+    throw usage_error(
+        fmt::format("--memory must be bytes, from 1M, with K, M or G behind them; not '{}'", text));
+  return static_cast<std::uint64_t>(number * factor);
+}
+
+nlohmann::json document_of(const emulate_options& options, const program_ending& ended,
+                           const kernel_report& report) {
+  nlohmann::json document{{"schema", "kernel-lab-emulate"},
+                          {"version", 1},
+                          {"files", options.files},
+                          {"observed", options.observe},
+                          {"exit_code", nullptr},
+                          {"signal", nullptr},
+                          {"ended_because", ended.ended_because},
+                          {"left_behind", ended.left_behind},
+                          {"failed", report.failed},
+                          {"faults", report.faults},
+                          {"notes", report.notes},
+                          {"kernels", report.profile.kernels},
+                          {"modelled", true}};
+  if (ended.ending) document[ended.ending->by_signal ? "signal" : "exit_code"] = ended.ending->code;
+  return document;
+}
+
+int code_of(const program_ending& ended, const kernel_report& report) {
+  if (!ended.ended_because.empty()) return exit_stage_failed;
+  if (ended.ending->by_signal) return 128 + ended.ending->code;  // as a shell says it
+  if (ended.ending->code != 0) return ended.ending->code;
+  return report.failed || !ended.left_behind.empty() ? exit_stage_failed : exit_ok;
+}
+
+}  // namespace
+
+int emulate_program(const emulate_options& options) {
+  program_limits limits;
+  if (options.timeout_seconds) limits.time = checked_time(*options.timeout_seconds);
+  if (!options.memory.empty()) limits.memory_bytes = checked_memory(options.memory);
+  std::vector<named_file> inputs;
+  for (const std::string& file : options.files) inputs.push_back({"FILE", file});
+  const bool only_compiles = options.words.only_objects || !options.words.output.empty();
+  check_files(inputs, {{"--json", options.json_path}, {"-o", options.words.output}});
+  const scratch_folder scratch;
+  compile_request request{
+      .sources = options.files, .words = options.words, .observe = options.observe, .folder = scratch.path()};
+  request.program = scratch.path(files::path(options.files.front()).stem().string());
+  if (only_compiles) {
+    request.program = !options.words.output.empty()
+                          ? options.words.output
+                          : files::path(options.files.front()).stem().string() + ".o";
+    compile_program(request);
+    return exit_ok;
+  }
+  compile_program(request);
+
+  const std::string report_path = scratch.path("report.json");
+  setenv("LAB_EMULATE_REPORT", report_path.c_str(), 1);
+  std::vector<std::string> command{request.program};
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  std::fflush(stdout);
+  const program_ending ended = run_program_within(command, limits);
+  kernel_report report = read_report(report_path);
+
+  for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
+  for (const std::string& fault : report.faults)
+    std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
+  if (!ended.ended_because.empty()) {
+    std::fprintf(stderr, "lab: the program was ended: %s\n", ended.ended_because.c_str());
+  } else if (ended.ending->by_signal) {
+    std::fprintf(stderr, "lab: the program was %s\n", ended.ending->description().c_str());
+  }
+  for (const std::string& process : ended.left_behind)
+    std::fprintf(stderr, "lab: the program left a process behind, which was ended: %s\n",
+                 escaped(process).c_str());
+  if (report.failed && !options.observe)
+    std::fprintf(stderr, "lab: --observe finds races and names the line of every access\n");
+  if (options.observe && report.is_there && !report.profile.kernels.empty()) {
+    read_sources(report.profile);
+    print_counters(report.profile);
+  }
+  if (options.observe && !report.is_there)
+    std::fprintf(stderr, "lab: no counters: the program ended without saying anything of its kernels\n");
+  if (!options.json_path.empty())
+    write_file(options.json_path, json_text(document_of(options, ended, report)));
+  return code_of(ended, report);
+}
+
+}  // namespace lab::front
