@@ -734,7 +734,12 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
   note_allocation("cudaMallocManaged");
   const cudaError_t result = allocate(pointer, bytes);
-  if (result == cudaSuccess && *pointer != nullptr) managed_allocations.add(*pointer, bytes);
+  if (result == cudaSuccess && *pointer != nullptr) {
+    managed_allocations.add(*pointer, bytes);
+    // The host's pages come from its system, which clears them; programs count on it.
+    const runtime_access access;
+    std::memset(*pointer, 0, bytes);
+  }
   return result;
 }
 

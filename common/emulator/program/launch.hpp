@@ -13,6 +13,7 @@
 
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/runtime_api.hpp"
+#include "common/emulator/thread_functions.hpp"
 
 namespace lab::emulator {
 
@@ -250,6 +251,13 @@ struct dynamic_shared_memory {
     return *reinterpret_cast<T*>(lab_dynamic_shared);
   }
 };
+
+// What a warp does after a statement of code that counts on its lanes going together: programs older than
+// Volta, which exchange values by volatile shared memory without __syncwarp(). The lanes that are here wait
+// for one another.
+inline void lockstep(place where = place::here()) {
+  wait_for_lanes({collective::active_mask, "a volatile exchange", 1u << lane(), where});
+}
 
 // assert() of a kernel ends the kernel; the host's ends the program.
 [[noreturn]] void assertion_failed(const char* assertion, const char* file, unsigned line,

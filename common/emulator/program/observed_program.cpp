@@ -4,6 +4,7 @@
 
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observed/source_lines.hpp"
 #include "common/emulator/program/program_report.hpp"
 
 namespace lab::emulator {
@@ -48,9 +49,12 @@ struct from_the_beginning {
   from_the_beginning() {
     the_observation = new observation;
     describe_observed_kernels = describe;
+    // What the description needs is made now, and so lives until the program's very end.
+    static_cast<void>(line_of(0));
+    static_cast<void>(kernel_name(nullptr));
   }
 };
-[[gnu::init_priority(103)]] const from_the_beginning registered;
+[[gnu::init_priority(102)]] const from_the_beginning registered;
 
 }  // namespace
 }  // namespace lab::emulator

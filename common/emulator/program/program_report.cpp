@@ -57,7 +57,8 @@ struct at_the_end {
     for (const int signal_number : {SIGABRT, SIGTERM}) ::signal(signal_number, write_and_die);
   }
 };
-[[gnu::init_priority(102)]] const at_the_end registered;
+// Behind observed_program.cpp, so that what it needs lives longer.
+[[gnu::init_priority(103)]] const at_the_end registered;
 
 }  // namespace
 

@@ -232,10 +232,7 @@ verb emulate_verb(CLI::App& program) {
       "Exit code: the program's; 1 if that is 0 and a kernel failed; 2 if it does not compile.");
   return {.app = app,
           .perform = [options] { return emulate_program(*options); },
-          .needs =
-              [options] {
-                return build_request{.device = "emulator", .also = toolchain_targets(options->observe)};
-              },
+          .needs = [] { return build_request{.device = "emulator", .also = toolchain_targets()}; },
           .after_dashes = &options->arguments,
           .words_for_compiler = &options->words};
 }

@@ -232,12 +232,49 @@ class rewriter {
     if (text == "__assert_fail") return replace(at, "::lab::emulator::assertion_failed");
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
+    if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
+    if (is(at + 1, "[") && in_device_code_[at] && volatiles_.count(text) != 0) volatile_exchange(at);
     if (text == "texture" && is(at + 1, "<")) return refuse(at, std::string(textures));
     const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
     if (is_member) return;
     const auto* const found = std::find_if(refused_words.begin(), refused_words.end(),
                                            [&](const refused_word& known) { return known.word == text; });
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
+  }
+
+  // Parameters stand before the body whose code is the device's.
+  [[nodiscard]] bool in_device_code_at_or_before(std::size_t at) const {
+    for (std::size_t ahead = at; ahead < std::min(at + 200, tokens_.size()); ++ahead) {
+      if (in_device_code_[ahead]) return true;
+      if (is(ahead, ";")) return false;
+    }
+    return false;
+  }
+
+  // `volatile T* name` and `volatile __shared__ T name[..]`: the name.
+  void note_volatile(std::size_t at) {
+    for (std::size_t next = at + 1; next < tokens_.size(); ++next) {
+      if (is(next, ",") || is(next, ")") || is(next, "=") || is(next, "[") || is(next, ";")) {
+        if (is_identifier(next - 1)) volatiles_.insert(tokens_[next - 1].text);
+        return;
+      }
+    }
+  }
+
+  // name[i] += name[j]; and name[i] = .. name[j] ..;
+  void volatile_exchange(std::size_t at) {
+    const bool begins =
+        is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
+    const std::size_t close = partner_[at + 1];
+    if (!begins || close == nowhere) return;
+    const std::string_view operation = close + 1 < tokens_.size() ? tokens_[close + 1].text : "";
+    if (operation != "=" && !(operation.size() == 2 && operation[1] == '=' && operation != "==")) return;
+    bool reads = operation != "=";
+    std::size_t end = close + 1;
+    for (; end < tokens_.size() && !is(end, ";") && !is(end, "{") && !is(end, "}"); ++end) {
+      if (tokens_[end].text == tokens_[at].text) reads = true;
+    }
+    if (reads && is(end, ";")) insert(tokens_[end].offset, ", ::lab::emulator::lockstep()");
   }
 
   void marker(std::size_t at) {
@@ -529,6 +566,7 @@ class rewriter {
   std::vector<std::size_t> partner_;
   std::vector<bool> in_block_, in_device_code_, in_device_only_;
   std::vector<edit> edits_;
+  std::set<std::string_view> volatiles_;  // names that the device's code has declared so
   std::set<std::pair<std::pair<unsigned, int>, std::string>> refused_;
   rewritten_source result_;
 };

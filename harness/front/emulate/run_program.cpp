@@ -1,5 +1,6 @@
 #include "harness/front/emulate/run_program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -58,10 +59,12 @@ usage_of_processes usage_of_descendants() {
 }  // namespace
 
 program_ending run_program_within(const std::vector<std::string>& arguments, const program_limits& limits) {
-  std::vector<child_process::descriptor_mapping> mappings{{STDOUT_FILENO, STDOUT_FILENO},
-                                                          {STDERR_FILENO, STDERR_FILENO}};
+  std::vector<child_process::descriptor_mapping> mappings;
+  const owned_descriptor nowhere(limits.is_silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+    mappings.push_back({limits.is_silent ? nowhere.get() : stream, stream});
   // A process in the background that reads from the terminal would be stopped.
-  if (isatty(STDIN_FILENO) == 0) mappings.push_back({STDIN_FILENO, STDIN_FILENO});
+  if (!limits.is_silent && isatty(STDIN_FILENO) == 0) mappings.push_back({STDIN_FILENO, STDIN_FILENO});
   child_process child(arguments, mappings);
   program_ending result;
   const auto began = std::chrono::steady_clock::now();

@@ -15,6 +15,7 @@ struct program_limits {
   std::chrono::milliseconds time{300'000};
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  // resident, of all its processes together
   std::size_t processes = 64;
+  bool is_silent = false;  // it has neither input nor output
 };
 
 struct program_ending {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -85,10 +86,10 @@ emulation_toolchain find_toolchain(bool observe) {
   return found;
 }
 
-std::vector<std::string> toolchain_targets(bool observe) {
+std::vector<std::string> toolchain_targets() {
   if (!LAB_WITH_EMULATOR) return {};
   std::vector<std::string> targets{"lab_emulated_program", "lab_emulator"};
-  if (observe && LAB_WITH_OBSERVED) targets.insert(targets.end(), {"lab_observed_program", "lab_observed"});
+  if (LAB_WITH_OBSERVED) targets.insert(targets.end(), {"lab_observed_program", "lab_observed"});
   return targets;
 }
 

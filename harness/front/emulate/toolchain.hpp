@@ -19,7 +19,7 @@ struct emulation_toolchain {
 // do, where something is missing.
 [[nodiscard]] emulation_toolchain find_toolchain(bool observe);
 
-// The build's own targets for `./lab emulate`.
-[[nodiscard]] std::vector<std::string> toolchain_targets(bool observe);
+// The build's own targets for `./lab emulate`: also those to observe with, for the line of a fault.
+[[nodiscard]] std::vector<std::string> toolchain_targets();
 
 }  // namespace lab::front

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 
 #include "common/utf8.hpp"
 #include "harness/front/counters/counters_table.hpp"
@@ -155,6 +157,68 @@ int code_of(const program_ending& ended, const kernel_report& report) {
   return report.failed || !ended.left_behind.empty() ? exit_stage_failed : exit_ok;
 }
 
+struct program_run {
+  program_ending ended;
+  kernel_report report;
+};
+
+program_run run_once(const emulate_options& options, const std::string& program,
+                     const scratch_folder& scratch, const program_limits& limits) {
+  const std::string report_path = scratch.path("report.json");
+  std::error_code error;
+  files::remove(report_path, error);
+  setenv("LAB_EMULATE_REPORT", report_path.c_str(), 1);
+  std::vector<std::string> command{program};
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  program_run result{run_program_within(command, limits), {}};
+  result.report = read_report(report_path);
+  return result;
+}
+
+// Whether each fault says "FILE:LINE: ..." of a file of the program.
+bool names_lines(const emulate_options&, const kernel_report& report) {
+  return std::all_of(report.faults.begin(), report.faults.end(), [](const std::string& fault) {
+    const std::size_t colon = fault.find(':');
+    return colon != std::string::npos && colon + 1 < fault.size() && fault[colon + 1] >= '0' &&
+           fault[colon + 1] <= '9';
+  });
+}
+
+// The faults of the same program once more, observed and without output: those name the line of every access.
+std::optional<std::vector<std::string>> look_again(const emulate_options& options, compile_request request,
+                                                   const scratch_folder& scratch, program_limits limits) {
+  std::fprintf(stderr, "lab: running the program again, observed, to find the line of the fault\n");
+  try {
+    request.observe = true;
+    request.program += ".observed";
+    compile_program(request);
+    limits.is_silent = true;
+    program_run second = run_once(options, request.program, scratch, limits);
+    if (second.report.faults.empty() || !names_lines(options, second.report)) return std::nullopt;
+    return std::move(second.report.faults);
+  } catch (const environment_error&) {
+    return std::nullopt;
+  } catch (const usage_error&) {
+    return std::nullopt;
+  }
+}
+
+void print_messages(const program_ending& ended, const kernel_report& report, const emulate_options&) {
+  for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
+  for (const std::string& fault : report.faults)
+    std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
+  if (!ended.ended_because.empty()) {
+    std::fprintf(stderr, "lab: the program was ended: %s\n", ended.ended_because.c_str());
+  } else if (ended.ending->by_signal) {
+    std::fprintf(stderr, "lab: the program was %s\n", ended.ending->description().c_str());
+  }
+  for (const std::string& process : ended.left_behind)
+    std::fprintf(stderr, "lab: the program left a process behind, which was ended: %s\n",
+                 escaped(process).c_str());
+}
+
+constexpr auto longest_second_look = std::chrono::seconds(30);
+
 }  // namespace
 
 int emulate_program(const emulate_options& options) {
@@ -178,35 +242,24 @@ int emulate_program(const emulate_options& options) {
   }
   compile_program(request);
 
-  const std::string report_path = scratch.path("report.json");
-  setenv("LAB_EMULATE_REPORT", report_path.c_str(), 1);
-  std::vector<std::string> command{request.program};
-  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   std::fflush(stdout);
-  const program_ending ended = run_program_within(command, limits);
-  kernel_report report = read_report(report_path);
-
-  for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
-  for (const std::string& fault : report.faults)
-    std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
-  if (!ended.ended_because.empty()) {
-    std::fprintf(stderr, "lab: the program was ended: %s\n", ended.ended_because.c_str());
-  } else if (ended.ending->by_signal) {
-    std::fprintf(stderr, "lab: the program was %s\n", ended.ending->description().c_str());
+  const auto began = std::chrono::steady_clock::now();
+  const auto [ended, report] = run_once(options, request.program, scratch, limits);
+  kernel_report shown = report;
+  if (report.failed && !options.observe && !names_lines(options, report) &&
+      std::chrono::steady_clock::now() - began < longest_second_look) {
+    if (auto found = look_again(options, std::move(request), scratch, limits))
+      shown.faults = std::move(*found);
   }
-  for (const std::string& process : ended.left_behind)
-    std::fprintf(stderr, "lab: the program left a process behind, which was ended: %s\n",
-                 escaped(process).c_str());
-  if (report.failed && !options.observe)
-    std::fprintf(stderr, "lab: --observe finds races and names the line of every access\n");
+  print_messages(ended, shown, options);
   if (options.observe && report.is_there && !report.profile.kernels.empty()) {
-    read_sources(report.profile);
-    print_counters(report.profile);
+    read_sources(shown.profile);
+    print_counters(shown.profile);
   }
   if (options.observe && !report.is_there)
     std::fprintf(stderr, "lab: no counters: the program ended without saying anything of its kernels\n");
   if (!options.json_path.empty())
-    write_file(options.json_path, json_text(document_of(options, ended, report)));
+    write_file(options.json_path, json_text(document_of(options, ended, shown)));
   return code_of(ended, report);
 }
 
