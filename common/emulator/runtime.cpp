@@ -75,6 +75,7 @@ device_memory& memory() {
 // ---- errors
 
 std::atomic<cudaError_t> sticky{cudaSuccess};
+std::atomic<bool> assertion_noted{false};
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
 struct error_text {
@@ -450,7 +451,11 @@ cudaError_t sticky_error() {
   return sticky;
 }
 void set_sticky_error(cudaError_t error) {
-  sticky = error;
+  const bool asserted = assertion_noted.exchange(false) && error == cudaErrorLaunchFailure;
+  sticky = asserted ? cudaErrorAssert : error;
+}
+void note_assertion() {
+  assertion_noted = true;
 }
 
 cudaError_t finish(cudaError_t error) {

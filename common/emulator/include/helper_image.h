@@ -3,6 +3,7 @@
 
 #include <helper_string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -78,6 +79,28 @@ inline bool sdkSavePPM4ub(const char* path, unsigned char* data, unsigned width,
   for (std::size_t at = 0; at < pixels; ++at)
     for (int channel = 0; channel < 3; ++channel) bytes[3 * at + channel] = data[4 * at + channel];
   return lab_samples::save_image(path, bytes.data(), width, height, 3);
+}
+// Numbers as text, with spaces between.
+template <class T>
+bool sdkReadFile(const char* path, T** data, unsigned* length, bool) {
+  if (path == nullptr) return false;
+  std::ifstream file(path);
+  std::vector<T> values;
+  for (T value; file >> value;) values.push_back(value);
+  if (values.empty() || (*data != nullptr && *length != values.size())) return false;
+  if (*data == nullptr) *data = static_cast<T*>(std::malloc(values.size() * sizeof(T)));
+  std::copy(values.begin(), values.end(), *data);
+  *length = static_cast<unsigned>(values.size());
+  return true;
+}
+template <class T, class S>
+bool sdkWriteFile(const char* path, const T* data, unsigned length, const S epsilon, bool,
+                  bool append = false) {
+  std::ofstream file(path, append ? std::ios::app : std::ios::trunc);
+  file << "# " << epsilon << "\n";
+  for (unsigned at = 0; at < length; ++at) file << data[at] << ' ';
+  file << "\n";
+  return static_cast<bool>(file);
 }
 template <class T, class S>
 bool compareData(const T* reference, const T* data, const unsigned length, const S epsilon,

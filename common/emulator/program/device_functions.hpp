@@ -250,6 +250,18 @@ __forceinline__ unsigned umul24(unsigned a, unsigned b) {
 __forceinline__ unsigned umulhi(unsigned a, unsigned b) {
   return __umulhi(a, b);
 }
+__forceinline__ unsigned umin(unsigned a, unsigned b) {
+  return min(a, b);
+}
+__forceinline__ unsigned umax(unsigned a, unsigned b) {
+  return max(a, b);
+}
+__forceinline__ long long llmin(long long a, long long b) {
+  return min(a, b);
+}
+__forceinline__ long long llmax(long long a, long long b) {
+  return max(a, b);
+}
 __forceinline__ int mulhi(int a, int b) {
   return __mulhi(a, b);
 }

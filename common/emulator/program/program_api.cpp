@@ -245,6 +245,9 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
   return cudaMemAdvise(pointer, bytes, advice, 0);
 }
 
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID, const cudaStreamAttrValue*) {
+  return finish(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
 cudaError_t cudaProfilerStart() {
   return accept();
 }
@@ -336,6 +339,7 @@ void assertion_failed(const char* assertion, const char* file, unsigned line, co
   const place where{file, static_cast<int>(line)};
   const std::string text = format("%s: block %s: thread %s: assertion `%s` failed", text_of(where).c_str(),
                                   text_of(blockIdx).c_str(), text_of(threadIdx).c_str(), assertion);
+  note_assertion();
   fail_launch(text);
 }
 

@@ -147,6 +147,30 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T* pointer, std::size_
   return cudaStreamAttachMemAsync(stream, static_cast<void*>(pointer), bytes, flags);
 }
 
+// Hints to a cache that is not there.
+enum cudaAccessProperty : int {
+  cudaAccessPropertyNormal = 0,
+  cudaAccessPropertyStreaming = 1,
+  cudaAccessPropertyPersisting = 2,
+};
+struct cudaAccessPolicyWindow {
+  void* base_ptr;
+  std::size_t num_bytes;
+  float hitRatio;
+  cudaAccessProperty hitProp, missProp;
+};
+union cudaStreamAttrValue {
+  cudaAccessPolicyWindow accessPolicyWindow;
+  int priority;
+};
+enum cudaStreamAttrID : int {
+  cudaStreamAttributeAccessPolicyWindow = 1,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
+  cudaStreamAttributePriority = 8,
+};
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value);
+
 // ---- memory
 
 inline constexpr unsigned cudaHostAllocDefault = 0;

@@ -307,6 +307,7 @@ class rewriter {
       if (!is(position, "[") || !is_identifier(position - 1)) continue;
       std::size_t last = position;
       while (is(last, "[") && partner_[last] != nowhere) last = partner_[last] + 1;
+      if (last == position) continue;  // unclosed
       insert(tokens_[position - 1].offset, "(&");
       insert(end_of(position - 1), ")");
       insert(end_of(last - 1), fmt::format(" = {}", dynamic_shared));

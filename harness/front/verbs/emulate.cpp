@@ -175,9 +175,10 @@ program_run run_once(const emulate_options& options, const std::string& program,
   return result;
 }
 
-// Whether each fault says "FILE:LINE: ..." of a file of the program.
-bool names_lines(const emulate_options&, const kernel_report& report) {
+// Whether each fault that can says "FILE:LINE: ..." of a file of the program.
+bool names_lines(const kernel_report& report) {
   return std::all_of(report.faults.begin(), report.faults.end(), [](const std::string& fault) {
+    if (fault.find("launch refused") != std::string::npos) return true;  // it has no line
     const std::size_t colon = fault.find(':');
     return colon != std::string::npos && colon + 1 < fault.size() && fault[colon + 1] >= '0' &&
            fault[colon + 1] <= '9';
@@ -194,7 +195,7 @@ std::optional<std::vector<std::string>> look_again(const emulate_options& option
     compile_program(request);
     limits.is_silent = true;
     program_run second = run_once(options, request.program, scratch, limits);
-    if (second.report.faults.empty() || !names_lines(options, second.report)) return std::nullopt;
+    if (second.report.faults.empty() || !names_lines(second.report)) return std::nullopt;
     return std::move(second.report.faults);
   } catch (const environment_error&) {
     return std::nullopt;
@@ -203,7 +204,7 @@ std::optional<std::vector<std::string>> look_again(const emulate_options& option
   }
 }
 
-void print_messages(const program_ending& ended, const kernel_report& report, const emulate_options&) {
+void print_messages(const program_ending& ended, const kernel_report& report) {
   for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
   for (const std::string& fault : report.faults)
     std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
@@ -246,12 +247,12 @@ int emulate_program(const emulate_options& options) {
   const auto began = std::chrono::steady_clock::now();
   const auto [ended, report] = run_once(options, request.program, scratch, limits);
   kernel_report shown = report;
-  if (report.failed && !options.observe && !names_lines(options, report) &&
+  if (report.failed && !options.observe && !names_lines(report) &&
       std::chrono::steady_clock::now() - began < longest_second_look) {
     if (auto found = look_again(options, std::move(request), scratch, limits))
       shown.faults = std::move(*found);
   }
-  print_messages(ended, shown, options);
+  print_messages(ended, shown);
   if (options.observe && report.is_there && !report.profile.kernels.empty()) {
     read_sources(shown.profile);
     print_counters(shown.profile);
