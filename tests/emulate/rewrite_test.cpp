@@ -82,6 +82,9 @@ TEST_CASE("shared memory becomes the running block's") {
     return rewrite_cuda("__lab_global__ void k() { " + body + " }").text;
   };
   CHECK(contains(text("__lab_shared__ float a[3];"), "thread_local float a[3];"));
+  CHECK(contains(text("__lab_shared__ alignas(16) float a[3];"), "alignas ( 16 )"));
+  CHECK(text("__lab_shared__ alignas(16) float a[3];").find("alignas") <
+        text("__lab_shared__ alignas(16) float a[3];").find("thread_local"));
   CHECK(contains(text("extern __lab_shared__ float a[];"),
                  "float (&a)[] = ::lab::emulator::dynamic_shared_memory{};"));
   CHECK(contains(text("extern volatile __lab_shared__ T a[], b[][4];"), "(&b)[][4] = "));

@@ -18,6 +18,11 @@
 inline const char* _cudaGetErrorEnum(cudaError_t error) {
   return cudaGetErrorName(error);
 }
+// The status of a library.
+template <class T>
+const char* _cudaGetErrorEnum(T) {
+  return "<a library's status>";
+}
 
 template <class T>
 void check(T result, const char* const function, const char* const file, const int line) {

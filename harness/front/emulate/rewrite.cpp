@@ -228,7 +228,12 @@ class rewriter {
     const token& one = tokens_[at];
     const std::string_view text = one.text;
     if (text.starts_with("__lab_")) return marker(at);
-    if (one.is_system) return;
+    if (one.is_system) {
+      // C++20 puts std::lerp into the global namespace, where many programs have a lerp of their own.
+      if (text == "lerp" && at >= 3 && is(at - 3, "using") && is(at + 1, ";"))
+        replace_range(at - 3, at + 1, "");
+      return;
+    }
     if (text == "__assert_fail") return replace(at, "::lab::emulator::assertion_failed");
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
@@ -285,6 +290,9 @@ class rewriter {
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{"); ++end) {
       if (is(end, "extern")) external = end;
     }
+    for (std::size_t position = first; position < end; ++position) {
+      if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
+    }
     if (external == nowhere || end == tokens_.size()) {
 #if defined(__clang__)
       return replace(at, "thread_local");
@@ -315,6 +323,20 @@ class rewriter {
     }
   }
 
+  // nvcc takes `__shared__ alignas(16) T a[3];`, where C++ wants alignas to be the declaration's first word.
+  void move_alignment(std::size_t at, std::size_t first, bool is_reference) {
+    const std::size_t open = at + 1;
+    if (at == first || !is(open, "(") || partner_[open] == nowhere) return;
+    const std::size_t last = partner_[open];
+    if (!is_reference) {
+      std::string text;
+      for (std::size_t position = at; position <= last; ++position)
+        text += std::string(tokens_[position].text) + " ";
+      insert(tokens_[first].offset, text);
+    }
+    replace_range(at, last, "");
+  }
+
   [[nodiscard]] std::size_t beginning_of_declaration(std::size_t at) const {
     while (at > 0 && !is(at - 1, ";") && !is(at - 1, "{") && !is(at - 1, "}") && !is(at - 1, ":") &&
            !is(at - 1, ")"))
@@ -342,8 +364,9 @@ class rewriter {
                             partner_[position + 2] != nowhere;
     if (known != special_registers.end() && one_output) {
       const std::size_t argument = position + 2;
-      const std::string target(
+      std::string target(
           source_.substr(tokens_[argument].offset, end_of(partner_[argument]) - tokens_[argument].offset));
+      std::replace(target.begin(), target.end(), '\n', ' ');  // replace_range() keeps the lines
       return replace_range(at, close, fmt::format("({} = {})", target, known->value));
     }
     refuse(at, fmt::format("inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it behind "
