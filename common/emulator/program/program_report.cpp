@@ -10,7 +10,6 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
-#include "common/utf8.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -72,7 +71,7 @@ std::string json_string(const std::string& text) {
     } else if (byte < 0x20 || byte == 0x7f) {
       result += format("\\u%04x", static_cast<unsigned>(byte));
     } else {
-      result += byte < 0x80 || !first_invalid_utf8(text) ? c : '?';
+      result += c;
     }
   }
   return result + "\"";

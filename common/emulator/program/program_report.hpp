@@ -13,7 +13,7 @@ struct observed_kernels_text {
 };
 inline observed_kernels_text (*describe_observed_kernels)() = nullptr;
 
-// A JSON string, quotes included. Bytes that are no UTF-8 become question marks.
+// A JSON string, quotes included. Whether the bytes are UTF-8 the reader looks at.
 std::string json_string(const std::string& text);
 
 }  // namespace lab::emulator

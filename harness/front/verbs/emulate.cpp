@@ -61,18 +61,23 @@ struct kernel_report {
 kernel_report read_report(const std::string& path) {
   kernel_report report;
   std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // JSON is UTF-8, which the names of files need not be.
+  if (first_invalid_utf8(text))
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return report;
   report.is_there = true;
   report.failed = json.value("failed", false);
-  for (const std::string& text : json.value("diagnostics", std::vector<std::string>())) {
-    const bool refused = text.find("launch refused") != std::string::npos;
+  for (const std::string& said : json.value("diagnostics", std::vector<std::string>())) {
+    const bool refused = said.find("launch refused") != std::string::npos;
     report.failed = report.failed || refused;
-    report.faults.push_back(text);
+    report.faults.push_back(said);
   }
   if (!report.failed) std::swap(report.faults, report.notes);  // calls that answered with an error
-  for (const std::string& text : json.value("warnings", std::vector<std::string>()))
-    report.notes.push_back("warning: " + text);
+  for (const std::string& warning : json.value("warnings", std::vector<std::string>()))
+    report.notes.push_back("warning: " + warning);
   if (const auto kernels = json.find("kernels"); kernels != json.end())
     report.profile.kernels = kernels->get<std::vector<kernel_record>>();
   return report;
