@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "common/emulator/program/device_functions.hpp"
 #include "common/emulator/program/narrow_float.hpp"
 
 using __half = emulated_half<lab::emulator::binary16>;

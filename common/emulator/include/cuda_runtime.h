@@ -16,8 +16,12 @@
 #include <utility>
 
 #include "common/emulator/cuda_runtime.hpp"
-#include "common/emulator/program/device_functions.hpp"
 #include "common/emulator/program/program_api.hpp"
+
+// A host file may have functions of these names itself: nvcc has them in .cu files alone.
+#ifdef __CUDACC__
+#include "common/emulator/program/device_functions.hpp"
+#endif
 
 #define CUDA_VERSION 13000
 #define CUDART_CB
