@@ -234,7 +234,8 @@ class rewriter {
         replace_range(at - 3, at + 1, "");
       return;
     }
-    if (text == "__assert_fail") return replace(at, "::lab::emulator::assertion_failed");
+    // A host file need not include the emulator's headers.
+    if (text == "__assert_fail" && has_emulator_) return replace(at, "::lab::emulator::assertion_failed");
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
@@ -585,6 +586,7 @@ class rewriter {
   }
 
   std::string_view source_;
+  bool has_emulator_ = source_.find("namespace lab::emulator") != std::string_view::npos;
   token_list list_;
   const std::vector<token>& tokens_;
   std::vector<std::size_t> partner_;
