@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -74,6 +76,7 @@ device_memory& memory() {
 // ---- errors
 
 std::atomic<cudaError_t> sticky{cudaSuccess};
+std::atomic<bool> assertion_noted{false};
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
 struct error_text {
@@ -86,6 +89,24 @@ constexpr error_text error_texts[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
     {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
     {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
@@ -139,7 +160,47 @@ class handle_set {
 handle_set<cudaStream_t> streams;
 handle_set<cudaEvent_t> events;
 handle_set<cudaMemPool_t> pools;
-handle_set<void*> host_allocations;
+
+// Ranges of memory by their beginnings: page-locked, or managed.
+class range_set {
+ public:
+  void add(void* begin, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    ranges_[reinterpret_cast<std::uintptr_t>(begin)] = bytes;
+    is_empty_ = false;
+  }
+  bool remove(void* begin) {
+    if (is_empty_) return false;
+    const std::lock_guard lock(mutex_);
+    return ranges_.erase(reinterpret_cast<std::uintptr_t>(begin)) != 0;
+  }
+  bool contains(const void* begin, std::size_t bytes) {
+    if (is_empty_) return false;
+    const std::lock_guard lock(mutex_);
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    const auto after = ranges_.upper_bound(address);
+    if (after == ranges_.begin()) return false;
+    const auto& [first, size] = *std::prev(after);
+    return address - first <= size && bytes <= size - (address - first);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> is_empty_{true};
+  std::map<std::uintptr_t, std::size_t> ranges_;
+};
+
+range_set host_allocations;   // of cudaMallocHost
+range_set registered_memory;  // of cudaHostRegister
+range_set managed_allocations;
+
+void forget_managed(void* pointer) {
+  managed_allocations.remove(pointer);
+}
+
+bool is_pinned(const void* pointer, std::size_t bytes) {
+  return host_allocations.contains(pointer, bytes) || registered_memory.contains(pointer, bytes);
+}
 
 CUmemPoolHandle_st default_pool;
 
@@ -176,7 +237,9 @@ cudaError_t allocate(void** pointer, std::size_t bytes) {
 // Frees even after a kernel has failed, so that nothing is lost when reset() makes the device usable again.
 cudaError_t release(void* pointer, const char* function) {
   const runtime_access access;
-  if (pointer == nullptr || memory().release(pointer)) return finish(cudaSuccess);
+  if (pointer == nullptr) return finish(cudaSuccess);
+  forget_managed(pointer);
+  if (memory().release(pointer)) return finish(cudaSuccess);
   add_diagnostic(format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
   return finish(cudaErrorInvalidValue);
 }
@@ -189,6 +252,10 @@ bool usable(const char* function, const char* role, const void* pointer, std::si
   std::optional<std::string> wrong;
   if (pointer == nullptr) {
     wrong = "is null";
+  } else if (is_managed(pointer)) {
+    wrong = memory().complaint(pointer, bytes);  // managed memory is on either side
+  } else if (wanted == side::device && !on_device && is_pinned(pointer, bytes)) {
+    // Page-locked memory has an address on the device as well, the same one.
   } else if (wanted == side::device && !on_device) {
     wrong = "is not device memory";
   } else if (wanted == side::host && on_device) {
@@ -285,15 +352,31 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
     case cudaDevAttrComputeCapabilityMinor:
       return 0;
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrCooperativeLaunch:
       return 1;
+    case cudaDevAttrMaxPitch:
+      return 0x7fffffff;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return 64 * 1024;
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrComputeMode:
+    case cudaDevAttrPageableMemoryAccess:
+      return 0;
     // An emulator has no clock, no bus and no cache: 0 says so.
     case cudaDevAttrClockRate:
       return 0;
     case cudaDevAttrMemoryClockRate:
       return 0;
     case cudaDevAttrGlobalMemoryBusWidth:
-      return 0;
-    case cudaDevAttrCooperativeLaunch:
       return 0;
     case cudaDevAttrMaxPersistingL2CacheSize:
       return 0;
@@ -372,7 +455,11 @@ cudaError_t sticky_error() {
   return sticky;
 }
 void set_sticky_error(cudaError_t error) {
-  sticky = error;
+  const bool asserted = assertion_noted.exchange(false) && error == cudaErrorLaunchFailure;
+  sticky = asserted ? cudaErrorAssert : error;
+}
+void note_assertion() {
+  assertion_noted = true;
 }
 
 cudaError_t finish(cudaError_t error) {
@@ -382,7 +469,15 @@ cudaError_t finish(cudaError_t error) {
 }
 
 bool is_stream(cudaStream_t stream) {
-  return stream == nullptr || streams.contains(stream);
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+         streams.contains(stream);
+}
+
+bool is_managed(const void* pointer) {
+  return managed_allocations.contains(pointer, 0);
+}
+bool is_host_memory_of_the_device(const void* pointer) {
+  return is_pinned(pointer, 0);
 }
 
 cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
@@ -464,14 +559,38 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
   std::strcpy(properties->name, "CPU emulator");
   properties->totalGlobalMem = memory().capacity();
+  const auto value = [](cudaDeviceAttr attribute) { return attribute_value(attribute).value_or(0); };
   properties->sharedMemPerBlock = shared_bytes_default;
   properties->sharedMemPerBlockOptin = shared_bytes_limit;
+  properties->sharedMemPerMultiprocessor =
+      static_cast<std::size_t>(value(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  properties->reservedSharedMemPerBlock = 1024;
+  properties->regsPerBlock = value(cudaDevAttrMaxRegistersPerBlock);
+  properties->regsPerMultiprocessor = value(cudaDevAttrMaxRegistersPerMultiprocessor);
   properties->warpSize = warpSize;
+  properties->memPitch = static_cast<std::size_t>(value(cudaDevAttrMaxPitch));
   properties->maxThreadsPerBlock = static_cast<int>(block_size_limit);
-  properties->multiProcessorCount = configuration().multiprocessors;
+  properties->maxThreadsPerMultiProcessor = value(cudaDevAttrMaxThreadsPerMultiProcessor);
+  properties->maxBlocksPerMultiProcessor = 32;
+  for (int axis = 0; axis < 3; ++axis) {
+    properties->maxThreadsDim[axis] = axis < 2 ? 1024 : 64;
+    properties->maxGridSize[axis] = axis == 0 ? 0x7fffffff : 65535;
+  }
+  properties->totalConstMem = static_cast<std::size_t>(value(cudaDevAttrTotalConstantMemory));
   properties->major = 9;
   properties->minor = 0;
+  properties->textureAlignment = properties->surfaceAlignment = 512;
+  properties->texturePitchAlignment = 32;
+  properties->deviceOverlap = properties->canMapHostMemory = properties->concurrentKernels = 1;
+  properties->asyncEngineCount = properties->unifiedAddressing = properties->streamPrioritiesSupported = 1;
+  properties->managedMemory = properties->concurrentManagedAccess = properties->cooperativeLaunch = 1;
+  properties->multiProcessorCount = configuration().multiprocessors;
   properties->l2CacheSize = l2_bytes;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaDeviceReset() {
+  note_forbidden("cudaDeviceReset", "it ends all work on the device");
   return finish(cudaSuccess);
 }
 
@@ -626,8 +745,57 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
   *pointer = std::malloc(std::max<std::size_t>(bytes, 1));
   if (*pointer == nullptr) return finish(cudaErrorMemoryAllocation);
-  host_allocations.add(*pointer);
+  host_allocations.add(*pointer, std::max<std::size_t>(bytes, 1));
   memory().add_mapped(*pointer, bytes);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  note_allocation("cudaMallocManaged");
+  const cudaError_t result = allocate(pointer, bytes);
+  if (result == cudaSuccess && *pointer != nullptr) {
+    managed_allocations.add(*pointer, bytes);
+    // The host's pages come from its system, which clears them; programs count on it.
+    const runtime_access access;
+    std::memset(*pointer, 0, bytes);
+    memory().note_written(*pointer, bytes);
+  }
+  return result;
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  note_allocation("cudaHostRegister");
+  if (pointer == nullptr || bytes == 0) return finish(cudaErrorInvalidValue);
+  if (is_pinned(pointer, bytes)) return finish(cudaErrorHostMemoryAlreadyRegistered);
+  registered_memory.add(pointer, bytes);
+  memory().add_mapped(pointer, bytes);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  note_allocation("cudaHostUnregister");
+  if (!registered_memory.remove(pointer)) return finish(cudaErrorHostMemoryNotRegistered);
+  memory().remove_mapped(pointer);
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  if (device == nullptr || !is_pinned(host, 0)) return finish(cudaErrorInvalidValue);
+  *device = host;
+  return finish(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (attributes == nullptr) return finish(cudaErrorInvalidValue);
+  const auto address = const_cast<void*>(pointer);
+  *attributes = {cudaMemoryTypeUnregistered, 0, nullptr, address};
+  if (is_managed(pointer)) {
+    *attributes = {cudaMemoryTypeManaged, 0, address, address};
+  } else if (memory().owns(pointer)) {
+    *attributes = {cudaMemoryTypeDevice, 0, address, nullptr};
+  } else if (is_pinned(pointer, 0)) {
+    *attributes = {cudaMemoryTypeHost, 0, address, address};
+  }
   return finish(cudaSuccess);
 }
 

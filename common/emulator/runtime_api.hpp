@@ -1,5 +1,5 @@
-// The part of the CUDA runtime API that the lab uses, under CUDA's own names. Everything is done when the
-// call returns; streams and events keep CUDA's rules but order nothing.
+// The part of the CUDA runtime API that kernels' programs use, under CUDA's own names. Everything is done
+// when the call returns; streams and events keep CUDA's rules but order nothing.
 #pragma once
 
 #include <array>
@@ -17,23 +17,36 @@ enum cudaError_t : int {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorCudartUnloading = 4,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidPitchValue = 12,
+  cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorPeerAccessUnsupported = 217,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705,
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorLaunchTimeout = 702,
   cudaErrorAssert = 710,
   cudaErrorMisalignedAddress = 716,
+  cudaErrorHostMemoryAlreadyRegistered = 712,
+  cudaErrorHostMemoryNotRegistered = 713,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
+  cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorUnknown = 999,
 };
+using cudaError = cudaError_t;
 
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
@@ -55,33 +68,112 @@ enum cudaDeviceAttr : int {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrTotalConstantMemory = 9,
   cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxPitch = 11,
   cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrClockRate = 13,
+  cudaDevAttrGpuOverlap = 15,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrConcurrentKernels = 31,
   cudaDevAttrMemoryClockRate = 36,
   cudaDevAttrGlobalMemoryBusWidth = 37,
   cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrAsyncEngineCount = 40,
+  cudaDevAttrUnifiedAddressing = 41,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrStreamPrioritiesSupported = 78,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrManagedMemory = 83,
+  cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrConcurrentManagedAccess = 89,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
   cudaDevAttrMaxPersistingL2CacheSize = 108,
   cudaDevAttrMemoryPoolsSupported = 115,
 };
 
+enum cudaComputeMode : int {
+  cudaComputeModeDefault = 0,
+  cudaComputeModeExclusive = 1,
+  cudaComputeModeProhibited = 2,
+  cudaComputeModeExclusiveProcess = 3,
+};
+
+struct cudaUUID_t {
+  char bytes[16];
+};
+
+// What describes speed is 0. clockRate and its like are CUDA 12's, for programs that still print them.
 struct cudaDeviceProp {
   char name[256];
+  cudaUUID_t uuid;
   std::size_t totalGlobalMem;
   std::size_t sharedMemPerBlock;
-  std::size_t sharedMemPerBlockOptin;
+  int regsPerBlock;
   int warpSize;
+  std::size_t memPitch;
   int maxThreadsPerBlock;
-  int multiProcessorCount;
+  int maxThreadsDim[3];
+  int maxGridSize[3];
+  int clockRate;
+  std::size_t totalConstMem;
   int major;
   int minor;
+  std::size_t textureAlignment;
+  std::size_t texturePitchAlignment;
+  int deviceOverlap;
+  int multiProcessorCount;
+  int kernelExecTimeoutEnabled;
+  int integrated;
+  int canMapHostMemory;
+  int computeMode;
+  int maxTexture1D;
+  int maxTexture1DLayered[2];
+  int maxTexture2D[2];
+  int maxTexture2DLayered[3];
+  int maxTexture3D[3];
+  std::size_t surfaceAlignment;
+  int concurrentKernels;
+  int ECCEnabled;
+  int pciBusID;
+  int pciDeviceID;
+  int pciDomainID;
+  int tccDriver;
+  int asyncEngineCount;
+  int unifiedAddressing;
+  int memoryClockRate;
+  int memoryBusWidth;
   int l2CacheSize;
+  int persistingL2CacheMaxSize;
+  int maxThreadsPerMultiProcessor;
+  int streamPrioritiesSupported;
+  int globalL1CacheSupported;
+  int localL1CacheSupported;
+  std::size_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor;
+  int managedMemory;
+  int isMultiGpuBoard;
+  int multiGpuBoardGroupID;
+  int hostNativeAtomicSupported;
+  int singleToDoublePrecisionPerfRatio;
+  int pageableMemoryAccess;
+  int concurrentManagedAccess;
+  int computePreemptionSupported;
+  int canUseHostPointerForRegisteredMem;
+  int cooperativeLaunch;
+  int cooperativeMultiDeviceLaunch;
+  std::size_t sharedMemPerBlockOptin;
+  int pageableMemoryAccessUsesHostPageTables;
+  int directManagedMemAccessFromHost;
+  int maxBlocksPerMultiProcessor;
+  int accessPolicyMaxWindowSize;
+  std::size_t reservedSharedMemPerBlock;
 };
 
 cudaError_t cudaGetDeviceCount(int* count);
@@ -90,6 +182,8 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceSynchronize();
+// Ends nothing: allocations stay, and so does the error that a failed kernel has left.
+cudaError_t cudaDeviceReset();
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaCtxResetPersistingL2Cache();
@@ -99,11 +193,16 @@ cudaError_t cudaCtxResetPersistingL2Cache();
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 
+// The default stream under its two other names.
+inline const cudaStream_t cudaStreamLegacy = reinterpret_cast<cudaStream_t>(1);
+inline const cudaStream_t cudaStreamPerThread = reinterpret_cast<cudaStream_t>(2);
 inline constexpr unsigned cudaStreamDefault = 0;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0;
 inline constexpr unsigned cudaEventBlockingSync = 1;
 inline constexpr unsigned cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaEventInterprocess = 4;
+inline constexpr unsigned cudaEventRecordDefault = 0;
 inline constexpr unsigned cudaEventWaitDefault = 0;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
@@ -134,7 +233,11 @@ enum cudaMemcpyKind : int {
 
 enum cudaMemAllocationType : int { cudaMemAllocationTypePinned = 1 };
 enum cudaMemAllocationHandleType : int { cudaMemHandleTypeNone = 0 };
-enum cudaMemLocationType : int { cudaMemLocationTypeDevice = 1 };
+enum cudaMemLocationType : int {
+  cudaMemLocationTypeInvalid = 0,
+  cudaMemLocationTypeDevice = 1,
+  cudaMemLocationTypeHost = 2,
+};
 
 struct cudaMemLocation {
   cudaMemLocationType type;
@@ -166,6 +269,37 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes);
 cudaError_t cudaFreeHost(void* pointer);
+// Host and kernels read and write it. It lies in device memory, so that accesses are checked and counted.
+inline constexpr unsigned cudaMemAttachGlobal = 1;
+inline constexpr unsigned cudaMemAttachHost = 2;
+inline constexpr unsigned cudaMemAttachSingle = 4;
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal);
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
+  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+// Page-locked memory has the same address on the device.
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* pointer);
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
+  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
+}
+
+enum cudaMemoryType : int {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3,
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+};
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 
 // Pools hold no memory of their own here; their attributes are kept and change nothing.
@@ -240,9 +374,26 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, s
                                     {"cudaMemcpyFromSymbol", bytes, offset, sizeof(T)});
 }
 template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                      cudaMemcpyKind = cudaMemcpyDeviceToHost,
+                                      cudaStream_t stream = nullptr) {
+  const void* const from = &symbol;
+  return lab::emulator::copy_symbol(to, static_cast<const std::byte*>(from) + offset,
+                                    {"cudaMemcpyFromSymbolAsync", bytes, offset, sizeof(T), stream, false});
+}
+template <class T>
+cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
+  *bytes = sizeof(T);
+  return cudaSuccess;
+}
+template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
   *address = const_cast<std::remove_cv_t<T>*>(&symbol);
   return lab::emulator::register_symbol(*address, sizeof(T));
+}
+template <class P, class T>
+cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
+  return cudaGetSymbolAddress(reinterpret_cast<void**>(address), symbol);
 }
 
 // ---- kernels

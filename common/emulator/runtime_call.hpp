@@ -14,6 +14,14 @@ void note_host_copy(const char* function);
 // Never allowed in a launch; `instead` says what is.
 void note_forbidden(const char* function, const char* instead);
 
+// Whether the address is managed memory, which host code may touch as kernels do.
+bool is_managed(const void* pointer);
+// Whether it is page-locked host memory, which kernels may touch.
+bool is_host_memory_of_the_device(const void* pointer);
+
+// The next failure of a launch is that of an assertion: cudaErrorAssert.
+void note_assertion();
+
 // Notes an access of host code to device memory that protection has stopped, and lets it go on; false if that
 // is not what has happened. Safe in a signal handler.
 bool note_host_access(const void* address, const char* verb);

@@ -32,7 +32,8 @@ std::string relative(const std::string& file) {
 
 // What a kernel's author did not write: the emulator's headers, and the system's.
 bool is_shim(const std::string& file) {
-  return file.rfind("common/emulator/", 0) == 0 || file.rfind("/usr/", 0) == 0 || file.empty();
+  return file.rfind("common/emulator/", 0) == 0 || file.find("/common/emulator/") != std::string::npos ||
+         file.rfind("/usr/", 0) == 0 || file.empty();
 }
 
 #if defined(LAB_EMULATOR_BACKTRACE)

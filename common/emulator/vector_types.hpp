@@ -12,7 +12,7 @@ namespace lab::emulator {
 // splits copies of integers into copies of the elements.
 template <std::size_t bytes>
 struct whole {
-  typedef std::uint8_t type __attribute__((vector_size(bytes), may_alias));
+  typedef std::uint8_t type __attribute__((vector_size(bytes < 16 ? bytes : 16), may_alias));
 };
 
 // Fails the launch whose kernel accesses a vector of `bytes` at an address that is no multiple of it; returns
@@ -31,7 +31,9 @@ __forceinline__ void copy_whole(Vector* to, const Vector* from) {
       refuse_misaligned(address, sizeof(Vector));
   }
 #endif
-  *reinterpret_cast<type*>(to) = *reinterpret_cast<const type*>(from);
+  // 32 bytes are two accesses of 16.
+  for (std::size_t part = 0; part < sizeof(Vector) / sizeof(type); ++part)
+    reinterpret_cast<type*>(to)[part] = reinterpret_cast<const type*>(from)[part];
 }
 
 }  // namespace lab::emulator
@@ -57,9 +59,11 @@ struct emulated_vector3 {
 };
 
 template <class Element>
-struct alignas(4 * sizeof(Element)) emulated_vector4 {
+struct alignas(4 * sizeof(Element) < 16 ? 4 * sizeof(Element) : 16) emulated_vector4 {
   Element x, y, z, w;
   emulated_vector4() = default;
+  constexpr emulated_vector4(Element x_value, Element y_value, Element z_value = {})
+      : x(x_value), y(y_value), z(z_value), w() {}
   constexpr emulated_vector4(Element x_value, Element y_value, Element z_value, Element w_value)
       : x(x_value), y(y_value), z(z_value), w(w_value) {}
   __forceinline__ emulated_vector4(const emulated_vector4& other) { lab::emulator::copy_whole(this, &other); }
@@ -89,25 +93,50 @@ struct alignas(4 * sizeof(Element)) emulated_vector4 {
   LAB_EMULATOR_MAKE3(prefix, element)          \
   LAB_EMULATOR_VECTOR4(prefix, element)
 
+#define LAB_EMULATOR_VECTOR1(prefix, element)                       \
+  struct prefix##1 {                                                \
+    element x;                                                      \
+  };                                                                \
+  __forceinline__ constexpr prefix##1 make_##prefix##1(element x) { \
+    return {x};                                                     \
+  }
+
 LAB_EMULATOR_VECTORS(char, signed char)
 LAB_EMULATOR_VECTORS(uchar, unsigned char)
 LAB_EMULATOR_VECTORS(short, short)
 LAB_EMULATOR_VECTORS(ushort, unsigned short)
 LAB_EMULATOR_VECTORS(int, int)
+LAB_EMULATOR_VECTORS(long, long)
+LAB_EMULATOR_VECTORS(ulong, unsigned long)
+LAB_EMULATOR_VECTORS(longlong, long long)
+LAB_EMULATOR_VECTORS(ulonglong, unsigned long long)
 LAB_EMULATOR_VECTORS(float, float)
+LAB_EMULATOR_VECTORS(double, double)
 LAB_EMULATOR_VECTOR2(uint, unsigned)
 LAB_EMULATOR_MAKE3(uint, unsigned)  // uint3 itself is the type of threadIdx
 LAB_EMULATOR_VECTOR4(uint, unsigned)
-LAB_EMULATOR_VECTOR2(longlong, long long)
-LAB_EMULATOR_VECTOR2(ulonglong, unsigned long long)
-LAB_EMULATOR_VECTOR2(double, double)
+LAB_EMULATOR_VECTOR1(char, signed char)
+LAB_EMULATOR_VECTOR1(uchar, unsigned char)
+LAB_EMULATOR_VECTOR1(short, short)
+LAB_EMULATOR_VECTOR1(ushort, unsigned short)
+LAB_EMULATOR_VECTOR1(int, int)
+LAB_EMULATOR_VECTOR1(uint, unsigned)
+LAB_EMULATOR_VECTOR1(long, long)
+LAB_EMULATOR_VECTOR1(ulong, unsigned long)
+LAB_EMULATOR_VECTOR1(longlong, long long)
+LAB_EMULATOR_VECTOR1(ulonglong, unsigned long long)
+LAB_EMULATOR_VECTOR1(float, float)
+LAB_EMULATOR_VECTOR1(double, double)
 
+// CUDA 13's names, which say the alignment.
+using double4_16a = double4;
+using long4_16a = long4;
+using ulong4_16a = ulong4;
+using longlong4_16a = longlong4;
+using ulonglong4_16a = ulonglong4;
+
+#undef LAB_EMULATOR_VECTOR1
 #undef LAB_EMULATOR_VECTORS
 #undef LAB_EMULATOR_VECTOR4
 #undef LAB_EMULATOR_MAKE3
 #undef LAB_EMULATOR_VECTOR2
-
-using double3 = emulated_vector3<double>;
-__forceinline__ constexpr double3 make_double3(double x, double y, double z) {
-  return {x, y, z};
-}

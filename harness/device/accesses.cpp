@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "common/emulator/observed/observation.hpp"
-#include "common/emulator/observed/source_lines.hpp"
+#include "common/emulator/source_lines.hpp"
 #include "harness/device/observed_fault.hpp"
 
 namespace lab {

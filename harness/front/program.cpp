@@ -77,6 +77,7 @@ void take_own_arguments(const verb& chosen, std::vector<std::string>& arguments)
       arguments.erase(end, arguments.end());
     }
   }
+  if (chosen.words_for_compiler != nullptr) *chosen.words_for_compiler = take_compiler_words(arguments);
   refuse_empty_values(*chosen.app, arguments);
   if (chosen.parameters != nullptr) *chosen.parameters = take_parameters(*chosen.app, arguments);
   if (chosen.option_names != nullptr) *chosen.option_names = option_names(*chosen.app);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/emulator/observed/recorder.hpp"
+#include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
@@ -27,8 +28,10 @@ __attribute__((always_inline)) inline void access(std::uintptr_t address, unsign
   if (aligned && address % bytes != 0 && the_callbacks.stream != nullptr) [[unlikely]]
     the_callbacks.observer->stop_misaligned(address, bytes, operation, place_of_return(return_address));
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
-    if (the_callbacks.stream == nullptr)
+    if (the_callbacks.stream == nullptr) {
+      if (is_managed(reinterpret_cast<const void*>(address))) return;
       return the_callbacks.observer->host_access(place_of_return(return_address));
+    }
     the_callbacks.observer->access_global(address, bytes, operation, strong, place_of_return(return_address));
   } else if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
     the_callbacks.observer->access_shared(address, bytes, operation, strong, place_of_return(return_address));

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "harness/front/command_line/options.hpp"
+#include "harness/front/emulate/toolchain.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/workers/devices.hpp"
@@ -359,18 +360,22 @@ verb check_verb(CLI::App& program) {
 
 verb compare_verb(CLI::App& program) {
   const auto options = std::make_shared<compare_options>();
+  CLI::App* app = program.add_subcommand(
       "compare", "two result files: what became faster or slower, and what cannot be told");
-      app->add_option("old", options->older, "result file of lab run --json, or a folder of such files")
-          ->type_name("OLD") app->add_option("new", options->newer, "the same of what is to be judged")
-          ->type_name("NEW")
-          ->required();
-      add_threshold(*app, options->threshold);
-      app->add_flag("--markdown", options->markdown, "print Markdown, for a pull request");
-      app->footer(
-          "Record both sides with lab run --repeat 5 --json FILE: the medians of processes move more than "
-          "the\n"
-          "samples of one process say. Exit code 1: a row became slower, or fails that was right.");
-      .perform = [options] { return compare_results(*options); },
+  app->add_option("old", options->older, "result file of lab run --json, or a folder of such files")
+      ->type_name("OLD")
+      ->required();
+  app->add_option("new", options->newer, "the same of what is to be judged")->type_name("NEW")->required();
+  add_threshold(*app, options->threshold);
+  app->add_flag("--markdown", options->markdown, "print Markdown, for a pull request");
+  add_json(*app, options->json_path);
+  app->footer(
+      "Record both sides with lab run --repeat 5 --json FILE: the medians of processes move more than the\n"
+      "samples of one process say. Exit code 1: a row became slower, or fails that was right.");
+  const auto no_track = [](const auto&) { return std::vector<track_selection>{}; };
+  return {.app = app,
+          .perform = [options] { return compare_results(*options); },
+          .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
 }
 
 verb doctor_verb(CLI::App& program) {
@@ -391,9 +396,9 @@ verb doctor_verb(CLI::App& program) {
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,   verify_verb, bench_verb,     apply_verb,
-                                        profile_verb, draw_verb,  trace_verb,  translate_verb, compare_verb,
-                                        new_verb,     check_verb, doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,  verify_verb, bench_verb,     apply_verb,
+                                        profile_verb, draw_verb, trace_verb,  translate_verb, emulate_verb,
+                                        compare_verb, new_verb,  check_verb,  doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

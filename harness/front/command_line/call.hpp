@@ -21,6 +21,7 @@ struct verb {
   std::vector<parameter_argument>* parameters = nullptr;
   std::vector<std::string>* option_names = nullptr;
   std::vector<std::string>* after_dashes = nullptr;
+  compiler_words* words_for_compiler = nullptr;  // -I, -D and so on, which have one dash and a value
 };
 
 // By name.

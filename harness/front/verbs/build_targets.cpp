@@ -33,7 +33,8 @@ stage_selector changed_among(const stage_selector& select) {
 }  // namespace
 
 std::vector<std::string> build_targets(const build_request& request) {
-  std::vector<std::string> targets;
+  std::vector<std::string> targets = request.also;
+  if (!request.select) return targets;
   for (const backend kind : needed_backends(request.device)) {
     add_targets(worker_set(kind), request.select, targets);
     if (kind != backend::emulator) continue;

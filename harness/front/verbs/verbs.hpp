@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/emulate/compile.hpp"
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/run/session.hpp"
 #include "harness/front/selection/parameters.hpp"
@@ -75,8 +76,9 @@ int trace_stage(const trace_options& options);
 struct build_request {
   std::string device;
   stage_selector select;
-  bool counts = false;    // with observed kernels, on the emulator
-  bool verifies = false;  // which takes observed kernels as well, of stages that changed
+  bool counts = false;                 // with observed kernels, on the emulator
+  bool verifies = false;               // which takes observed kernels as well, of stages that changed
+  std::vector<std::string> also = {};  // targets that no stage has
 };
 [[nodiscard]] std::vector<std::string> build_targets(const build_request& request);
 
@@ -122,6 +124,7 @@ struct new_options {
 int make_new(const new_options& options);
 
 int check_exercise(const check_request& options);
+
 struct compare_options {
   std::string older;  // a result file, or a folder of them
   std::string newer;
@@ -131,6 +134,18 @@ struct compare_options {
 };
 // Exit code 1 where a row became slower, or fails that was right.
 int compare_results(const compare_options& options);
+
+struct emulate_options {
+  std::vector<std::string> files;
+  std::vector<std::string> arguments;  // the program's own
+  compiler_words words;
+  bool observe = false;
+  std::optional<double> timeout_seconds;
+  std::string memory;
+};
+// Compiles a CUDA program for the emulator and runs it. Returns the program's exit code, 1 if that is 0 and a
+// kernel has failed or the program was ended, 128 and the signal's number if it died of one.
+int emulate_program(const emulate_options& options);
 
 struct doctor_options {
   std::string json_path;

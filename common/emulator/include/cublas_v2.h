@@ -1,0 +1,277 @@
+// The common operations of cuBLAS, in column-major order, as plain kernels of the emulator: the results of
+// the library, and nothing of its speed.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstddef>
+
+enum cublasStatus_t : int {
+  CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_NOT_INITIALIZED = 1,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
+  CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_ARCH_MISMATCH = 8,
+  CUBLAS_STATUS_MAPPING_ERROR = 11,
+  CUBLAS_STATUS_EXECUTION_FAILED = 13,
+  CUBLAS_STATUS_INTERNAL_ERROR = 14,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15,
+};
+using cublasStatus = cublasStatus_t;
+enum cublasOperation_t : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
+enum cublasPointerMode_t : int { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
+enum cublasMath_t : int {
+  CUBLAS_DEFAULT_MATH = 0,
+  CUBLAS_TENSOR_OP_MATH = 1,
+  CUBLAS_PEDANTIC_MATH = 2,
+  CUBLAS_TF32_TENSOR_OP_MATH = 3,
+};
+struct cublasContext {};
+using cublasHandle_t = cublasContext*;
+
+inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  *handle = new cublasContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline const char* cublasGetStatusString(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS ? "success" : "the operation failed";
+}
+inline cublasStatus_t cublasSetVector(int count, int bytes, const void* from, int from_step, void* to,
+                                      int to_step) {
+  const auto size = static_cast<std::size_t>(bytes);
+  const bool done = cudaMemcpy2D(to, size * static_cast<std::size_t>(to_step), from,
+                                 size * static_cast<std::size_t>(from_step), size,
+                                 static_cast<std::size_t>(count), cudaMemcpyDefault) == cudaSuccess;
+  return done ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+}
+inline cublasStatus_t cublasGetVector(int count, int bytes, const void* from, int from_step, void* to,
+                                      int to_step) {
+  return cublasSetVector(count, bytes, from, from_step, to, to_step);
+}
+inline cublasStatus_t cublasSetMatrix(int rows, int columns, int bytes, const void* from, int from_rows,
+                                      void* to, int to_rows) {
+  const auto size = static_cast<std::size_t>(bytes);
+  const bool done =
+      cudaMemcpy2D(to, size * static_cast<std::size_t>(to_rows), from,
+                   size * static_cast<std::size_t>(from_rows), size * static_cast<std::size_t>(rows),
+                   static_cast<std::size_t>(columns), cudaMemcpyDefault) == cudaSuccess;
+  return done ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+}
+inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const void* from, int from_rows,
+                                      void* to, int to_rows) {
+  return cublasSetMatrix(rows, columns, bytes, from, from_rows, to, to_rows);
+}
+
+namespace lab::emulator {
+
+// One thread for each element of the result.
+template <class T>
+struct matrix_product {
+  bool a_turned, b_turned;
+  long long m, n, k;
+  T alpha, beta;
+  const T *a, *b;
+  T* c;
+  long long a_rows, b_rows, c_rows, a_stride, b_stride, c_stride;
+};
+template <class T>
+void multiply_matrices(matrix_product<T> p) {
+  const long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= p.m * p.n) return;
+  const long long row = at % p.m, column = at / p.m, batch = blockIdx.y;
+  const T *const a = p.a + batch * p.a_stride, *const b = p.b + batch * p.b_stride;
+  T sum = 0;
+  for (long long i = 0; i < p.k; ++i)
+    sum += a[p.a_turned ? i + row * p.a_rows : row + i * p.a_rows] *
+           b[p.b_turned ? column + i * p.b_rows : i + column * p.b_rows];
+  T& result = p.c[batch * p.c_stride + row + column * p.c_rows];
+  result = p.alpha * sum + (p.beta != 0 ? p.beta * result : T{0});
+}
+
+// One thread for all: the order of the additions is that of the elements.
+enum class vector_operation { axpy, dot, nrm2, asum, scal, copy, swap };
+template <class T>
+void do_vectors(vector_operation what, long long n, T alpha, T* x, long long x_step, T* y, long long y_step,
+                T* result) {
+  double sum = 0;
+  for (long long i = 0; i < n; ++i) {
+    T& first = x[i * x_step];
+    switch (what) {
+      case vector_operation::axpy:
+        y[i * y_step] += alpha * first;
+        break;
+      case vector_operation::dot:
+        sum += static_cast<double>(first) * static_cast<double>(y[i * y_step]);
+        break;
+      case vector_operation::nrm2:
+        sum += static_cast<double>(first) * static_cast<double>(first);
+        break;
+      case vector_operation::asum:
+        sum += std::fabs(static_cast<double>(first));
+        break;
+      case vector_operation::scal:
+        first *= alpha;
+        break;
+      case vector_operation::copy:
+        y[i * y_step] = first;
+        break;
+      case vector_operation::swap: {
+        const T kept = first;
+        first = y[i * y_step];
+        y[i * y_step] = kept;
+      }
+    }
+  }
+  if (result != nullptr) *result = static_cast<T>(what == vector_operation::nrm2 ? std::sqrt(sum) : sum);
+}
+
+inline cublasStatus_t status_of(cudaError_t error) {
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+template <class T>
+cublasStatus_t product(const matrix_product<T>& p, unsigned batches) {
+  if (p.m < 0 || p.n < 0 || p.k < 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (p.m == 0 || p.n == 0 || batches == 0) return CUBLAS_STATUS_SUCCESS;
+  constexpr unsigned threads = 128;
+  const cudaLaunchConfig_t config{{static_cast<unsigned>((p.m * p.n + threads - 1) / threads), batches},
+                                  threads};
+  return status_of(cudaLaunchKernelEx(&config, multiply_matrices<T>, p));
+}
+template <class T>
+cublasStatus_t vectors(vector_operation what, int n, T alpha, const T* x, int x_step, const T* y, int y_step,
+                       T* result) {
+  const cudaLaunchConfig_t config{1, 1};
+  return status_of(cudaLaunchKernelEx(&config, do_vectors<T>, what, n, alpha, const_cast<T*>(x), x_step,
+                                      const_cast<T*>(y), y_step, result));
+}
+
+}  // namespace lab::emulator
+
+inline cublasStatus_t cublasSgemm(cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m,
+                                  int n, int k, const float* alpha, const float* a, int a_rows,
+                                  const float* b, int b_rows, const float* beta, float* c, int c_rows) {
+  return lab::emulator::product<float>({a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, *alpha, *beta,
+                                        a, b, c, a_rows, b_rows, c_rows, 0, 0, 0},
+                                       1);
+}
+inline cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t a_form,
+                                                cublasOperation_t b_form, int m, int n, int k,
+                                                const float* alpha, const float* a, int a_rows,
+                                                long long a_stride, const float* b, int b_rows,
+                                                long long b_stride, const float* beta, float* c, int c_rows,
+                                                long long c_stride, int batches) {
+  return lab::emulator::product<float>({a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, *alpha, *beta,
+                                        a, b, c, a_rows, b_rows, c_rows, a_stride, b_stride, c_stride},
+                                       static_cast<unsigned>(batches));
+}
+// A vector is a matrix of one column whose next column is never looked at.
+inline cublasStatus_t cublasSgemv(cublasHandle_t, cublasOperation_t form, int m, int n, const float* alpha,
+                                  const float* a, int a_rows, const float* x, int x_step, const float* beta,
+                                  float* y, int y_step) {
+  const bool turned = form != CUBLAS_OP_N;
+  // As a product of one row: y' = x' A'. Steps of the vectors are the rows of the matrices.
+  return lab::emulator::product<float>({false, !turned, 1, turned ? n : m, turned ? m : n, *alpha, *beta, x,
+                                        a, y, x_step, a_rows, y_step, 0, 0, 0},
+                                       1);
+}
+inline cublasStatus_t cublasSaxpy(cublasHandle_t, int n, const float* alpha, const float* x, int x_step,
+                                  float* y, int y_step) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::axpy, n, *alpha, x, x_step, y, y_step,
+                                       nullptr);
+}
+inline cublasStatus_t cublasSdot(cublasHandle_t, int n, const float* x, int x_step, const float* y,
+                                 int y_step, float* result) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::dot, n, 0, x, x_step, y, y_step,
+                                       result);
+}
+inline cublasStatus_t cublasSnrm2(cublasHandle_t, int n, const float* x, int x_step, float* result) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::nrm2, n, 0, x, x_step, nullptr, 0,
+                                       result);
+}
+inline cublasStatus_t cublasSasum(cublasHandle_t, int n, const float* x, int x_step, float* result) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::asum, n, 0, x, x_step, nullptr, 0,
+                                       result);
+}
+inline cublasStatus_t cublasSscal(cublasHandle_t, int n, const float* alpha, float* x, int x_step) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::scal, n, *alpha, x, x_step, nullptr,
+                                       0, nullptr);
+}
+inline cublasStatus_t cublasScopy(cublasHandle_t, int n, const float* x, int x_step, float* y, int y_step) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::copy, n, 0, x, x_step, y, y_step,
+                                       nullptr);
+}
+inline cublasStatus_t cublasSswap(cublasHandle_t, int n, float* x, int x_step, float* y, int y_step) {
+  return lab::emulator::vectors<float>(lab::emulator::vector_operation::swap, n, 0, x, x_step, y, y_step,
+                                       nullptr);
+}
+inline cublasStatus_t cublasDgemm(cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m,
+                                  int n, int k, const double* alpha, const double* a, int a_rows,
+                                  const double* b, int b_rows, const double* beta, double* c, int c_rows) {
+  return lab::emulator::product<double>({a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, *alpha, *beta,
+                                         a, b, c, a_rows, b_rows, c_rows, 0, 0, 0},
+                                        1);
+}
+inline cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t, cublasOperation_t a_form,
+                                                cublasOperation_t b_form, int m, int n, int k,
+                                                const double* alpha, const double* a, int a_rows,
+                                                long long a_stride, const double* b, int b_rows,
+                                                long long b_stride, const double* beta, double* c, int c_rows,
+                                                long long c_stride, int batches) {
+  return lab::emulator::product<double>({a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, *alpha, *beta,
+                                         a, b, c, a_rows, b_rows, c_rows, a_stride, b_stride, c_stride},
+                                        static_cast<unsigned>(batches));
+}
+// A vector is a matrix of one column whose next column is never looked at.
+inline cublasStatus_t cublasDgemv(cublasHandle_t, cublasOperation_t form, int m, int n, const double* alpha,
+                                  const double* a, int a_rows, const double* x, int x_step,
+                                  const double* beta, double* y, int y_step) {
+  const bool turned = form != CUBLAS_OP_N;
+  // As a product of one row: y' = x' A'. Steps of the vectors are the rows of the matrices.
+  return lab::emulator::product<double>({false, !turned, 1, turned ? n : m, turned ? m : n, *alpha, *beta, x,
+                                         a, y, x_step, a_rows, y_step, 0, 0, 0},
+                                        1);
+}
+inline cublasStatus_t cublasDaxpy(cublasHandle_t, int n, const double* alpha, const double* x, int x_step,
+                                  double* y, int y_step) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::axpy, n, *alpha, x, x_step, y,
+                                        y_step, nullptr);
+}
+inline cublasStatus_t cublasDdot(cublasHandle_t, int n, const double* x, int x_step, const double* y,
+                                 int y_step, double* result) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::dot, n, 0, x, x_step, y, y_step,
+                                        result);
+}
+inline cublasStatus_t cublasDnrm2(cublasHandle_t, int n, const double* x, int x_step, double* result) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::nrm2, n, 0, x, x_step, nullptr, 0,
+                                        result);
+}
+inline cublasStatus_t cublasDasum(cublasHandle_t, int n, const double* x, int x_step, double* result) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::asum, n, 0, x, x_step, nullptr, 0,
+                                        result);
+}
+inline cublasStatus_t cublasDscal(cublasHandle_t, int n, const double* alpha, double* x, int x_step) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::scal, n, *alpha, x, x_step, nullptr,
+                                        0, nullptr);
+}
+inline cublasStatus_t cublasDcopy(cublasHandle_t, int n, const double* x, int x_step, double* y, int y_step) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::copy, n, 0, x, x_step, y, y_step,
+                                        nullptr);
+}
+inline cublasStatus_t cublasDswap(cublasHandle_t, int n, double* x, int x_step, double* y, int y_step) {
+  return lab::emulator::vectors<double>(lab::emulator::vector_operation::swap, n, 0, x, x_step, y, y_step,
+                                        nullptr);
+}

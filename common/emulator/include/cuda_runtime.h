@@ -1,0 +1,54 @@
+// CUDA's runtime for a program that `lab emulate` runs. The rewriter reads the markers that the keywords
+// become.
+#pragma once
+
+// What nvcc includes of its own accord.
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "common/emulator/cuda_runtime.hpp"
+#include "common/emulator/program/program_api.hpp"
+
+// A host file may have functions of these names itself: nvcc has them in .cu files alone.
+#ifdef __CUDACC__
+#include "common/emulator/program/device_functions.hpp"
+#endif
+
+#define CUDA_VERSION 13000
+#define CUDART_CB
+#define CUDARTAPI
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __grid_constant__
+#undef __align__
+#undef __launch_bounds__
+#define __global__ __lab_global__
+#define __device__ __lab_device__
+#define __host__ __lab_host__
+#define __shared__ __lab_shared__
+#define __constant__ __lab_constant__
+#define __managed__ __lab_managed__
+#define __grid_constant__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __block_size__(...)
+#define __nv_pure__
+#define __device_builtin__
+#define __inline_hint__
+#define __cudart_builtin__
+#define __builtin_align__(bytes) __align__(bytes)
+#define nv_noinline __attribute__((noinline))

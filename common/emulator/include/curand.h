@@ -1,0 +1,66 @@
+// cuRAND's generators for the host: arrays of numbers with the same distributions, and not the same numbers.
+#pragma once
+
+#include <curand_kernel.h>
+
+#include <vector>
+
+enum curandStatus_t : int {
+  CURAND_STATUS_SUCCESS = 0,
+  CURAND_STATUS_NOT_INITIALIZED = 101,
+  CURAND_STATUS_LAUNCH_FAILURE = 201
+};
+using curandStatus = curandStatus_t;
+enum curandRngType_t : int {
+  CURAND_RNG_PSEUDO_DEFAULT = 100,
+  CURAND_RNG_PSEUDO_XORWOW = 101,
+  CURAND_RNG_PSEUDO_MRG32K3A = 121,
+  CURAND_RNG_PSEUDO_MTGP32 = 141,
+  CURAND_RNG_PSEUDO_MT19937 = 142,
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
+};
+using curandGenerator_t = curandState*;
+
+inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t) {
+  *generator = new curandState;
+  curand_init(0, 0, 0, *generator);
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type) {
+  return curandCreateGenerator(generator, type);
+}
+inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
+                                                         unsigned long long seed) {
+  curand_init(seed, 0, 0, generator);
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetStream(curandGenerator_t, cudaStream_t) {
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
+  delete generator;
+  return CURAND_STATUS_SUCCESS;
+}
+namespace lab_samples {
+template <class T, class Draw>
+curandStatus_t fill(T* to, std::size_t count, Draw draw) {
+  std::vector<T> values(count);
+  for (T& value : values) value = draw();
+  const bool done = cudaMemcpy(to, values.data(), count * sizeof(T), cudaMemcpyDefault) == cudaSuccess;
+  return done ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
+}
+}  // namespace lab_samples
+inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* to, std::size_t count) {
+  return lab_samples::fill(to, count, [&] { return curand(generator); });
+}
+inline curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* to, std::size_t count) {
+  return lab_samples::fill(to, count, [&] { return curand_uniform(generator); });
+}
+inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* to,
+                                                  std::size_t count) {
+  return lab_samples::fill(to, count, [&] { return curand_uniform_double(generator); });
+}
+inline curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* to, std::size_t count,
+                                           float mean, float deviation) {
+  return lab_samples::fill(to, count, [&] { return mean + deviation * curand_normal(generator); });
+}

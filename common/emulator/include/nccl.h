@@ -1,0 +1,2 @@
+// Refused by name.
+#error "NCCL needs several GPUs and is not emulated"

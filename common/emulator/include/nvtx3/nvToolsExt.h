@@ -1,0 +1,4 @@
+// Part of nvToolsExt.h here.
+#pragma once
+
+#include <nvToolsExt.h>

@@ -1,0 +1,346 @@
+#include "common/emulator/program/program_api.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "common/emulator/device_memory.hpp"
+#include "common/emulator/diagnostics.hpp"
+#include "common/emulator/emulator.hpp"
+#include "common/emulator/errors.hpp"
+#include "common/emulator/observer.hpp"
+#include "common/emulator/program/grid_barrier.hpp"
+#include "common/emulator/runtime_call.hpp"
+#include "common/emulator/scheduler.hpp"
+#include "common/emulator/shared_variables.hpp"
+
+using namespace lab::emulator;
+
+namespace {
+
+constexpr std::size_t pitch_alignment = 512;
+
+cudaError_t accept() {
+  return finish(cudaSuccess);
+}
+cudaError_t accept_device(int device) {
+  return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+std::size_t pitch_of(std::size_t width_bytes) {
+  return (width_bytes + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+}
+
+}  // namespace
+
+// ---- device
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return accept();
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  *config = cudaFuncCachePreferNone;
+  return accept();
+}
+cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) {
+  return accept();
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return accept();
+}
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  *config = cudaSharedMemBankSizeFourByte;
+  return accept();
+}
+cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
+  return accept();
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) {
+  return accept();
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  constexpr std::size_t stack_bytes = 1024, printf_bytes = 1 << 20, heap_bytes = 8 << 20;
+  *value = limit == cudaLimitStackSize        ? stack_bytes
+           : limit == cudaLimitPrintfFifoSize ? printf_bytes
+           : limit == cudaLimitMallocHeapSize ? heap_bytes
+                                              : 0;
+  return accept();
+}
+cudaError_t cudaSetDeviceFlags(unsigned) {
+  return accept();
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = cudaDeviceScheduleAuto;
+  return accept();
+}
+cudaError_t cudaSetValidDevices(int*, int) {
+  return accept();
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
+  *device = 0;
+  return accept();
+}
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  return accept_device(device);
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char*) {
+  *device = 0;
+  return accept();
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  if (length > 0) std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+  return accept_device(device);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return accept();
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = 0;
+  return finish(device == 0 && peer == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return finish(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return finish(cudaErrorPeerAccessNotEnabled);
+}
+cudaError_t cudaThreadSynchronize() {
+  return cudaDeviceSynchronize();
+}
+cudaError_t cudaThreadExit() {
+  return cudaDeviceReset();
+}
+cudaError_t cudaThreadSetCacheConfig(cudaFuncCache) {
+  return accept();
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  if (attributes == nullptr || kernel == nullptr) return finish(cudaErrorInvalidValue);
+  *attributes = {};
+  for (const shared_variable& variable : shared_variables(kernel))
+    attributes->sharedSizeBytes += variable.bytes;
+  attributes->maxThreadsPerBlock = static_cast<int>(block_size_limit);
+  attributes->ptxVersion = attributes->binaryVersion = 90;
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(shared_bytes_default);
+  attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+  return accept();
+}
+
+// ---- streams and events
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  *priority = 0;
+  return finish(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  *flags = cudaStreamDefault;
+  return finish(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
+  if (callback == nullptr) return finish(cudaErrorInvalidValue);
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  callback(stream, sticky_error(), data);
+  return accept();
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (function == nullptr) return finish(cudaErrorInvalidValue);
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  if (sticky_error() == cudaSuccess) function(data);
+  return accept();
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t, unsigned) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+// ---- memory
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+  if ((flags & ~known) != 0) return finish(cudaErrorInvalidValue);
+  return cudaMallocHost(pointer, bytes);
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width_bytes, std::size_t height) {
+  if (pitch == nullptr) return finish(cudaErrorInvalidValue);
+  *pitch = pitch_of(width_bytes);
+  return cudaMalloc(pointer, *pitch * height);
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+  if (pointer == nullptr) return finish(cudaErrorInvalidValue);
+  *pointer = {nullptr, pitch_of(extent.width), extent.width, extent.height};
+  return cudaMalloc(&pointer->ptr, pointer->pitch * extent.height * extent.depth);
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
+  if (what == nullptr) return finish(cudaErrorInvalidValue);
+  if (what->srcArray != nullptr || what->dstArray != nullptr) {
+    add_diagnostic("cudaMemcpy3D: arrays belong to textures, which are not emulated");
+    return finish(cudaErrorNotSupported);
+  }
+  const auto at = [](const cudaPitchedPtr& side, const cudaPos& position, std::size_t layer) {
+    return static_cast<char*>(side.ptr) + ((position.z + layer) * side.ysize + position.y) * side.pitch +
+           position.x;
+  };
+  for (std::size_t layer = 0; layer < what->extent.depth; ++layer) {
+    const cudaError_t result = cudaMemcpy2D(at(what->dstPtr, what->dstPos, layer), what->dstPtr.pitch,
+                                            at(what->srcPtr, what->srcPos, layer), what->srcPtr.pitch,
+                                            what->extent.width, what->extent.height, what->kind);
+    if (result != cudaSuccess) return result;
+  }
+  return accept();
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return cudaMemcpy3D(what);
+}
+
+cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size_t width_bytes, std::size_t height) {
+  if (height > 1 && pitch < width_bytes) return finish(cudaErrorInvalidPitchValue);
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t result = cudaMemset(static_cast<char*>(to) + row * pitch, byte, width_bytes);
+    if (result != cudaSuccess) return result;
+  }
+  return accept();
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int byte, std::size_t width_bytes,
+                              std::size_t height, cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return cudaMemset2D(to, pitch, byte, width_bytes, height);
+}
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  if (to_device != 0 || from_device != 0) return finish(cudaErrorInvalidDevice);
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t, int device, cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  if (device != 0 && device != cudaCpuDeviceId) return finish(cudaErrorInvalidDevice);
+  return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned,
+                                 cudaStream_t stream) {
+  return cudaMemPrefetchAsync(
+      pointer, bytes, location.type == cudaMemLocationTypeHost ? cudaCpuDeviceId : location.id, stream);
+}
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t, cudaMemoryAdvise, int) {
+  return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
+  return cudaMemAdvise(pointer, bytes, advice, 0);
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID, const cudaStreamAttrValue*) {
+  return finish(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaProfilerStart() {
+  return accept();
+}
+cudaError_t cudaProfilerStop() {
+  return accept();
+}
+
+// ---- launches
+
+namespace lab::emulator {
+namespace {
+
+options before_cooperation;
+
+}  // namespace
+
+cooperative_launch::cooperative_launch(dim3 grid, bool* possible) {
+  before_cooperation = configuration();
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  constexpr std::uint64_t most = 64;
+  if (active_observer != nullptr && blocks > 1) {
+    add_diagnostic(
+        "a cooperative launch of several blocks cannot be observed, because observed blocks run one after "
+        "the "
+        "other; run it without --observe, or with one block");
+    *possible = false;
+  } else if (blocks > most) {
+    add_diagnostic(format("a cooperative launch of %llu blocks; the emulator runs %llu at the same time",
+                          static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most)));
+    *possible = false;
+  } else {
+    options wanted = before_cooperation;
+    wanted.threads = static_cast<int>(blocks);
+    configure(wanted);
+    *possible = true;
+  }
+  if (*possible) grid_barrier::instance().begin(static_cast<unsigned>(blocks));
+  if (!*possible) finish(cudaErrorCooperativeLaunchTooLarge);
+}
+
+cooperative_launch::~cooperative_launch() {
+  grid_barrier::instance().begin(0);
+  configure(before_cooperation);
+}
+
+grid_barrier& grid_barrier::instance() {
+  static grid_barrier one;
+  return one;
+}
+
+void grid_barrier::begin(unsigned blocks) {
+  blocks_ = blocks;
+  arrived_ = 0;
+}
+
+void grid_barrier::wait(place where) {
+  if (blocks_ == 0) {
+    add_diagnostic(text_of(where) +
+                   ": the grid waits for all of its blocks; launch it with cudaLaunchCooperativeKernel");
+    trap(where);
+  }
+  // The last thread of each block to go on waits for the other blocks, for all of its block.
+  wait_at_barrier(false, where);
+  if (current_thread.number == 0) {
+    const unsigned round = round_.load();
+    if (++arrived_ == blocks_) {
+      arrived_ = 0;
+      ++round_;
+    } else {
+      while (round_.load() == round) {
+        std::this_thread::yield();
+        stop_if_launch_failed();
+      }
+    }
+  }
+  fence();
+  wait_at_barrier(false, where);
+}
+
+void wait_for_grid(place where) {
+  grid_barrier::instance().wait(where);
+}
+
+void assertion_failed(const char* assertion, const char* file, unsigned line, const char* function) {
+  if (!inside_kernel()) {
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    std::abort();
+  }
+  const place where{file, static_cast<int>(line)};
+  const std::string text = format("%s: block %s: thread %s: assertion `%s` failed", text_of(where).c_str(),
+                                  text_of(blockIdx).c_str(), text_of(threadIdx).c_str(), assertion);
+  note_assertion();
+  fail_launch(text);
+}
+
+}  // namespace lab::emulator

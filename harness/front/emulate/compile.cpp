@@ -1,0 +1,350 @@
+#include "harness/front/emulate/compile.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "common/utf8.hpp"
+#include "harness/front/emulate/rewrite.hpp"
+#include "harness/front/emulate/toolchain.hpp"
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+
+namespace lab::front {
+namespace {
+
+// What a compiler may take, so that templates without an end cost an error message and not the machine.
+constexpr rlim_t compiler_memory = rlim_t{6} << 30;
+constexpr std::size_t most_source = std::size_t{256} << 20;  // preprocessed
+constexpr std::size_t most_lines = 60;                       // of what a compiler says
+constexpr std::string_view default_standard = "-std=gnu++20";
+
+bool begins(const std::string& text, std::string_view prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
+
+// Options of nvcc that say nothing to a CPU's compiler.
+bool is_forgotten(const std::string& word) {
+  constexpr std::array<std::string_view, 26> known{"-G",
+                                                   "-lineinfo",
+                                                   "--generate-line-info",
+                                                   "-dc",
+                                                   "-dlink",
+                                                   "-use_fast_math",
+                                                   "-extended-lambda",
+                                                   "--use_fast_math",
+                                                   "--extended-lambda",
+                                                   "-expt-extended-lambda",
+                                                   "--expt-extended-lambda",
+                                                   "--expt-relaxed-constexpr",
+                                                   "-expt-relaxed-constexpr",
+                                                   "-rdc=true",
+                                                   "-rdc=false",
+                                                   "--relocatable-device-code=true",
+                                                   "-m64",
+                                                   "-w",
+                                                   "-restrict",
+                                                   "--restrict",
+                                                   "-O",
+                                                   "-lcudart",
+                                                   "-lcudadevrt",
+                                                   "-lcuda",
+                                                   "-lcurand",
+                                                   "-lcudart_static"};
+  constexpr std::array<std::string_view, 9> beginnings{
+      "-O",    "-g", "-maxrregcount=", "--maxrregcount=", "--ptxas-options=", "-cudart=", "--threads=",
+      "-ftz=", "-W"};
+  return std::find(known.begin(), known.end(), word) != known.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+}
+
+// Those of nvcc that have a value behind them, and say nothing either.
+bool is_forgotten_with_value(const std::string& word) {
+  constexpr std::array<std::string_view, 14> known{
+      "-Xptxas",  "--ptxas-options", "-ccbin",  "--compiler-bindir", "-maxrregcount",
+      "-gencode", "--generate-code", "-code",   "-Xlinker",          "-Xnvlink",
+      "-t",       "-odir",           "-cudart", "--default-stream"};
+  return std::find(known.begin(), known.end(), word) != known.end();
+}
+
+// "sm_80", "compute_80" or "80" is 800.
+std::string architecture_of(const std::string& text) {
+  const std::size_t begin = text.find_first_of("0123456789");
+  const std::size_t end = text.find_first_not_of("0123456789", begin);
+  if (begin == std::string::npos) return "900";  // "native", "all"
+  const std::string digits = text.substr(begin, end == std::string::npos ? end : end - begin);
+  if (digits.size() < 2 || digits.size() > 3)
+    throw usage_error(fmt::format("-arch needs an architecture such as sm_90, not '{}'", text));
+  return digits + "0";
+}
+
+// The emulator's headers need C++20; a later standard is taken.
+std::string standard_of(const std::string& text) {
+  const std::string name = begins(text, "gnu++") ? text.substr(5) : begins(text, "c++") ? text.substr(3) : "";
+  if (name == "23" || name == "2b" || name == "26" || name == "2c") return "-std=gnu++" + name;
+  constexpr std::array<std::string_view, 10> older{"98", "03", "0x", "11", "1y",
+                                                   "14", "1z", "17", "2a", "20"};
+  const bool is_c = text == "c99" || text == "c11" || text == "gnu99" || text == "gnu11";
+  if (!is_c && std::find(older.begin(), older.end(), name) == older.end())
+    throw usage_error(fmt::format("-std={} is no standard of C++", text));
+  return std::string(default_standard);
+}
+
+std::string first_lines(const std::string& text) {
+  std::string shown;
+  std::istringstream stream(text);
+  std::string line;
+  std::size_t count = 0;
+  while (std::getline(stream, line)) {
+    if (++count > most_lines) {
+      shown += "... and more\n";
+      break;
+    }
+    shown += escaped(line, true) + "\n";
+  }
+  if (shown.ends_with('\n')) shown.pop_back();
+  return shown;
+}
+
+// The memory that the processes which are started in this scope may have.
+class memory_limit {
+ public:
+  memory_limit() {
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit limited = before_;
+    limited.rlim_cur = std::min(compiler_memory, before_.rlim_cur);
+    setrlimit(RLIMIT_AS, &limited);
+  }
+  memory_limit(const memory_limit&) = delete;
+  memory_limit& operator=(const memory_limit&) = delete;
+  ~memory_limit() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+void run_compiler(const std::vector<std::string>& command, std::chrono::seconds time_limit,
+                  const std::string& what) {
+  const memory_limit limit;
+  const command_result result = run_command(command, time_limit);
+  if (result.ending.by_signal || result.ending.code != 0) {
+    throw usage_error(fmt::format(
+        "{}:\n{}", what,
+        result.output.empty() ? "the compiler " + result.ending.description() : first_lines(result.output)));
+  }
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file && text.empty()) throw environment_error(fmt::format("{} cannot be read", path));
+  if (text.size() > most_source)
+    throw usage_error(
+        fmt::format("with all that it includes the program is larger than {} MiB", most_source >> 20));
+  return text;
+}
+
+enum class source_kind { cuda, cplusplus, c, object };
+
+source_kind kind_of(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension();
+  if (extension == ".cu" || extension == ".cuh") return source_kind::cuda;
+  if (extension == ".cpp" || extension == ".cc" || extension == ".cxx" || extension == ".C" ||
+      extension == ".c++")
+    return source_kind::cplusplus;
+  if (extension == ".c") return source_kind::c;
+  if (extension == ".o" || extension == ".a" || extension == ".so") return source_kind::object;
+  throw usage_error(
+      fmt::format("{}: is no source that is known by its name (.cu, .cpp, .cc, .cxx, .c, .o, .a)", path));
+}
+
+class compilation {
+ public:
+  compilation(const compile_request& request, emulation_toolchain tools)
+      : request_(request), tools_(std::move(tools)) {}
+
+  // The object of one source.
+  std::string compile(const std::string& source, std::size_t number) {
+    const source_kind kind = kind_of(source);
+    if (kind == source_kind::object) return source;
+    const std::string stem = fmt::format("{}/{}", request_.folder, number);
+    const std::string object = request_.words.only_objects ? request_.program : stem + ".o";
+    std::vector<std::string> command{tools_.compiler};
+    if (kind == source_kind::c) {
+      append(command, {"-x", "c", "-w", "-O2", "-I" + std::string("."), "-isystem", tools_.headers});
+      append(command, without_standard());
+      append(command, {"-c", source, "-o", object});
+      run_compiler(command, request_.time_limit, source + " does not compile");
+      return object;
+    }
+    append(command, {"-E", "-x", "c++", standard()});
+    append(command, words_for_preprocessor(kind));
+    append(command, {source, "-o", stem + ".i"});
+    run_compiler(command, request_.time_limit, source + " does not compile");
+    const rewritten_source rewritten = rewrite_cuda(read_text(stem + ".i"));
+    if (!rewritten.refused.empty()) refuse(source, rewritten.refused);
+    std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
+    command = {tools_.compiler, "-x", "c++", "-fpreprocessed", standard()};
+    append(command, {"-w", "-Wno-register", "-fpermissive", "-fno-strict-aliasing", "-ffp-contract=off",
+                     "-ftemplate-depth=900", "-fmax-errors=20"});
+    if (request_.observe) {
+      append(command, tools_.observing_flags);
+    } else {
+      append(command, {"-O2", "-g1"});
+    }
+    for (const std::string& word : request_.words.compile) {
+      if (begins(word, "-f")) command.push_back(word);
+    }
+    append(command, {"-c", stem + ".ii", "-o", object});
+    run_compiler(command, request_.time_limit, source + " does not compile");
+    return object;
+  }
+
+  void link(const std::vector<std::string>& objects) {
+    std::vector<std::string> command{tools_.compiler};
+    append(command, objects);
+    append(command, {"-o", request_.program});
+    // Constants and device variables of a header that several files include are each file's own for nvcc.
+    append(command, {"-Wl,--allow-multiple-definition", "-Wl,--whole-archive"});
+    append(command, tools_.observing);
+    append(command, {"-Wl,--no-whole-archive"});
+    append(command, tools_.libraries);
+    append(command, request_.words.link);
+    for (const std::string& word : request_.words.compile) {
+      if (word == "-fopenmp") command.push_back(word);
+    }
+    append(command, {"-lpthread", "-lm", "-ldl"});
+    run_compiler(command, request_.time_limit, "the program does not link");
+  }
+
+ private:
+  static void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  [[nodiscard]] std::string standard() const {
+    std::string chosen(default_standard);
+    for (const std::string& word : request_.words.compile) {
+      if (begins(word, "-std=")) chosen = standard_of(word.substr(5));
+    }
+    return chosen;
+  }
+  [[nodiscard]] std::vector<std::string> without_standard() const {
+    std::vector<std::string> words;
+    for (const std::string& word : request_.words.compile) {
+      if (!begins(word, "-std=")) words.push_back(word);
+    }
+    return words;
+  }
+  [[nodiscard]] std::vector<std::string> words_for_preprocessor(source_kind kind) const {
+    std::vector<std::string> words{"-DLAB_EMULATED=1"};
+    if (kind == source_kind::cuda) {
+      append(words, {"-D__CUDACC__", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
+                     "-D__CUDA_ARCH__=" + request_.words.architecture,
+                     "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include", "cuda_runtime.h"});
+    }
+    append(words, without_standard());
+    append(words, {"-isystem", tools_.headers, "-isystem", tools_.root});
+    return words;
+  }
+
+  [[noreturn]] static void refuse(const std::string& source, const std::vector<refused_use>& uses) {
+    std::string text;
+    constexpr std::size_t most = 20;
+    for (std::size_t number = 0; number < std::min(uses.size(), most); ++number) {
+      const refused_use& one = uses[number];
+      text += fmt::format("\n{}:{}: {}", escaped(one.file), one.line, escaped(one.message));
+    }
+    if (uses.size() > most) text += fmt::format("\n... and {} more", uses.size() - most);
+    throw usage_error(fmt::format("{} uses what is not emulated:{}", source, text));
+  }
+
+  const compile_request& request_;
+  emulation_toolchain tools_;
+};
+
+}  // namespace
+
+compiler_words take_compiler_words(std::vector<std::string>& arguments) {
+  compiler_words words;
+  std::vector<std::string> others;
+  std::size_t at = 0;
+  const auto value = [&](const std::string& option) {
+    if (at + 1 >= arguments.size() || arguments[at + 1] == "--") throw usage_error(option + " needs a value");
+    return arguments[++at];
+  };
+  const auto take_for_host = [&](const std::string& list) {
+    std::istringstream stream(list);
+    for (std::string one; std::getline(stream, one, ',');) {
+      if (begins(one, "-f") || begins(one, "-D") || begins(one, "-I")) words.compile.push_back(one);
+    }
+  };
+  for (; at < arguments.size() && arguments[at] != "--"; ++at) {
+    const std::string& word = arguments[at];
+    if (word == "-I" || word == "-D" || word == "-U") {
+      words.compile.push_back(word + value(word));
+    } else if (word == "-include" || word == "-isystem") {
+      words.compile.push_back(word);
+      words.compile.push_back(value(word));
+    } else if (word == "-std" || word == "--std") {
+      words.compile.push_back("-std=" + value(word));
+    } else if (begins(word, "--std=")) {
+      words.compile.push_back(word.substr(1));
+    } else if (begins(word, "-I") || begins(word, "-D") || begins(word, "-U") || begins(word, "-std=") ||
+               word == "-fopenmp") {
+      words.compile.push_back(word);
+    } else if (word == "-Xcompiler" || word == "--compiler-options") {
+      take_for_host(value(word));
+    } else if (begins(word, "-Xcompiler=") || begins(word, "--compiler-options=")) {
+      take_for_host(word.substr(word.find('=') + 1));
+    } else if (word == "-arch" || word == "--gpu-architecture") {
+      words.architecture = architecture_of(value(word));
+    } else if (begins(word, "-arch=") || begins(word, "--gpu-architecture=")) {
+      words.architecture = architecture_of(word.substr(word.find('=') + 1));
+    } else if (word == "-o") {
+      words.output = value(word);
+    } else if (word == "-c") {
+      words.only_objects = true;
+    } else if (is_forgotten_with_value(word)) {
+      static_cast<void>(value(word));
+    } else if (is_forgotten(word) || begins(word, "-gencode=") || begins(word, "-code=") ||
+               begins(word, "--generate-code=")) {
+      continue;
+    } else if (word == "-L" || word == "-l") {
+      words.link.push_back(word + value(word));
+    } else if (begins(word, "-L") || begins(word, "-l")) {
+      words.link.push_back(word);
+    } else {
+      others.push_back(word);
+    }
+  }
+  others.insert(others.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+  arguments = std::move(others);
+  return words;
+}
+
+void compile_program(const compile_request& request) {
+  for (const std::string& source : request.sources) {
+    std::error_code error;
+    static_cast<void>(kind_of(source));
+    if (!std::filesystem::exists(source, error))
+      throw usage_error(fmt::format("{}: there is no such file", source));
+    if (!std::filesystem::is_regular_file(source, error))
+      throw usage_error(fmt::format("{}: is no regular file", source));
+  }
+  if (request.words.only_objects && request.sources.size() != 1)
+    throw usage_error("-c compiles one source at a time");
+  compilation work(request, find_toolchain(request.observe));
+  std::vector<std::string> objects;
+  for (const std::string& source : request.sources) objects.push_back(work.compile(source, objects.size()));
+  if (!request.words.only_objects) work.link(objects);
+}
+
+}  // namespace lab::front

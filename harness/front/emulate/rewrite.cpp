@@ -1,0 +1,606 @@
+#include "harness/front/emulate/rewrite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "harness/front/emulate/tokens.hpp"
+
+namespace lab::front {
+namespace {
+
+constexpr std::string_view chevron_launch = "::lab::emulator::chevrons(";
+constexpr std::string_view lambda_argument = "lab_arguments";
+constexpr std::string_view dynamic_shared = "::lab::emulator::dynamic_shared_memory{}";
+
+// Words that only what is not emulated has, and what to do instead. A name with `*` is a beginning.
+struct refused_word {
+  std::string_view word;
+  std::string_view message;
+};
+constexpr std::string_view textures =
+    "textures and surfaces are not emulated; read the memory through a const __restrict__ pointer";
+constexpr std::string_view graphs = "CUDA graphs are not emulated; launch the kernels one after the other";
+constexpr std::string_view clusters =
+    "thread block clusters are not emulated; use blocks of up to 1024 threads and global memory between them";
+constexpr std::string_view tensor_cores =
+    "tensor cores (wmma) are not emulated; write the product with fused multiply-adds";
+constexpr std::string_view old_shuffles =
+    "was removed for devices of compute capability 7.0 and later; its successor ends in _sync and takes a "
+    "mask of lanes";
+constexpr std::string_view between_processes =
+    "memory shared between processes is not emulated; use one process";
+constexpr std::array refused_words{
+    refused_word{"tex1D", textures},
+    refused_word{"tex2D", textures},
+    refused_word{"tex3D", textures},
+    refused_word{"tex1Dfetch", textures},
+    refused_word{"tex2DLod", textures},
+    refused_word{"tex2DLayered", textures},
+    refused_word{"texCubemap", textures},
+    refused_word{"cudaTextureObject_t", textures},
+    refused_word{"cudaSurfaceObject_t", textures},
+    refused_word{"cudaCreateTextureObject", textures},
+    refused_word{"cudaCreateChannelDesc", textures},
+    refused_word{"cudaMallocArray", textures},
+    refused_word{"cudaMalloc3DArray", textures},
+    refused_word{"cudaBindTexture", textures},
+    refused_word{"cudaBindTexture2D", textures},
+    refused_word{"cudaBindTextureToArray", textures},
+    refused_word{"surf2Dread", textures},
+    refused_word{"surf2Dwrite", textures},
+    refused_word{"nvcuda", tensor_cores},
+    refused_word{"this_cluster", clusters},
+    refused_word{"cluster_group", clusters},
+    refused_word{"__cluster_dims__", clusters},
+    refused_word{"cudaLaunchAttributeClusterDimension", clusters},
+    refused_word{"cudaGraph_t", graphs},
+    refused_word{"cudaGraphExec_t", graphs},
+    refused_word{"cudaStreamBeginCapture", graphs},
+    refused_word{"cudaIpcMemHandle_t", between_processes},
+    refused_word{"__shfl", old_shuffles},
+    refused_word{"__shfl_up", old_shuffles},
+    refused_word{"__shfl_down", old_shuffles},
+    refused_word{"__shfl_xor", old_shuffles},
+    refused_word{"__any", old_shuffles},
+    refused_word{"__all", old_shuffles},
+    refused_word{"__ballot", old_shuffles},
+};
+
+// Special registers that programs read by inline PTX, and the same in C++.
+struct special_register {
+  std::string_view name;
+  std::string_view value;
+};
+constexpr std::array special_registers{
+    special_register{"laneid", "::lab::emulator::lane()"},
+    special_register{"warpid", "(::lab::emulator::current_thread.number / 32u)"},
+    special_register{"smid", "(blockIdx.x % 4u)"},
+    special_register{"nsmid", "4u"},
+    special_register{"lanemask_eq", "(1u << ::lab::emulator::lane())"},
+    special_register{"lanemask_lt", "((1u << ::lab::emulator::lane()) - 1u)"},
+    special_register{"lanemask_le", "((2u << ::lab::emulator::lane()) - 1u)"},
+    special_register{"lanemask_gt", "~((2u << ::lab::emulator::lane()) - 1u)"},
+    special_register{"lanemask_ge", "~((1u << ::lab::emulator::lane()) - 1u)"},
+    special_register{"clock", "static_cast<unsigned>(::lab::emulator::ticks())"},
+    special_register{"clock64", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
+    special_register{"globaltimer", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
+};
+
+class rewriter {
+ public:
+  explicit rewriter(std::string_view source)
+      : source_(source), list_(tokens_of(source)), tokens_(list_.tokens) {}
+
+  rewritten_source run() {
+    match_brackets();
+    find_scopes();
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      const token& one = tokens_[at];
+      if (one.kind == token_kind::identifier) {
+        word(at);
+      } else if (one.text == "<" && !one.is_system && is_chevron(at, "<")) {
+        launch(at);
+      }
+    }
+    result_.text = apply_edits();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+  struct edit {
+    std::size_t begin, end;
+    std::string text;
+  };
+
+  [[nodiscard]] bool is(std::size_t at, std::string_view text) const {
+    return at < tokens_.size() && tokens_[at].text == text;
+  }
+  [[nodiscard]] bool is_identifier(std::size_t at) const {
+    return at < tokens_.size() && tokens_[at].kind == token_kind::identifier;
+  }
+  [[nodiscard]] std::size_t end_of(std::size_t at) const {
+    return tokens_[at].offset + tokens_[at].text.size();
+  }
+
+  // ---- structure
+
+  // The partner of each bracket; nowhere for one that has none.
+  void match_brackets() {
+    partner_.assign(tokens_.size(), nowhere);
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (text == "(" || text == "[" || text == "{") {
+        open.push_back(at);
+      } else if (text == ")" || text == "]" || text == "}") {
+        const std::string_view wanted = text == ")" ? "(" : text == "]" ? "[" : "{";
+        // An unclosed bracket in between is the program's mistake; a brace closes it.
+        while (!open.empty() && tokens_[open.back()].text != wanted && text == "}") open.pop_back();
+        if (open.empty() || tokens_[open.back()].text != wanted) continue;
+        partner_[at] = open.back();
+        partner_[open.back()] = at;
+        open.pop_back();
+      }
+    }
+  }
+
+  // For each token: whether it is in a block of statements, and within which kind of function.
+  void find_scopes() {
+    in_block_.assign(tokens_.size(), false);
+    in_device_code_.assign(tokens_.size(), false);
+    in_device_only_.assign(tokens_.size(), false);
+    std::vector<bool> blocks;  // for each open brace: is it a block of statements?
+    std::size_t statement = 0;
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      in_block_[at] = !blocks.empty() && blocks.back();
+      if (text == "{") {
+        blocks.push_back((!blocks.empty() && blocks.back()) || !is_declarative(statement, at));
+        statement = at + 1;
+      } else if (text == "}") {
+        if (!blocks.empty()) blocks.pop_back();
+        statement = at + 1;
+      } else if (text == ";") {
+        statement = at + 1;
+      } else if (text == "__lab_global__" || text == "__lab_device__") {
+        mark_device_code(statement, at);
+      }
+    }
+  }
+
+  // Whether the brace at `brace` opens a namespace, a class, or `extern "C"`.
+  [[nodiscard]] bool is_declarative(std::size_t statement, std::size_t brace) const {
+    bool has_parameters = false;
+    for (std::size_t at = statement; at < brace; ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (text == "(" &&
+          !(at > 0 && (is(at - 1, "__attribute__") || is(at - 1, "alignas") || is(at - 1, "decltype"))))
+        has_parameters = true;
+      if (text == "namespace") return true;
+      if (text == "extern" && at + 2 == brace && tokens_[at + 1].kind == token_kind::literal) return true;
+    }
+    if (has_parameters) return false;
+    for (std::size_t at = statement; at < brace; ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (text == "class" || text == "struct" || text == "union" || text == "enum") return true;
+      if (text == "=") return false;
+    }
+    return false;
+  }
+
+  // The body of the function whose declaration has the keyword at `keyword`.
+  void mark_device_code(std::size_t statement, std::size_t keyword) {
+    bool for_host = false, has_parameters = false;
+    std::size_t at = statement;
+    for (; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (text == "__lab_host__") for_host = true;
+      if (text == "(") {
+        has_parameters = has_parameters || (at > keyword && !is(at - 1, "__attribute__"));
+        if (partner_[at] == nowhere) return;
+        at = partner_[at];
+        continue;
+      }
+      if (text == ";" || text == "}" || (text == "=" && !has_parameters)) return;
+      if (text == "{") {
+        if (has_parameters) break;
+        if (partner_[at] == nowhere) return;
+        at = partner_[at];
+      }
+    }
+    if (at >= tokens_.size() || partner_[at] == nowhere) return;
+    for (std::size_t inner = at; inner < partner_[at]; ++inner) {
+      in_device_code_[inner] = true;
+      if (!for_host) in_device_only_[inner] = true;
+    }
+  }
+
+  // ---- words
+
+  void word(std::size_t at) {
+    const token& one = tokens_[at];
+    const std::string_view text = one.text;
+    if (text.starts_with("__lab_")) return marker(at);
+    if (one.is_system) {
+      // C++20 puts std::lerp into the global namespace, where many programs have a lerp of their own.
+      if (text == "lerp" && at >= 3 && is(at - 3, "using") && is(at + 1, ";"))
+        replace_range(at - 3, at + 1, "");
+      return;
+    }
+    // A host file need not include the emulator's headers.
+    if (text == "__assert_fail" && has_emulator_) return replace(at, "::lab::emulator::assertion_failed");
+    if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
+    if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
+    if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
+    if (is(at + 1, "[") && in_device_code_[at] && volatiles_.count(text) != 0) volatile_exchange(at);
+    if (text == "texture" && is(at + 1, "<")) return refuse(at, std::string(textures));
+    const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
+    if (is_member) return;
+    const auto* const found = std::find_if(refused_words.begin(), refused_words.end(),
+                                           [&](const refused_word& known) { return known.word == text; });
+    if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
+  }
+
+  // Parameters stand before the body whose code is the device's.
+  [[nodiscard]] bool in_device_code_at_or_before(std::size_t at) const {
+    for (std::size_t ahead = at; ahead < std::min(at + 200, tokens_.size()); ++ahead) {
+      if (in_device_code_[ahead]) return true;
+      if (is(ahead, ";")) return false;
+    }
+    return false;
+  }
+
+  // `volatile T* name` and `volatile __shared__ T name[..]`: the name.
+  void note_volatile(std::size_t at) {
+    for (std::size_t next = at + 1; next < tokens_.size(); ++next) {
+      if (is(next, ",") || is(next, ")") || is(next, "=") || is(next, "[") || is(next, ";")) {
+        if (is_identifier(next - 1)) volatiles_.insert(tokens_[next - 1].text);
+        return;
+      }
+    }
+  }
+
+  // name[i] += name[j]; and name[i] = .. name[j] ..;
+  void volatile_exchange(std::size_t at) {
+    const bool begins =
+        is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
+    const std::size_t close = partner_[at + 1];
+    if (!begins || close == nowhere) return;
+    const std::string_view operation = close + 1 < tokens_.size() ? tokens_[close + 1].text : "";
+    if (operation != "=" && !(operation.size() == 2 && operation[1] == '=' && operation != "==")) return;
+    bool reads = operation != "=";
+    std::size_t end = close + 1;
+    for (; end < tokens_.size() && !is(end, ";") && !is(end, "{") && !is(end, "}"); ++end) {
+      if (tokens_[end].text == tokens_[at].text) reads = true;
+    }
+    if (reads && is(end, ";")) insert(tokens_[end].offset, ", ::lab::emulator::lockstep()");
+  }
+
+  void marker(std::size_t at) {
+    if (tokens_[at].text != "__lab_shared__" || tokens_[at].is_system) return replace(at, "");
+    const std::size_t first = beginning_of_declaration(at);
+    std::size_t external = nowhere;
+    std::size_t end = first;
+    for (; end < tokens_.size() && !is(end, ";") && !is(end, "{"); ++end) {
+      if (is(end, "extern")) external = end;
+    }
+    for (std::size_t position = first; position < end; ++position) {
+      if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
+    }
+    if (external == nowhere || end == tokens_.size()) {
+#if defined(__clang__)
+      return replace(at, "thread_local");
+#else
+      return replace(at, "constinit thread_local");
+#endif
+    }
+    if (!in_block_[at]) {
+      replace(at, "constinit thread_local");
+      for (std::size_t position = at; position < end; ++position) {
+        if (is(position, "]") && (is(position + 1, ",") || is(position + 1, ";")))
+          insert(end_of(position), " __asm__(\"lab_dynamic_shared\")");
+      }
+      return;
+    }
+    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..;
+    replace(at, "");
+    replace(external, "");
+    for (std::size_t position = at; position < end; ++position) {
+      if (!is(position, "[") || !is_identifier(position - 1)) continue;
+      std::size_t last = position;
+      while (is(last, "[") && partner_[last] != nowhere) last = partner_[last] + 1;
+      if (last == position) continue;  // unclosed
+      insert(tokens_[position - 1].offset, "(&");
+      insert(end_of(position - 1), ")");
+      insert(end_of(last - 1), fmt::format(" = {}", dynamic_shared));
+      position = last - 1;
+    }
+  }
+
+  // nvcc takes `__shared__ alignas(16) T a[3];`, where C++ wants alignas to be the declaration's first word.
+  void move_alignment(std::size_t at, std::size_t first, bool is_reference) {
+    const std::size_t open = at + 1;
+    if (at == first || !is(open, "(") || partner_[open] == nowhere) return;
+    const std::size_t last = partner_[open];
+    if (!is_reference) {
+      std::string text;
+      for (std::size_t position = at; position <= last; ++position)
+        text += std::string(tokens_[position].text) + " ";
+      insert(tokens_[first].offset, text);
+    }
+    replace_range(at, last, "");
+  }
+
+  [[nodiscard]] std::size_t beginning_of_declaration(std::size_t at) const {
+    while (at > 0 && !is(at - 1, ";") && !is(at - 1, "{") && !is(at - 1, "}") && !is(at - 1, ":") &&
+           !is(at - 1, ")"))
+      --at;
+    return at;
+  }
+
+  // asm("mov.u32 %0, %%laneid;" : "=r"(x)) is x = ..; other PTX is refused.
+  void inline_ptx(std::size_t at) {
+    std::size_t open = at + 1;
+    while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__inline__")) ++open;
+    if (!is(open, "(") || partner_[open] == nowhere) return;
+    const std::size_t close = partner_[open];
+    std::string ptx;
+    std::size_t position = open + 1;
+    for (; position < close && tokens_[position].kind == token_kind::literal; ++position) {
+      const std::string_view literal = tokens_[position].text;
+      if (literal.size() >= 2) ptx += literal.substr(1, literal.size() - 2);
+    }
+    if (ptx.empty()) return replace_range(at, close, "((void)0)");  // a fence for the compiler alone
+    const std::string name = register_read(ptx);
+    const auto* const known = std::find_if(special_registers.begin(), special_registers.end(),
+                                           [&](const special_register& one) { return one.name == name; });
+    const bool one_output = is(position, ":") && position + 2 < close && is(position + 2, "(") &&
+                            partner_[position + 2] != nowhere;
+    if (known != special_registers.end() && one_output) {
+      const std::size_t argument = position + 2;
+      std::string target(
+          source_.substr(tokens_[argument].offset, end_of(partner_[argument]) - tokens_[argument].offset));
+      std::replace(target.begin(), target.end(), '\n', ' ');  // replace_range() keeps the lines
+      return replace_range(at, close, fmt::format("({} = {})", target, known->value));
+    }
+    refuse(at, fmt::format("inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it behind "
+                           "#ifndef LAB_EMULATED",
+                           ptx.substr(0, 60)));
+    replace_range(at, close, "((void)0)");
+  }
+
+  // "mov.u32 %0, %%laneid;" is "laneid"; empty for anything else.
+  static std::string register_read(const std::string& ptx) {
+    const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+    std::string text;
+    for (std::size_t position = 0; position < ptx.size(); ++position) {
+      if (ptx.compare(position, 2, "\\n") == 0 || ptx.compare(position, 2, "\\t") == 0) {
+        ++position;
+      } else if (!is_space(ptx[position])) {
+        text += ptx[position];
+      }
+    }
+    for (const std::string_view move : {"mov.u32%0,%", "mov.u64%0,%", "mov.s32%0,%", "mov.b32%0,%"}) {
+      if (!text.starts_with(move)) continue;
+      std::string name = text.substr(move.size());
+      if (name.starts_with('%')) name.erase(0, 1);
+      if (name.ends_with(';')) name.pop_back();
+      return name;
+    }
+    return "";
+  }
+
+  // cudaLaunchKernel((void*)kernel, ...) takes the kernel as it is: its type tells its parameters.
+  void drop_cast(std::size_t at) {
+    std::size_t open = at + 1;
+    if (!is(open, "(") || !is(open + 1, "(")) {
+      if (is(open, "(") && (is(open + 1, "reinterpret_cast") || is(open + 1, "static_cast")) &&
+          is(open + 2, "<")) {
+        std::size_t close = open + 3;
+        while (close < tokens_.size() && !is(close, ">") && !is(close, ";")) ++close;
+        if (is(close, ">")) replace_range(open + 1, close, "");
+      }
+      return;
+    }
+    const std::size_t close = partner_[open + 1];
+    if (close == nowhere) return;
+    bool has_void = false, has_pointer = false, others = false;
+    for (std::size_t position = open + 2; position < close; ++position) {
+      if (is(position, "void")) {
+        has_void = true;
+      } else if (is(position, "*")) {
+        has_pointer = true;
+      } else if (!is(position, "const")) {
+        others = true;
+      }
+    }
+    if (has_void && has_pointer && !others) replace_range(open + 1, close, "");
+  }
+
+  // ---- launches
+
+  // Three angle brackets with nothing between them, but for what `operator<<` is followed by.
+  [[nodiscard]] bool is_chevron(std::size_t at, std::string_view angle) const {
+    if (!is(at, angle) || !is(at + 1, angle) || !is(at + 2, angle)) return false;
+    if (end_of(at) != tokens_[at + 1].offset && end_of(at + 1) != tokens_[at + 2].offset) return false;
+    return !(at > 0 && is(at - 1, "operator"));
+  }
+
+  void launch(std::size_t at) {
+    const std::size_t first = beginning_of_kernel(at);
+    const std::size_t closing = closing_chevron(at + 3);
+    if (first == nowhere || closing == nowhere) return;  // no launch; the compiler will complain
+    if (!is(closing + 3, "(")) {
+      refuse(at, "a launch needs its arguments in parentheses behind >>>, also when there are none");
+      return;
+    }
+    if (in_device_only_[at]) {
+      refuse(
+          at,
+          "a kernel that launches a kernel (dynamic parallelism) is not emulated; launch it from the host");
+    }
+    std::string kernel;
+    const std::size_t begin = tokens_[first].offset, end = tokens_[at].offset;
+    for (std::size_t token_number = first; token_number < at; ++token_number) {
+      if (!kernel.empty()) kernel += ' ';
+      kernel += tokens_[token_number].text;
+    }
+    replace_bytes(begin, end, std::string(chevron_launch) + newlines(begin, end));
+    replace_range(at, at + 2, "");
+    replace_range(closing, closing + 2,
+                  fmt::format(")([&](auto... {0}) -> decltype(({1})({0}...)) {{ return ({1})({0}...); }}, "
+                              "[&](auto lab_use) -> decltype(lab_use({1})) {{ return lab_use({1}); }})",
+                              lambda_argument, kernel));
+    ++result_.launches;
+  }
+
+  // The kernel's name before the chevrons: name, ns::name<T, 3>, object.member, table[i], (expression).
+  [[nodiscard]] std::size_t beginning_of_kernel(std::size_t chevrons) const {
+    std::size_t at = chevrons;
+    for (;;) {
+      if (at == 0) return nowhere;
+      --at;
+      if (is(at, "]")) {
+        at = partner_[at];
+        if (at == nowhere) return nowhere;
+        continue;
+      }
+      if (is(at, ")")) {
+        at = partner_[at];
+        if (at == nowhere) return nowhere;
+        if (at == 0 || !is_identifier(at - 1) || is_statement_word(at - 1)) return at;
+        continue;
+      }
+      if (is(at, ">")) {
+        at = opening_angle(at);
+        if (at == nowhere) return nowhere;
+        continue;
+      }
+      if (!is_identifier(at) || is_statement_word(at)) return nowhere;
+      if (at > 0 && is(at - 1, "template")) --at;
+      if (at == 0) return at;
+      if (is(at - 1, ".") || is(at - 1, "->")) {
+        --at;
+        continue;
+      }
+      if (!is(at - 1, "::")) return at;
+      --at;
+      const bool is_qualified =
+          at > 0 && ((is_identifier(at - 1) && !is_statement_word(at - 1)) || is(at - 1, ">"));
+      if (!is_qualified) return at;
+    }
+  }
+
+  [[nodiscard]] bool is_statement_word(std::size_t at) const {
+    constexpr std::array<std::string_view, 14> words{"if",    "while",    "for",     "switch", "return",
+                                                     "else",  "do",       "sizeof",  "case",   "goto",
+                                                     "throw", "co_await", "default", "new"};
+    return std::find(words.begin(), words.end(), tokens_[at].text) != words.end();
+  }
+
+  // The `<` of the template arguments that end at `at`.
+  [[nodiscard]] std::size_t opening_angle(std::size_t at) const {
+    int depth = 0;
+    for (;; --at) {
+      const std::string_view text = tokens_[at].text;
+      if (text == ">") ++depth;
+      if (text == "<" && --depth == 0) return at;
+      if (text == ";" || text == "{") return nowhere;
+      if (text == ")" || text == "]" || text == "}") {
+        if (partner_[at] == nowhere) return nowhere;
+        at = partner_[at];
+      }
+      if (at == 0) return nowhere;
+    }
+  }
+
+  // The first `>` of the three that end the launch's configuration.
+  [[nodiscard]] std::size_t closing_chevron(std::size_t at) const {
+    for (; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (text == ";" || text == "}" || text == ")" || text == "]") return nowhere;
+      if (text == "(" || text == "[" || text == "{") {
+        if (partner_[at] == nowhere) return nowhere;
+        at = partner_[at];
+        continue;
+      }
+      if (!is_chevron(at, ">")) continue;
+      // Of `f<g>>>>(` the last three are the launch's.
+      while (is_chevron(at + 1, ">")) ++at;
+      return at;
+    }
+    return nowhere;
+  }
+
+  // ---- edits
+
+  void refuse(std::size_t at, std::string message) {
+    const token& one = tokens_[at];
+    if (!refused_.insert({{one.file, one.line}, message}).second) return;
+    result_.refused.push_back({list_.files[one.file], one.line, std::move(message)});
+  }
+
+  void replace(std::size_t at, std::string_view text) {
+    replace_range(at, at, text);
+  }
+  void replace_range(std::size_t first, std::size_t last, std::string_view text) {
+    const std::size_t begin = tokens_[first].offset, end = end_of(last);
+    replace_bytes(begin, end, std::string(text) + newlines(begin, end));
+  }
+  void replace_bytes(std::size_t begin, std::size_t end, std::string text) {
+    edits_.push_back({begin, end, std::move(text)});
+  }
+  void insert(std::size_t offset, std::string text) {
+    edits_.push_back({offset, offset, std::move(text)});
+  }
+
+  [[nodiscard]] std::string newlines(std::size_t begin, std::size_t end) const {
+    return std::string(
+        static_cast<std::size_t>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            source_.begin() + static_cast<std::ptrdiff_t>(end), '\n')),
+        '\n');
+  }
+
+  // Of edits that overlap the first one counts: a keyword within a kernel's name, say.
+  std::string apply_edits() {
+    std::stable_sort(edits_.begin(), edits_.end(),
+                     [](const edit& a, const edit& b) { return a.begin < b.begin; });
+    std::string text;
+    text.reserve(source_.size() + edits_.size() * 64);
+    std::size_t done = 0;
+    for (const edit& one : edits_) {
+      if (one.begin < done) continue;
+      text += source_.substr(done, one.begin - done);
+      text += one.text;
+      done = one.end;
+    }
+    text += source_.substr(done);
+    return text;
+  }
+
+  std::string_view source_;
+  bool has_emulator_ = source_.find("namespace lab::emulator") != std::string_view::npos;
+  token_list list_;
+  const std::vector<token>& tokens_;
+  std::vector<std::size_t> partner_;
+  std::vector<bool> in_block_, in_device_code_, in_device_only_;
+  std::vector<edit> edits_;
+  std::set<std::string_view> volatiles_;  // names that the device's code has declared so
+  std::set<std::pair<std::pair<unsigned, int>, std::string>> refused_;
+  rewritten_source result_;
+};
+
+}  // namespace
+
+rewritten_source rewrite_cuda(std::string_view preprocessed) {
+  return rewriter(preprocessed).run();
+}
+
+}  // namespace lab::front

@@ -1,0 +1,38 @@
+// CUDA C++ as C++ that the emulator's headers understand. It works on what the compiler's own preprocessor
+// has made of a program, so macros, conditions and included files are as the program says, and every line
+// keeps its number.
+//
+//   kernel<T><<<grid, block, bytes, stream>>>(a, b)   a launch by lab::emulator::chevrons
+//   __shared__ T name[n];                             thread_local: a block runs on one OS thread
+//   extern __shared__ T name[];                       the block's dynamic shared memory
+//   v[i] += v[j]; with `volatile T* v`               the same, and the warp's lanes wait for one another
+//   behind it
+//   __global__, __device__, ...                       nothing
+//
+// common/emulator/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that a
+// keyword in a string or in a comment is none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lab::front {
+
+// A place where the program uses what is not emulated.
+struct refused_use {
+  std::string file;
+  int line;
+  std::string message;  // what it is, and what to do instead
+};
+
+struct rewritten_source {
+  std::string text;
+  std::vector<refused_use> refused;  // each message once for each line
+  int launches = 0;                  // how many were rewritten
+};
+
+// Never fails: what it does not understand it leaves for the compiler.
+[[nodiscard]] rewritten_source rewrite_cuda(std::string_view preprocessed);
+
+}  // namespace lab::front

@@ -1,0 +1,96 @@
+#include "harness/front/emulate/toolchain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+
+namespace lab::front {
+namespace {
+
+namespace files = std::filesystem;
+
+std::vector<std::string> words_of(const char* text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(stream, word, '|');) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+// The library, in whichever of the two places it is.
+std::string library_file(const files::path& installed, const char* folder_of_build, const std::string& name) {
+  const files::path beside = installed / "lib/kernel_lab" / name;
+  std::error_code error;
+  if (files::exists(beside, error)) return beside;
+  return files::path(LAB_BUILD_ROOT) / folder_of_build / name;
+}
+
+void require(const std::string& path) {
+  std::error_code error;
+  if (files::exists(path, error)) return;
+  throw environment_error(fmt::format(
+      "{} is missing: run `./lab emulate`, which builds it, or install the lab with `cmake --install`",
+      path));
+}
+
+}  // namespace
+
+emulation_toolchain find_toolchain(bool observe) {
+  if (!LAB_WITH_EMULATOR)
+    throw environment_error(
+        "this build is without the emulator: install libboost-context-dev and build again");
+  std::error_code error;
+  const files::path program = files::read_symlink("/proc/self/exe", error);
+  const files::path prefix = program.parent_path().parent_path();
+  emulation_toolchain found;
+  found.root = files::exists(prefix / "include/kernel_lab/common/emulator", error)
+                   ? (prefix / "include/kernel_lab").string()
+                   : LAB_SOURCE_ROOT;
+  found.headers = found.root + "/common/emulator/include";
+  require(found.headers);
+  const char* const chosen = std::getenv("CXX");
+  found.compiler = chosen != nullptr && *chosen != '\0' && std::string(chosen).find(' ') == std::string::npos
+                       ? chosen
+                       : LAB_CXX;
+  if (found.compiler.find('/') == std::string::npos || !files::exists(found.compiler, error)) {
+    const std::string name = files::path(found.compiler).filename();
+    std::string elsewhere = find_program(name, {});
+    if (elsewhere.empty()) elsewhere = find_program("c++", {});
+    if (elsewhere.empty())
+      throw environment_error("there is no C++ compiler here: install g++ (package build-essential)");
+    found.compiler = elsewhere;
+  }
+  const auto add = [&](std::vector<std::string>& list, const char* folder, const std::string& name) {
+    list.push_back(library_file(prefix, folder, name));
+    require(list.back());
+  };
+  add(found.libraries, "common/emulator", "liblab_emulator.a");
+  for (const std::string& library : words_of(LAB_EMULATOR_LIBRARIES)) found.libraries.push_back(library);
+  add(found.observing, "common/emulator", "liblab_emulated_program.a");
+  if (!observe) return found;
+  if (!LAB_WITH_OBSERVED)
+    throw environment_error(
+        "this build cannot observe kernels: it found no libbacktrace, or a sanitizer is on");
+  add(found.observing, "common/emulator", "liblab_observed_program.a");
+  add(found.libraries, "common/emulator/observed", "liblab_observed.a");
+  std::rotate(found.libraries.begin(), found.libraries.end() - 1, found.libraries.end());
+  found.libraries.push_back(LAB_BACKTRACE_LIBRARY);
+  found.observing_flags = words_of(LAB_OBSERVING_FLAGS);
+  return found;
+}
+
+std::vector<std::string> toolchain_targets() {
+  if (!LAB_WITH_EMULATOR) return {};
+  std::vector<std::string> targets{"lab_emulated_program", "lab_emulator"};
+  if (LAB_WITH_OBSERVED) targets.insert(targets.end(), {"lab_observed_program", "lab_observed"});
+  return targets;
+}
+
+}  // namespace lab::front

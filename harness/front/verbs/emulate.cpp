@@ -1,0 +1,272 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "common/utf8.hpp"
+#include "harness/front/counters/counters_table.hpp"
+#include "harness/front/emulate/run_program.hpp"
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/format.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/verbs/verbs.hpp"
+#include "harness/protocol.hpp"
+
+namespace lab::front {
+namespace {
+
+namespace files = std::filesystem;
+
+// A folder of this call, removed with all that is in it.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::error_code error;
+    std::string pattern = (files::temp_directory_path(error) / "lab-emulate-XXXXXX").string();
+    if (error || mkdtemp(pattern.data()) == nullptr)
+      throw environment_error(fmt::format("no folder for temporary files can be made as {}", pattern));
+    path_ = pattern;
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder() {
+    std::error_code error;
+    files::remove_all(path_, error);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// What the program's kernels have said, by themselves.
+struct kernel_report {
+  bool is_there = false;
+  bool failed = false;  // a kernel has failed, or a launch was refused
+  std::vector<std::string> faults;
+  std::vector<std::string> notes;
+  profile_record profile;
+};
+
+kernel_report read_report(const std::string& path) {
+  kernel_report report;
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // JSON is UTF-8, which the names of files need not be.
+  if (first_invalid_utf8(text))
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return report;
+  report.is_there = true;
+  report.failed = json.value("failed", false);
+  for (const std::string& said : json.value("diagnostics", std::vector<std::string>())) {
+    const bool refused = said.find("launch refused") != std::string::npos;
+    report.failed = report.failed || refused;
+    report.faults.push_back(said);
+  }
+  if (!report.failed) std::swap(report.faults, report.notes);  // calls that answered with an error
+  for (const std::string& warning : json.value("warnings", std::vector<std::string>()))
+    report.notes.push_back("warning: " + warning);
+  if (const auto kernels = json.find("kernels"); kernels != json.end())
+    report.profile.kernels = kernels->get<std::vector<kernel_record>>();
+  return report;
+}
+
+void read_sources(profile_record& profile) {
+  constexpr std::uintmax_t most = 1 << 20;
+  for (const kernel_record& kernel : profile.kernels) {
+    for (const line_record& line : kernel.lines) {
+      std::error_code error;
+      if (profile.sources.count(line.file) != 0 || files::file_size(line.file, error) > most || error)
+        continue;
+      std::ifstream file(line.file);
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      if (!first_invalid_utf8(text)) profile.sources[line.file] = text;
+    }
+  }
+}
+
+// Each kernel is a column.
+void print_counters(const profile_record& profile) {
+  std::vector<stage_profile> columns;
+  for (const kernel_record& kernel : profile.kernels) {
+    stage_profile column;
+    column.stage = fmt::format("{}{}", cleaned(kernel.name, 60),
+                               kernel.launches == 1 ? "" : fmt::format(" ({} launches)", kernel.launches));
+    column.profile.kernels = {kernel};
+    columns.push_back(std::move(column));
+  }
+  std::printf("\ncounters, modelled:\n%s", counters_table(columns, {}).c_str());
+  stage_profile whole;
+  whole.profile = profile;
+  std::printf("\n%s", annotated_sources({whole}).c_str());
+}
+
+std::chrono::milliseconds checked_time(double seconds) {
+  constexpr double most = 86400;
+  if (!(seconds > 0) || !(seconds <= most))
+    throw usage_error(fmt::format("--timeout must be from above 0 to {} seconds", most));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
+}
+
+// "512M", "8G", "1e9" bytes.
+std::uint64_t checked_memory(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty()  ? 1.0
+                        : unit == "K" ? 1024.0
+                        : unit == "M" ? 0x1p20
+                        : unit == "G" ? 0x1p30
+                                      : 0.0;
+  if (end == text.c_str() || !(number * factor >= 0x1p20) || !(number * factor <= 0x1p50))
+    throw usage_error(
+        fmt::format("--memory must be bytes, from 1M, with K, M or G behind them; not '{}'", text));
+  return static_cast<std::uint64_t>(number * factor);
+}
+
+nlohmann::json document_of(const emulate_options& options, const program_ending& ended,
+                           const kernel_report& report) {
+  nlohmann::json document{{"schema", "kernel-lab-emulate"},
+                          {"version", 1},
+                          {"files", options.files},
+                          {"observed", options.observe},
+                          {"exit_code", nullptr},
+                          {"signal", nullptr},
+                          {"ended_because", ended.ended_because},
+                          {"left_behind", ended.left_behind},
+                          {"failed", report.failed},
+                          {"faults", report.faults},
+                          {"notes", report.notes},
+                          {"kernels", report.profile.kernels},
+                          {"modelled", true}};
+  if (ended.ending) document[ended.ending->by_signal ? "signal" : "exit_code"] = ended.ending->code;
+  return document;
+}
+
+int code_of(const program_ending& ended, const kernel_report& report) {
+  if (!ended.ended_because.empty()) return exit_stage_failed;
+  if (ended.ending->by_signal) return 128 + ended.ending->code;  // as a shell says it
+  if (ended.ending->code != 0) return ended.ending->code;
+  return report.failed || !ended.left_behind.empty() ? exit_stage_failed : exit_ok;
+}
+
+struct program_run {
+  program_ending ended;
+  kernel_report report;
+};
+
+program_run run_once(const emulate_options& options, const std::string& program,
+                     const scratch_folder& scratch, const program_limits& limits) {
+  const std::string report_path = scratch.path("report.json");
+  std::error_code error;
+  files::remove(report_path, error);
+  setenv("LAB_EMULATE_REPORT", report_path.c_str(), 1);
+  std::vector<std::string> command{program};
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  program_run result{run_program_within(command, limits), {}};
+  result.report = read_report(report_path);
+  return result;
+}
+
+// Whether each fault that can says "FILE:LINE: ..." of a file of the program.
+bool names_lines(const kernel_report& report) {
+  return std::all_of(report.faults.begin(), report.faults.end(), [](const std::string& fault) {
+    if (fault.find("launch refused") != std::string::npos) return true;  // it has no line
+    const std::size_t colon = fault.find(':');
+    return colon != std::string::npos && colon + 1 < fault.size() && fault[colon + 1] >= '0' &&
+           fault[colon + 1] <= '9';
+  });
+}
+
+// The faults of the same program once more, observed and without output: those name the line of every access.
+std::optional<std::vector<std::string>> look_again(const emulate_options& options, compile_request request,
+                                                   const scratch_folder& scratch, program_limits limits) {
+  std::fprintf(stderr, "lab: running the program again, observed, to find the line of the fault\n");
+  try {
+    request.observe = true;
+    request.program += ".observed";
+    compile_program(request);
+    limits.is_silent = true;
+    program_run second = run_once(options, request.program, scratch, limits);
+    if (second.report.faults.empty() || !names_lines(second.report)) return std::nullopt;
+    return std::move(second.report.faults);
+  } catch (const environment_error&) {
+    return std::nullopt;
+  } catch (const usage_error&) {
+    return std::nullopt;
+  }
+}
+
+void print_messages(const program_ending& ended, const kernel_report& report) {
+  for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
+  for (const std::string& fault : report.faults)
+    std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
+  if (!ended.ended_because.empty()) {
+    std::fprintf(stderr, "lab: the program was ended: %s\n", ended.ended_because.c_str());
+  } else if (ended.ending->by_signal) {
+    std::fprintf(stderr, "lab: the program was %s\n", ended.ending->description().c_str());
+  }
+  for (const std::string& process : ended.left_behind)
+    std::fprintf(stderr, "lab: the program left a process behind, which was ended: %s\n",
+                 escaped(process).c_str());
+}
+
+constexpr auto longest_second_look = std::chrono::seconds(30);
+
+}  // namespace
+
+int emulate_program(const emulate_options& options) {
+  program_limits limits;
+  if (options.timeout_seconds) limits.time = checked_time(*options.timeout_seconds);
+  if (!options.memory.empty()) limits.memory_bytes = checked_memory(options.memory);
+  std::vector<named_file> inputs;
+  for (const std::string& file : options.files) inputs.push_back({"FILE", file});
+  const bool only_compiles = options.words.only_objects || !options.words.output.empty();
+  check_files(inputs, {{"--json", options.json_path}, {"-o", options.words.output}});
+  const scratch_folder scratch;
+  compile_request request{
+      .sources = options.files, .words = options.words, .observe = options.observe, .folder = scratch.path()};
+  request.program = scratch.path(files::path(options.files.front()).stem().string());
+  if (only_compiles) {
+    request.program = !options.words.output.empty()
+                          ? options.words.output
+                          : files::path(options.files.front()).stem().string() + ".o";
+    compile_program(request);
+    return exit_ok;
+  }
+  compile_program(request);
+
+  std::fflush(stdout);
+  const auto began = std::chrono::steady_clock::now();
+  const auto [ended, report] = run_once(options, request.program, scratch, limits);
+  kernel_report shown = report;
+  if (report.failed && !options.observe && !names_lines(report) &&
+      std::chrono::steady_clock::now() - began < longest_second_look) {
+    if (auto found = look_again(options, std::move(request), scratch, limits))
+      shown.faults = std::move(*found);
+  }
+  print_messages(ended, shown);
+  if (options.observe && report.is_there && !report.profile.kernels.empty()) {
+    read_sources(shown.profile);
+    print_counters(shown.profile);
+  }
+  if (options.observe && !report.is_there)
+    std::fprintf(stderr, "lab: no counters: the program ended without saying anything of its kernels\n");
+  if (!options.json_path.empty())
+    write_file(options.json_path, json_text(document_of(options, ended, shown)));
+  return code_of(ended, report);
+}
+
+}  // namespace lab::front

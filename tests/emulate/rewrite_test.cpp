@@ -1,0 +1,164 @@
+// The rewriter of `lab emulate` alone: what it changes, what it leaves alone, and that lines keep their
+// numbers.
+#include "harness/front/emulate/rewrite.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "harness/front/emulate/tokens.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using lab::front::rewrite_cuda;
+using lab::front::rewritten_source;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+long lines_of(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+// The kernel's name, as the rewriter has found it before the chevrons.
+std::string kernel_of(const std::string& source) {
+  const std::string text = rewrite_cuda(source).text;
+  const std::string mark = "return lab_use(";
+  const std::size_t begin = text.find(mark);
+  if (begin == std::string::npos) return "";
+  const std::size_t end = text.find("); })", begin);
+  return text.substr(begin + mark.size(), end - begin - mark.size());
+}
+
+}  // namespace
+
+TEST_CASE("a launch is rewritten whatever its kernel and its configuration look like") {
+  CHECK(kernel_of("void f() { k<<<1, 2>>>(a); }") == "k");
+  CHECK(kernel_of("void f() { if (x) k <<< g , b >>> (a); }") == "k");
+  CHECK(kernel_of("void f() { ns::k<T, (3 > 2)><<<1, 2, 3, s>>>(); }") == "ns :: k < T , ( 3 > 2 ) >");
+  CHECK(kernel_of("void f() { k<A<B>><<<1, 2>>>(a); }") == "k < A < B > >");
+  CHECK(kernel_of("void f() { ::k<<<1, 2>>>(a); }") == ":: k");
+  CHECK(kernel_of("void f() { return table[i + 1]<<<1, 2>>>(a); }") == "table [ i + 1 ]");
+  CHECK(kernel_of("void f() { (*pointer)<<<1, 2>>>(a); }") == "( * pointer )");
+  CHECK(kernel_of("void f() { this->template go<3><<<1, 2>>>(a); }") == "this -> template go < 3 >");
+  CHECK(kernel_of("void f() { k<<<dim3(1, g<h>(2)), f<int>()>>>(a, b < c); }") == "k");
+  CHECK(kernel_of("void f() { k<<<n, size<T>>>>(a); }") == "k");
+  const rewritten_source two =
+      rewrite_cuda("void f() { a<<<1, 2>>>(x); b<<<1, 2>>>([&] { c<<<3, 4>>>(); }); }");
+  CHECK(two.launches == 3);
+  CHECK(contains(two.text, "::lab::emulator::chevrons(1, 2)"));
+}
+
+TEST_CASE("what only looks like a launch stays as it is") {
+  for (const std::string source :
+       {"const char* s = \"k<<<1, 2>>>(a)\";", "auto s = R\"x(k<<<1, 2>>>(a))x\";",
+        "// k<<<1, 2>>>(a)\nint a;", "/* k<<<1, 2>>>(a) */ int a;", "int a = b << c >> d;",
+        "std::cout << x << y;", "auto p = &operator<< <int>;", "int c = '<'; int d = '<<<';", "x = k<<<1;",
+        "int __shared = 3; int lab_shared__;"}) {
+    INFO(source);
+    CHECK(rewrite_cuda(source).text == source);
+    CHECK(rewrite_cuda(source).launches == 0);
+  }
+}
+
+TEST_CASE("lines keep their numbers, and messages name the file and line of the program") {
+  const std::string source =
+      "# 1 \"a.cu\"\n__lab_global__ void k(int* a)\n{\n  asm(\"trap;\");\n}\nvoid f() {\n  k\n  <<<1,\n  "
+      "2>>>\n  (a);\n}\n";
+  const rewritten_source result = rewrite_cuda(source);
+  CHECK(lines_of(result.text) == lines_of(source));
+  CHECK(result.launches == 1);
+  REQUIRE(result.refused.size() == 1);
+  CHECK(result.refused[0].file == "a.cu");
+  CHECK(result.refused[0].line == 3);
+  CHECK(contains(result.refused[0].message, "inline PTX"));
+  CHECK_FALSE(contains(result.text, "__lab_global__"));
+}
+
+TEST_CASE("shared memory becomes the running block's") {
+  const auto text = [](const std::string& body) {
+    return rewrite_cuda("__lab_global__ void k() { " + body + " }").text;
+  };
+  CHECK(contains(text("__lab_shared__ float a[3];"), "thread_local float a[3];"));
+  CHECK(contains(text("__lab_shared__ alignas(16) float a[3];"), "alignas ( 16 )"));
+  CHECK(text("__lab_shared__ alignas(16) float a[3];").find("alignas") <
+        text("__lab_shared__ alignas(16) float a[3];").find("thread_local"));
+  CHECK(contains(text("extern __lab_shared__ float a[];"),
+                 "float (&a)[] = ::lab::emulator::dynamic_shared_memory{};"));
+  CHECK(contains(text("extern volatile __lab_shared__ T a[], b[][4];"), "(&b)[][4] = "));
+  CHECK(contains(rewrite_cuda("extern __lab_shared__ int all[];").text,
+                 "all[] __asm__(\"lab_dynamic_shared\")"));
+  CHECK(contains(rewrite_cuda("namespace n { extern __lab_shared__ int all[]; }").text, "__asm__"));
+}
+
+TEST_CASE("what is not emulated is refused with its line") {
+  const auto refused = [](const std::string& source) {
+    const auto result = rewrite_cuda("# 1 \"a.cu\"\n" + source);
+    return result.refused.empty() ? std::string() : result.refused.front().message;
+  };
+  CHECK(contains(refused("__lab_global__ void k() { c<<<1, 1>>>(); }"), "dynamic parallelism"));
+  CHECK(contains(refused("texture<float, 1> t;"), "textures"));
+  CHECK(contains(refused("__lab_device__ int f() { return __shfl_down(1, 2); }"), "_sync"));
+  CHECK(contains(refused("using namespace nvcuda;"), "wmma"));
+  CHECK(contains(refused("auto c = cg::this_cluster();"), "clusters"));
+  CHECK(contains(refused("void f() { k<<<1, 2>>>; }"), "parentheses"));
+  // The same words where they mean something else.
+  CHECK(refused("void f() { c<<<1, 1>>>(); asm(\"nop\"); }").empty());
+  CHECK(refused("__lab_host__ __lab_device__ void f() { c<<<1, 1>>>(); }").empty());
+  CHECK(refused("void f(T t) { t.tex2D(1); }").empty());
+  CHECK(refused("const char* texture = \"texture<float>\";").empty());
+  CHECK(rewrite_cuda("# 1 \"/usr/include/x.h\" 1 3 4\nint __shfl(int);").refused.empty());
+}
+
+TEST_CASE("a special register that is read by PTX is what C++ has for it") {
+  const auto result = rewrite_cuda(
+      "__lab_device__ int f() { int x; asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); return x; }");
+  CHECK(result.refused.empty());
+  CHECK(contains(result.text, "((x) = ::lab::emulator::lane())"));
+}
+
+TEST_CASE("code that counts on a warp's lanes going together says so by volatile") {
+  const auto text = [](const std::string& body) {
+    return rewrite_cuda("__lab_device__ void f(volatile int* s, int* p) { " + body + " }").text;
+  };
+  CHECK(contains(text("s[t] += s[t + 32];"), "s[t + 32], ::lab::emulator::lockstep();"));
+  CHECK(contains(text("if (n > 8) s[t] = max(s[t], s[t + 4]);"), "lockstep"));
+  CHECK_FALSE(contains(text("s[t] = 3;"), "lockstep"));
+  CHECK_FALSE(contains(text("p[t] += p[t + 32];"), "lockstep"));
+}
+
+TEST_CASE("damaged sources are rewritten or left, and keep their lines") {
+  const std::string whole =
+      "# 1 \"a.cu\"\ntemplate <class T> __lab_global__ void k(T* a) {\n  extern __lab_shared__ T s[];\n"
+      "  __lab_shared__ int t[3];\n  asm(\"mov.u32 %0, %laneid;\" : \"=r\"(t[0]));\n  s[0] = "
+      "R\"(x)\"[0];\n}\n"
+      "struct A { void f() { k<A<B>><<<dim3(1, 2), 3>>>(a, \"<<<\"); } };\n"
+      "void g() { cudaLaunchKernel((void*)k<int>, 1, 2, 0, 0); }\n";
+  std::mt19937 random(20260101);
+  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = whole;
+    for (std::size_t changes = 1 + below(4); changes > 0 && !text.empty(); --changes) {
+      const std::size_t at = below(text.size()), length = 1 + below(20);
+      switch (below(4)) {
+        case 0:
+          text[at] = static_cast<char>(below(256));
+          break;
+        case 1:
+          text.erase(at, length);
+          break;
+        case 2:
+          text.insert(at, text.substr(below(text.size()), length));
+          break;
+        default:
+          text[at] = "<>(){}[];,\"'#\\"[below(14)];
+          break;
+      }
+    }
+    const rewritten_source result = rewrite_cuda(text);
+    INFO(text);
+    REQUIRE(lines_of(result.text) == lines_of(text));
+  }
+}

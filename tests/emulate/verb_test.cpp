@@ -1,0 +1,218 @@
+// `lab emulate` as a person calls it: programs are compiled and run. Few, because each costs seconds.
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/front/emulate/compile.hpp"
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using strings = std::vector<std::string>;
+using lab::test::put;
+using lab::test::temporary_directory;
+
+struct outcome {
+  int code;
+  std::string text;
+};
+
+outcome emulate(const strings& arguments) {
+  strings command{LAB_PROGRAM, "emulate"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const auto result = lab::front::run_command(command, std::chrono::seconds(120));
+  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+}
+
+void expect(const outcome& found, int code, const strings& words) {
+  INFO(found.text);
+  CHECK(found.code == code);
+  for (const std::string& word : words) {
+    CAPTURE(word);
+    CHECK(found.text.find(word) != std::string::npos);
+  }
+}
+
+constexpr const char* many_things = R"cuda(
+#include <cooperative_groups.h>
+#include <cstdio>
+#include <cuda_fp16.h>
+#include "kernels.cuh"
+namespace cg = cooperative_groups;
+#define LAUNCH(kernel, ...) kernel<<<2, 32>>>(__VA_ARGS__)
+__constant__ float table[4];
+template <class T, int n> __global__ void scale(T* a, int count, const float* absent = nullptr) {
+  __shared__ T tile[n];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = a[i];
+  cg::this_thread_block().sync();
+  if (i < count && absent == nullptr) a[i] = tile[n - 1 - threadIdx.x] * table[1];
+}
+template <class T> __global__ void sum(const T* a, T* result, T* absent) {
+  extern __shared__ T words[];
+  words[threadIdx.x] = a[threadIdx.x];
+  auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const T all = cg::reduce(warp, words[threadIdx.x], cg::plus<T>());
+  if (warp.thread_rank() == 0 && !absent) atomicAdd(result, all);
+}
+__global__ void by_reference(float& value, const int& more) { if (threadIdx.x == 0) value += more; }
+__global__ void old_style(int* out) {
+  __shared__ volatile int s[64];
+  s[threadIdx.x] = threadIdx.x; s[threadIdx.x + 32] = 1;
+  __syncthreads();
+  s[threadIdx.x] += s[threadIdx.x + 16]; s[threadIdx.x] += s[threadIdx.x + 8];
+  if (threadIdx.x == 0) *out = s[0];
+}
+struct owner { float* memory; owner() { cudaMalloc(&memory, 4); } ~owner() { cudaFree(memory); } };
+__global__ void with_owner(owner it, float* out) { *it.memory = 3; *out = *it.memory; }
+int main(int argc, char** argv) {
+  float host[64] = {0, 2, 0, 0};
+  cudaMemcpyToSymbol(table, host, sizeof table);
+  for (float& value : host) value = 1;
+  float *a, *result; int* whole;
+  cudaMalloc((void**)&a, sizeof host); cudaMallocManaged(&result, 4); cudaMallocManaged(&whole, 4);
+  cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice);
+  scale<float, 32> <<<dim3(2), 32>>> (a, 64);
+  sum<<<1, 32, 128, 0>>>(a, result, (float*)0); sum<float><<<1, 32, 128>>>(a, result, NULL);
+  by_reference<<<1, 4>>>(*result, 5);
+  LAUNCH(halve, result, 64.0);
+  old_style<<<1, 32>>>(whole);
+  owner mine; float* three; cudaMallocManaged(&three, 4); with_owner<<<2, 1>>>(mine, three);
+  void* arguments[] = {&result, host}; cudaLaunchKernel((void*)halve, dim3(1), dim3(1), arguments, 0, 0);
+  cudaDeviceSynchronize();
+  printf("%s %g %d %g %s %g\n", cudaGetErrorString(cudaGetLastError()), *result, *whole, *three, argv[argc - 1],
+         static_cast<float>(__half(0.1f)));
+  return 7;
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("a program of many kinds of launches, with a header of its own, runs and keeps its exit code") {
+  const temporary_directory directory;
+  std::filesystem::create_directory(directory / "headers");
+  put((directory / "headers/kernels.cuh").string(),
+      "#pragma once\n\n__global__ void halve(float* a, float least) { if (threadIdx.x + blockIdx.x == 0 && "
+      "*a > least) *a "
+      "/= TWO; }\n");
+  const std::string source = (directory / "program.cu").string();
+  put(source, many_things);
+  // 48: in a warp that goes together 0 + 16 and 8 + 24. And 2 * (32 * 2) + 5 = 133, and half of it twice: 64
+  // is less, and 1 as well.
+  expect(emulate({source, "-I", (directory / "headers").string(), "-DTWO=2", "-std=c++14", "-arch=sm_80",
+                  "--", "last"}),
+         7, {"no error 33.25 48 3 last 0.0999756"});
+}
+
+TEST_CASE("a fault names the line of the program, and fails it") {
+  const temporary_directory directory;
+  const std::string source = (directory / "fault.cu").string();
+  put(source,
+      "#include <cassert>\n__global__ void beyond(int* a, int far) {\n  a[threadIdx.x + far] = 1;\n}\n"
+      "__global__ void asserts(int n) {\n  assert(threadIdx.x < n);\n}\n"
+      "int main(int argc, char** argv) {\n  int* a;\n  cudaMalloc(&a, 256);\n"
+      "  if (argc == 1) beyond<<<1, 64>>>(a, 100);\n  if (argc == 2) asserts<<<1, 64>>>(3);\n"
+      "  if (argc == 3) beyond<<<1, 2048>>>(a, 0);\n  return cudaDeviceSynchronize() == cudaErrorAssert ? 5 "
+      ": 0;\n}\n");
+  if (LAB_WITH_OBSERVED)
+    expect(emulate({source}), 1, {"fault.cu:3: block (0,0,0): thread (0,0,0) writes 4 bytes"});
+  expect(emulate({source, "--", "x"}), 5,
+         {"fault.cu:6: block (0,0,0): thread (3,0,0): assertion `threadIdx.x < n`"});
+  expect(emulate({source, "--", "x", "y"}), 1, {"launch refused", "a block of (2048,1,1) threads"});
+}
+
+TEST_CASE("observed, a race is found and counters are kept") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "race.cu").string(), json = (directory / "race.json").string();
+  put(source,
+      "__global__ void reverse(int* a) {\n  __shared__ int s[64];\n  s[threadIdx.x] = a[threadIdx.x];\n"
+      "#ifdef RIGHT\n  __syncthreads();\n#endif\n  a[threadIdx.x] = s[63 - threadIdx.x];\n}\n"
+      "int main() {\n  int* a;\n  cudaMallocManaged(&a, 256);\n  for (int i = 0; i < 64; ++i) a[i] = i;\n"
+      "  reverse<<<1, 64>>>(a);\n  cudaDeviceSynchronize();\n  return a[0] == 63 ? 0 : 3;\n}\n");
+  const outcome racy = emulate({"--observe", source});
+  INFO(racy.text);
+  CHECK(racy.code != 0);
+  CHECK(racy.text.find("with no __syncthreads() between") != std::string::npos);
+  expect(emulate({"--observe", source, "-D", "RIGHT", "--json", json}), 0, {"reverse", "l1tex__t_sectors"});
+  const auto document = nlohmann::json::parse(lab::test::get(json));
+  CHECK(document["exit_code"] == 0);
+  CHECK(document["faults"].empty());
+  CHECK(document["kernels"][0]["name"] == "reverse");
+  CHECK(document["kernels"][0]["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 8.0);
+}
+
+TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing behind") {
+  const temporary_directory directory;
+  const std::string source = (directory / "bad.cu").string();
+  put(source, "int main() {\n  return nothing;\n}\n");
+  expect(emulate({source}), 2, {"bad.cu does not compile", "bad.cu:2", "nothing"});
+  put(source, std::string("\x7f"
+                          "ELF\0\1\2<<<(((\"",
+                          14));
+  expect(emulate({source}), 2, {"does not compile"});
+  put(source,
+      "template <int n> struct A { static const int v = A<n + 1>::v; };\nint main() { return A<0>::v; }\n");
+  expect(emulate({source}), 2, {"bad.cu:1"});
+  put(source,
+      "#include <cuda_runtime.h>\n__global__ void k() {\n  asm(\"trap;\");\n}\nint main() { k<<<1, 1>>>(); "
+      "}\n");
+  expect(emulate({source}), 2, {"bad.cu:3: inline PTX is not emulated"});
+  put(source, "#include <mma.h>\nint main() {}\n");
+  expect(emulate({source}), 2, {"tensor cores", "bad.cu:1"});
+  expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});
+  expect(emulate({(directory / "").string()}), 2, {});
+  expect(emulate({source, "-I"}), 2, {"-I needs a value"});
+  expect(emulate({source, "--timeout", "-3"}), 2, {"--timeout"});
+  expect(emulate({source, "--memory", "much"}), 2, {"--memory must be bytes"});
+  expect(emulate({source, "-std=c++7"}), 2, {"no standard of C++"});
+}
+
+TEST_CASE("a program that hangs, eats memory or leaves processes is ended, and all it started with it") {
+  const temporary_directory directory;
+  const std::string source = (directory / "bad.cu").string();
+  put(source,
+      "#include <unistd.h>\n#include <vector>\nint main(int argc, char** argv) {\n"
+      "  if (argc == 2) for (;;) {}\n"
+      "  if (argc == 3) for (std::vector<char*> all;; ) { all.push_back(new char[1 << 24]); "
+      "for (int i = 0; i < 1 << 24; i += 4096) all.back()[i] = 1; }\n"
+      "  if (argc == 4) { for (int i = 0; i < 100; ++i) if (fork() == 0) { setsid(); sleep(50); _exit(0); } "
+      "sleep(50); }\n"
+      "  if (argc == 5 && fork() == 0) { setsid(); sleep(50); }\n  return 0;\n}\n");
+  const std::string program = (directory / "program").string();
+  expect(emulate({source, "-o", program}), 0, {});
+  CHECK(std::filesystem::exists(program));
+  const auto began = std::chrono::steady_clock::now();
+  expect(emulate({source, "--timeout", "0.5", "--", "1"}), 1,
+         {"the program was ended: it ran longer than 0.5 s"});
+  expect(emulate({source, "--memory", "256M", "--", "1", "2"}), 1,
+         {"the program was ended: it used more than"});
+  expect(emulate({source, "--", "1", "2", "3"}), 1, {"it started more than 64 processes"});
+  expect(emulate({source, "--", "1", "2", "3", "4"}), 1, {"left a process behind"});
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(100));
+}
+
+TEST_CASE("the compiler's words are told from the program's, and nvcc's own are forgotten") {
+  strings words{"-Iinclude",  "a.cu",
+                "-D",         "N=3",
+                "-gencode",   "arch=compute_80,code=sm_80",
+                "-O3",        "-std=c++17",
+                "-Xcompiler", "-fopenmp,-Wall",
+                "-lineinfo",  "-lm",
+                "--observe",  "-arch=sm_75",
+                "--",         "-I",
+                "x"};
+  const auto taken = lab::front::take_compiler_words(words);
+  CHECK(words == strings{"a.cu", "--observe", "--", "-I", "x"});
+  CHECK(taken.compile == strings{"-Iinclude", "-DN=3", "-std=c++17", "-fopenmp"});
+  CHECK(taken.link == strings{"-lm"});
+  CHECK(taken.architecture == "750");
+  strings without_value{"-o"};
+  CHECK_THROWS_AS(lab::front::take_compiler_words(without_value), lab::front::usage_error);
+}
