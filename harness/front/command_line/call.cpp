@@ -378,6 +378,33 @@ verb compare_verb(CLI::App& program) {
           .needs = [no_track] { return build_request{.device = "emulator", .select = no_track}; }};
 }
 
+verb emulate_verb(CLI::App& program) {
+  const auto options = std::make_shared<emulate_options>();
+  CLI::App* app = program.add_subcommand(
+      "emulate", "compile and run your own CUDA program on the emulator; needs no GPU and no CUDA toolkit");
+  app->add_option("files", options->files, "its sources: .cu, .cpp, .cc, .cxx, .c, .o, .a")
+      ->type_name("FILE")
+      ->required();
+  app->add_flag("--observe", options->observe,
+                "count what each kernel and line does, and find races and wrong accesses (slower)");
+  app->add_option("--timeout", options->timeout_seconds, "end the program after this time (default: 300)")
+      ->type_name("SECONDS");
+  app->add_option("--memory", options->memory, "end the program when it uses more: 512M, 8G (default: 8G)")
+      ->type_name("BYTES");
+  add_json(*app, options->json_path);
+  app->footer(
+      "The compiler's words are taken as g++ and nvcc have them: -I, -D, -U, -std, -include, -l, -L, "
+      "-Xcompiler,\n"
+      "-arch (for __CUDA_ARCH__), -o (compile and do not run), -c. The program's own arguments follow after "
+      "--.\n"
+      "Exit code: the program's; 1 if that is 0 and a kernel failed; 2 if it does not compile.");
+  return {.app = app,
+          .perform = [options] { return emulate_program(*options); },
+          .needs = [] { return build_request{.device = "emulator", .also = toolchain_targets()}; },
+          .after_dashes = &options->arguments,
+          .words_for_compiler = &options->words};
+}
+
 verb doctor_verb(CLI::App& program) {
   const auto options = std::make_shared<doctor_options>();
   CLI::App* app =

@@ -11,7 +11,7 @@ namespace lab::front {
 namespace {
 
 // No figure that a person derives is nested deeper.
-constexpr int max_depth = 32;
+constexpr int most_nesting = 32;
 
 // A recursive descent over sum, product and factor.
 class reader {
@@ -64,7 +64,7 @@ class reader {
     }
   }
   double factor() {
-    if (++depth_ > max_depth) refuse("it is nested too deep");
+    if (++depth_ > most_nesting) refuse("it is nested too deep");
     const double value = plain_factor();
     --depth_;
     return value;

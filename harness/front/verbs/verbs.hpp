@@ -142,6 +142,7 @@ struct emulate_options {
   bool observe = false;
   std::optional<double> timeout_seconds;
   std::string memory;
+  std::string json_path;
 };
 // Compiles a CUDA program for the emulator and runs it. Returns the program's exit code, 1 if that is 0 and a
 // kernel has failed or the program was ended, 128 and the signal's number if it died of one.
