@@ -4,8 +4,8 @@
 
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/observed/observation.hpp"
-#include "common/emulator/source_lines.hpp"
 #include "common/emulator/program/program_report.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 namespace {

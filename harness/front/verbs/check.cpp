@@ -25,11 +25,13 @@ int show_hints(const check_request& options) {
 void tell_step(const check_step& step, const examination& so_far) {
   const auto number = &step - so_far.steps.data() + 1;
   print_line(fmt::format("{}. {:<12} {:<6}  {}", number, step.name,
-                    step.status == step_status::passed ? "ok" : "FAIL", step.message));
+                         step.status == step_status::passed ? "ok" : "FAIL", step.message));
   if (step.name != "checkpoints") return;
   for (const checked_checkpoint& one : so_far.checkpoints) {
-    print_line(fmt::format("   {}: {}: {}", one.name, one.reached ? "reached" : "MISSED", checkpoint_text(one)));
-    if (!one.reached && one.line > 0) print_line(fmt::format("      {}:{}: {}", one.file, one.line, one.code));
+    print_line(
+        fmt::format("   {}: {}: {}", one.name, one.reached ? "reached" : "MISSED", checkpoint_text(one)));
+    if (!one.reached && one.line > 0)
+      print_line(fmt::format("      {}:{}: {}", one.file, one.line, one.code));
   }
 }
 
@@ -38,7 +40,7 @@ void tell_predictions(const examination& found) {
   for (const judged_answer& one : found.predictions) {
     right += one.right ? 1 : 0;
     print_line(fmt::format("   {}: you predicted {}, {}", one.name, one.given.empty() ? "nothing" : one.given,
-                      one.right ? "right" : "and it is " + one.answer));
+                           one.right ? "right" : "and it is " + one.answer));
     print_line("      " + one.because);
   }
   if (!found.predictions.empty())
@@ -57,7 +59,7 @@ int check_exercise(const check_request& options) {
   const bool has_hints = !options.solution && !found.passed && !found.record.digest.empty();
   if (has_hints) {
     print_line(fmt::format("a hint: ./lab check {} --hint {}", found.exercise,
-                      std::min<std::int64_t>(found.record.hints + 1, 3)));
+                           std::min<std::int64_t>(found.record.hints + 1, 3)));
   }
   if (!options.json_path.empty()) {
     nlohmann::json document{{"schema", "kernel-lab-check"}, {"version", 1}};
