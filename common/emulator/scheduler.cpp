@@ -871,8 +871,8 @@ long long ticks() {
 }  // namespace lab::emulator
 
 // What assert() calls, in place of the C library's: within a kernel it fails the launch.
-extern "C" [[noreturn]] void __assert_fail(const char* condition, const char* file, unsigned line,
-                                           const char* function) noexcept {
+extern "C" void __assert_fail(const char* condition, const char* file, unsigned line,
+                              const char* function) noexcept {
   lab::emulator::fail_assertion(condition, file, line);
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, condition);
   std::abort();
