@@ -82,7 +82,8 @@ void check_beginning(const workbook& book, const std::string& path) {
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, lab::front::find_exercise(path)->start_fails));
-  CHECK(contains(found.text, path + "/stage.cu:"));
+  // A wrong output is named by its index; all else has a line.
+  CHECK((contains(found.text, path + "/stage.cu:") || contains(found.text, "wrong at index ")));
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ void check_beginning(const workbook& book, const std::string& path) {
 TEST_CASE("every stage passes the check of its own exercise, whatever the student's sizes") {
   const workbook book;
   const auto paths = lab::front::exercise_paths();
-  CHECK(paths.size() >= 12);
+  CHECK(paths.size() >= 30);
   for (const std::string& path : paths) {
     CAPTURE(path);
     // One student each, for time's sake: together they get many of the sizes.

@@ -171,6 +171,26 @@ TEST_CASE("a region that is missing, empty or reaches out of its place is refuse
   CHECK(holds(fault_of({"// exercise: padding", "// \\", "{", "}", "// end"}), "has no opening one"));
 }
 
+// The whole check takes the solution from the stage itself, and does not see marks that stand a line too
+// early.
+TEST_CASE("the solution of every exercise fits between its own marks, and an empty beginning does not") {
+  const strings paths = lab::front::exercise_paths();
+  CHECK(paths.size() >= 30);
+  for (const std::string& path : paths) {
+    CAPTURE(path);
+    const exercise asked = *lab::front::find_exercise(path);
+    const strings source =
+        lab::front::lines_of(lab::test::get(lab::front::stages_directory() / asked.stage / "stage.cu"));
+    CHECK_NOTHROW(lab::front::put_in(source, source, asked, "stage.cu"));
+    const strings begun = lab::front::cut(source, asked);
+    for (const auto& region : asked.regions) {
+      if (!region.start.empty()) continue;
+      CHECK(holds(message_of<source_error>([&] { (void)lab::front::put_in(begun, source, asked, "s.cu"); }),
+                  "nothing is written yet"));
+    }
+  }
+}
+
 TEST_CASE("kernels are emptied and nothing else") {
   int emptied = 0;
   CHECK(lab::front::without_kernel_bodies(

@@ -30,7 +30,9 @@ __global__ void __launch_bounds__(block_threads)
   const std::int64_t i = first + threadIdx.x;
   if (i >= n) return;
   typename Operation::state run = operation.identity();
+  // exercise: run
   for (std::int64_t k = threadIdx.x; k <= threadIdx.x + halo; ++k) operation.append(run, tile[k]);
+  // end
 
   // Where values are missing the window is longer, so that it holds as many: from global memory, and rarely.
   const std::int64_t needed = halo + 1 > operation.min_periods ? halo + 1 : operation.min_periods;

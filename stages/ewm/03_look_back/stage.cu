@@ -28,9 +28,11 @@ constexpr std::size_t largest_message = 2 * largest_state + 8;
 
 template <class State>
 __device__ void publish(State& place, const State& run, unsigned& flag, published what) {
+  // exercise: publish
   place = run;
   __threadfence();
   atomicExch(&flag, static_cast<unsigned>(what));
+  // end
 }
 
 // Past the L1 cache, which knows nothing of other blocks' stores.
@@ -65,10 +67,12 @@ __device__ State before_block(message<State>* messages, std::int64_t block, cons
     State run = operation.identity();
     if (mine >= 0 && (whole == 0 || lane < __ffs(static_cast<int>(whole))))
       run = read(seen == inclusive_prefix ? messages[mine].of_all : messages[mine].of_tile);
+    // exercise: lanes
     for (int distance = 1; distance < 32; distance *= 2) {
       const State earlier = windows::shuffle_down(run, distance);
       if (lane + distance < 32) run = operation.combine(earlier, run);
     }
+    // end
     before = operation.combine(windows::shuffle(run, 0), before);
     if (whole != 0) break;
   }

@@ -42,12 +42,14 @@ __global__ void __launch_bounds__(block_threads)
     sums.combine_short(
         sum, [tiles](int place, int) { return tiles[place]; }, count, count - tile);
   } else {
+    // exercise: scans
     for (int k = 0; k < count; k += tile) {
       for (int v = 0; v < per_thread; ++v) sum[v] = tiles[k + sums.first + v];
       sums.scan(sum, tiles + k, others, [] { __syncthreads(); });
       __syncthreads();
     }
     sums.complete(sum, tiles, count, count - tile);
+    // end
   }
   // Through shared memory, so that neighbouring threads write neighbouring averages.
   __syncthreads();

@@ -48,11 +48,13 @@ __global__ void __launch_bounds__(block_threads)
   std::int64_t start = begin - static_cast<std::int64_t>(halo_tiles) * tile;
   read(start);
   for (; start < end; start += tile) {
+    // exercise: ahead
     double* values_here = ring + slot * tile;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) values_here[v * block_threads + thread] = next[v];
     read(start + tile);
     __syncthreads();
+    // end
     double sum[per_thread] = {};
     if (sums.is_short()) {
       // Behind the halo there is nothing yet.
@@ -76,7 +78,9 @@ __global__ void __launch_bounds__(block_threads)
         if (i < n) averages[i] = i < window - 1 ? incomplete : results[v * block_threads + thread];
       }
     }
+    // exercise: turn
     slot = slot + 1 == slots ? 0 : slot + 1;
+    // end
   }
 }
 

@@ -21,7 +21,9 @@ struct work_buffer {
   char* chars;
   const Offset* name_offsets;
   __device__ __forceinline__ char* operator()(std::int64_t row) const {
+    // exercise: place
     return chars + name_offsets[row] + max_growth * row;
+    // end
   }
 };
 

@@ -20,10 +20,12 @@ __global__ void sizes_kernel(const Offset* name_offsets, const char* names, cons
   Offset size = 0;
   if (row < rows) {
     const Offset name = name_offsets[row];
+    // exercise: size
     const Offset visibility = visibility_offsets[row];
     size = private_bytes;
     if (is_public(visibilities + visibility, visibility_offsets[row + 1] - visibility))
       size = split(names + name, name_offsets[row + 1] - name).redacted_bytes();
+    // end
   }
   sizes[row] = size;
 }
@@ -36,12 +38,14 @@ __global__ void write_kernel(const Offset* name_offsets, const char* names, cons
   if (row >= rows) return;
   const Offset name = name_offsets[row];
   const Offset visibility = visibility_offsets[row];
+  // exercise: write
   char* out = chars + offsets[row];
   if (is_public(visibilities + visibility, visibility_offsets[row + 1] - visibility)) {
     write_public(out, names + name, split(names + name, name_offsets[row + 1] - name));
   } else {
     write_private(out);
   }
+  // end
 }
 
 output launch(const input& in, memory_resource& resource, cudaStream_t stream) {

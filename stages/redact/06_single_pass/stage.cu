@@ -52,14 +52,18 @@ __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
   }
 
   // Publish the aggregate at once: blocks behind this one wait for it.
+  // exercise: publish
   if (thread == 0) publish_aggregate(words, blockIdx.x, scan.total);
+  // end
   // Put the output together in shared memory, while the blocks before this one publish theirs.
   write_rows(memory.chars, scan.before, redacted, memory.names);
 
   // Look back: the sum of the bytes of all tiles before this one is where it begins in the output.
   if (thread < 32) {
+    // exercise: look_back
     const std::int64_t begin = look_back(words, blockIdx.x, scan.total);
     if (thread == 0) tile_begin = begin;
+    // end
   }
   __syncthreads();
 

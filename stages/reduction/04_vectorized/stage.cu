@@ -27,6 +27,7 @@ __device__ T combine_share(const T* __restrict__ values, std::int64_t n) {
   T partial = Operation::identity();
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * tile_vectors + threadIdx.x; i < whole;
        i += stride) {
+    // exercise: loads
     vector loaded[loads_in_flight];
 #pragma unroll
     for (int k = 0; k < loads_in_flight; ++k) loaded[k] = vectors[i + k * block_threads];
@@ -34,13 +35,16 @@ __device__ T combine_share(const T* __restrict__ values, std::int64_t n) {
 #pragma unroll
     for (int k = 0; k < loads_in_flight; ++k) of_load[k] = combine_vector(loaded[k], combine);
     partial = combine(partial, combine(combine(of_load[0], of_load[1]), combine(of_load[2], of_load[3])));
+    // end
   }
   // What fills no tile: fewer than 8192 values, one by one.
+  // exercise: tail
   for (std::int64_t i =
            whole * vector_values<T> + static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
        i < n; i += static_cast<std::int64_t>(gridDim.x) * block_threads) {
     partial = combine(partial, values[i]);
   }
+  // end
   return partial;
 }
 

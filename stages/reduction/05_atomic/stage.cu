@@ -32,12 +32,14 @@ template <class T, class Operation>
 __device__ void combine_atomically(T* target, T value, Operation combine) {
   using word = decltype(bits_of(value));
   auto* bits = reinterpret_cast<word*>(target);
+  // exercise: combine
   word expected = bits_of(Operation::identity());
   for (;;) {
     const word found = atomicCAS(bits, expected, bits_of(combine(value_of(expected), value)));
     if (found == expected) return;
     expected = found;
   }
+  // end
 }
 
 template <class T, class Operation>

@@ -19,19 +19,23 @@ __global__ void __launch_bounds__(share_block_threads, share_blocks_per_multipro
   constexpr Operation combine{};
   T partial = block_reduce<share_block_threads>(combine_share<T, Operation>(values, n), combine);
   if (threadIdx.x == 0) {
+    // exercise: draw
     partials[blockIdx.x] = partial;
     // The result is there before the number is drawn.
     __threadfence();
     is_last = atomicAdd(counter, 1u) == gridDim.x - 1;
+    // end
   }
   __syncthreads();
   if (!is_last) return;
   // And read only after all numbers were drawn, past the L1 cache, which knows nothing of other blocks'
   // stores.
   __threadfence();
+  // exercise: finish
   partial = Operation::identity();
   for (unsigned k = threadIdx.x; k < gridDim.x; k += share_block_threads)
     partial = combine(partial, __ldcg(partials + k));
+  // end
   partial = block_reduce<share_block_threads>(partial, combine);
   if (threadIdx.x == 0) *result = partial;
 }

@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(column_threads)
   std::int64_t row = rows * blockIdx.y / gridDim.y + first;
   Vector partial{};
   if (column < columns) {
+    // exercise: loads
     for (; row + (loads - 1) * strip_rows < end; row += loads * strip_rows) {
       Vector loaded[loads];
 #pragma unroll
@@ -59,6 +60,7 @@ __global__ void __launch_bounds__(column_threads)
     }
     for (; row < end; row += strip_rows)
       add(partial, *reinterpret_cast<const Vector*>(values + row * pitch + column));
+    // end
   }
   of_thread[first][lane] = partial;
   __syncthreads();

@@ -34,9 +34,11 @@ __global__ void __launch_bounds__(row_threads)
   if constexpr (threads == row_threads) {
     partial = block_reduce<row_threads>(partial, sum<float>{});
   } else {
+    // exercise: lanes
     for (int distance = threads / 2; distance > 0; distance /= 2) {
       partial += __shfl_xor_sync(0xffffffffu, partial, distance);
     }
+    // end
   }
   if (rank == 0 && row < rows) sums[row * gridDim.y + blockIdx.y] = partial;
 }
@@ -85,6 +87,7 @@ __global__ void __launch_bounds__(column_threads)
   }
   of_thread[thread] = partial;
   __syncthreads();
+  // exercise: tree
   for (int half = column_threads / 2; half >= lanes; half /= 2) {
     if (thread < half) {
       Vector own = of_thread[thread];
@@ -93,6 +96,7 @@ __global__ void __launch_bounds__(column_threads)
     }
     __syncthreads();
   }
+  // end
   if (thread >= lanes) return;
   const auto* of_column = reinterpret_cast<const float*>(&of_thread[thread]);
 #pragma unroll

@@ -49,6 +49,7 @@ struct incremental {
         continue;
       }
       const double newest = task.data[k];
+      // exercise: update
       if (summed) {
         const double left = task.data[k - task.window];
         sum += newest - left;
@@ -61,6 +62,7 @@ struct incremental {
         }
         summed = true;
       }
+      // end
       task.outputs[k] = finish(sum, squares, w);
     }
   }
@@ -93,6 +95,7 @@ struct whole_window {
 struct extremum {
   double sign;  // 1 for the maximum, -1 for the minimum
   __device__ double operator()(const double* values, std::int64_t window) const {
+    // exercise: extremum
     double largest = sign * values[0];
     for (std::int64_t k = 1; k < window; ++k) {
       const double x = sign * values[k];
@@ -100,6 +103,7 @@ struct extremum {
       if (largest != largest) break;
     }
     return sign * largest;
+    // end
   }
 };
 

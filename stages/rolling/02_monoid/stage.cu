@@ -37,10 +37,12 @@ __global__ void __launch_bounds__(block_threads)
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;
   for (int k = thread; k < scans::exchange::states; k += block_threads)
     others.begin()[k] = operation.identity();
+  // exercise: lift
   for (int k = thread; k < count; k += block_threads) {
     const std::int64_t j = first + tile - count + k;
     tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();
   }
+  // end
   __syncthreads();
 
   const scans scan(operation, window, segment_threads, thread);

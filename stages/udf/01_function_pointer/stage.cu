@@ -28,9 +28,11 @@ __device__ Result of_window(const Value* first, long long count) {
 template <class Value, class Result>
 __global__ void find_kernel(function which, element_pointer<Value, Result>* element,
                             window_pointer<Value, Result>* window) {
+  // exercise: pointers
   *window = &of_window<Value, Result>;
   with_element_function(which,
                         [&]<class Function>(Function) { *element = &of_element<Value, Result, Function>; });
+  // end
 }
 
 template <class Value, class Result>
