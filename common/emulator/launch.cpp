@@ -65,7 +65,12 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
         format("%zu bytes of __shared__ variables; %zu are possible, and more only as dynamic shared memory",
                static_shared, shared_bytes_default)};
   }
-  dynamic_shared_limit -= std::min(dynamic_shared_limit, static_shared);
+  // What was announced is of dynamic memory alone; without it both share the default, and with it all there
+  // is.
+  constexpr std::size_t all_shared = std::size_t{227} << 10;
+  dynamic_shared_limit = dynamic_shared_limit <= shared_bytes_default
+                             ? dynamic_shared_limit - std::min(dynamic_shared_limit, static_shared)
+                             : std::min(dynamic_shared_limit, all_shared - static_shared);
   if (config.dynamicSmemBytes > dynamic_shared_limit) {
     return refusal{cudaErrorInvalidValue,
                    format("%zu bytes of dynamic shared memory; this kernel's limit is %zu",

@@ -74,14 +74,18 @@ emulation_toolchain find_toolchain(bool observe) {
   add(found.libraries, "common/emulator", "liblab_emulator.a");
   for (const std::string& library : words_of(LAB_EMULATOR_LIBRARIES)) found.libraries.push_back(library);
   add(found.observing, "common/emulator", "liblab_emulated_program.a");
-  if (!observe) return found;
+  const std::string backtrace = LAB_BACKTRACE_LIBRARY;
+  if (!observe) {
+    if (!backtrace.empty()) found.libraries.push_back(backtrace);
+    return found;
+  }
   if (!LAB_WITH_OBSERVED)
     throw environment_error(
         "this build cannot observe kernels: it found no libbacktrace, or a sanitizer is on");
   add(found.observing, "common/emulator", "liblab_observed_program.a");
   add(found.libraries, "common/emulator/observed", "liblab_observed.a");
   std::rotate(found.libraries.begin(), found.libraries.end() - 1, found.libraries.end());
-  found.libraries.push_back(LAB_BACKTRACE_LIBRARY);
+  found.libraries.push_back(backtrace);
   found.observing_flags = words_of(LAB_OBSERVING_FLAGS);
   return found;
 }
