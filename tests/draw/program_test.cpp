@@ -137,7 +137,7 @@ TEST_CASE("draw refuses what it cannot draw, in words, and writes nothing") {
       {{stage, "--line", ":30"}, "FILE:LINE"},
       {{stage, "--line", "1"},
        "asks nothing of memory at stages/reduction/02_tree/stage.cu:1; the block does at "
-       "stages/reduction/02_tree/stage.cu: 24, 26, 30, 33"},
+       "stages/reduction/02_tree/stage.cu: 24, 26, 31, 35"},
       {{stage, "--line", "24", "--memory", "shared"}, "asks nothing of shared memory"},
       {{stage, "--memory", "constant"}, "--memory must be global or shared"},
       {{stage, "--line", "30", "--warp", "31"}, "warp 31 of block 0 asks nothing"},
