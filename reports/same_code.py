@@ -7,11 +7,12 @@ record is still one of the present kernels, and reports/tables.py says so.
 
 usage: reports/same_code.py OLD                          compare the stages as of commit OLD with those of the working tree
        reports/same_code.py OLD --renamed PATH=NEW_PATH  a stage's directory has another name now (repeatable)
+       reports/same_code.py OLD --only PATTERN           these stages alone, a shell's pattern (repeatable)
        reports/same_code.py OLD --launches-reviewed      take kernels alone for the code: somebody has read what changed in
                                                          the host's, and it launches the same grids as before
 
-Only stages whose digests differ are compiled, two at a time (--jobs), with the flags of a release build, for --arch (sm_90).
-Compared are
+Stages whose sources differ in comments and white space alone are the same without a compiler. Of the others both sides are
+compiled, two at a time (--jobs), with the flags of a release build, for --arch (sm_90). Compared are
 
   the kernels: every function's instructions, registers, shared memory and constants, as nvcc leaves them in the cubin;
   what launches them: the host functions that call cudaLaunchKernel and its like, and the functions that call those.
@@ -24,6 +25,7 @@ the script exits with 1. What has been compiled is kept in build/same_code/.
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import hashlib
 import json
 import os
@@ -159,6 +161,28 @@ def code_digest(found):
     return digest("\n".join(sorted(found["kernels"].values())).encode())
 
 
+# A raw string, another string or a character (a digit separator begins none), or a run of white space and comments.
+COMMENT = r"//(?:\\\n|[^\n])*|/\*.*?\*/"
+LEXEMES = re.compile(
+    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])\'(?:\\.|[^\'\\\n])*\'|(?P<space>(?:\s|' + COMMENT + ")+)",
+    re.DOTALL)
+
+
+def code_text(text):
+    """Source without comments, each run of white space as one character: a line's end where there is one in it."""
+    def shorter(match):
+        if match["space"] is None:
+            return match[0]
+        return "\n" if "\n" in re.sub(COMMENT, " ", match[0], flags=re.DOTALL) else " "
+    return LEXEMES.sub(shorter, text.replace("\r\n", "\n")).strip()
+
+
+def text_digest(tree, stage):
+    """Of a stage's source and all that it includes, without comments."""
+    files = sorted(tree.files_of(stage))
+    return digest("\0".join(f"{path}\0{code_text(tree.text(path).decode())}" for path in files).encode())
+
+
 class Pairs:
     """Which sources compile to the same machine code."""
 
@@ -192,14 +216,21 @@ def release_of(nvcc_says):
     return found[1] if found else "unknown"
 
 
-def compare(old_tree, new_tree, renamed, compiled_of, jobs, kinds=("kernels", "launchers")):
+def compare(old_tree, new_tree, renamed, compiled_of, jobs, kinds=("kernels", "launchers"), only=("*",)):
     """The pairs of stages with other sources and the same code, and a line for each difference in the others."""
     before, now = old_tree.digests()["stages"], new_tree.digests()["stages"]
     stages = [(stage, renamed.get(stage, stage)) for stage in before]
     stages = [(old, new) for old, new in stages if new in now and (old, before[old]) != (new, now[new])]
-    pairs, refused = [], []
+    stages = [(old, new) for old, new in stages if any(fnmatch.fnmatchcase(new, pattern) for pattern in only)]
+    pairs, refused, to_compile = [], [], []
+    for old, new in stages:
+        if old == new and (text := text_digest(old_tree, old)) == text_digest(new_tree, new):
+            print(f"{new}: the same text but for comments", flush=True)
+            pairs.append({"from": old, "old": before[old], "to": new, "new": now[new], "code": text, "compared": ["text"]})
+        else:
+            to_compile.append((old, new))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        waiting = [(old, new, pool.submit(compiled_of, old_tree, old), pool.submit(compiled_of, new_tree, new)) for old, new in stages]
+        waiting = [(old, new, pool.submit(compiled_of, old_tree, old), pool.submit(compiled_of, new_tree, new)) for old, new in to_compile]
         for old, new, first, second in waiting:
             first, second = first.result(), second.result()
             found = differences(first, second, kinds)
@@ -214,6 +245,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", help="the commit to compare with")
     parser.add_argument("--renamed", action="append", default=[], metavar="PATH=NEW_PATH")
+    parser.add_argument("--only", action="append", metavar="PATTERN")
     parser.add_argument("--launches-reviewed", action="store_true")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--jobs", type=int, default=2)
@@ -232,11 +264,12 @@ def main(arguments):
                 lambda tree, stage: compiled(tree, stage, options.arch, nvcc),
                 options.jobs,
                 ("kernels",) if options.launches_reviewed else ("kernels", "launchers"),
+                options.only or ("*",),
             )
         finally:
             subprocess.run([*git, "remove", "--force", str(old)], check=True)
     for pair in pairs:
-        recorded.add({**pair, "arch": options.arch, "nvcc": nvcc})
+        recorded.add(pair if pair["compared"] == ["text"] else {**pair, "arch": options.arch, "nvcc": nvcc})
     recorded.write()
     for line in refused:
         print(f"not the same: {line}")

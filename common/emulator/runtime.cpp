@@ -76,7 +76,6 @@ device_memory& memory() {
 // ---- errors
 
 std::atomic<cudaError_t> sticky{cudaSuccess};
-std::atomic<bool> assertion_noted{false};
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
 struct error_text {
@@ -455,11 +454,7 @@ cudaError_t sticky_error() {
   return sticky;
 }
 void set_sticky_error(cudaError_t error) {
-  const bool asserted = assertion_noted.exchange(false) && error == cudaErrorLaunchFailure;
-  sticky = asserted ? cudaErrorAssert : error;
-}
-void note_assertion() {
-  assertion_noted = true;
+  sticky = error;
 }
 
 cudaError_t finish(cudaError_t error) {

@@ -19,9 +19,6 @@ bool is_managed(const void* pointer);
 // Whether it is page-locked host memory, which kernels may touch.
 bool is_host_memory_of_the_device(const void* pointer);
 
-// The next failure of a launch is that of an assertion: cudaErrorAssert.
-void note_assertion();
-
 // Notes an access of host code to device memory that protection has stopped, and lets it go on; false if that
 // is not what has happened. Safe in a signal handler.
 bool note_host_access(const void* address, const char* verb);

@@ -517,6 +517,15 @@ class SameCode(unittest.TestCase):
             with self.assertRaises(ValueError):
                 same_code.Pairs(path)
 
+    def test_comments_and_white_space_are_no_code_and_all_else_is(self):
+        source = 'int a = 1\'000; // one\nchar b[] = "/* no comment */ // nor this";\n#define C \\\n  2\nauto d = R"x(// )" \n kept)x";\n'
+        commented = ('/* first\n */ int   a = 1\'000;\n\n   char b[] = /* here */ "/* no comment */ // nor this";   // and \\\n here\n'
+                     '#define C \\\n  2\nauto d = R"x(// )" \n kept)x"; // exercise: end\n')
+        self.assertEqual(same_code.code_text(source), same_code.code_text(commented))
+        for old, new in (("1\'000", "1\'001"), ("nor this", "or this"), (" kept", "kept"), ("#define C \\\n", "#define C\n"), ("int a", "inta"),
+                         ("int a", "int\n#define X\n a")):
+            self.assertNotEqual(same_code.code_text(source), same_code.code_text(source.replace(old, new)), old)
+
     def test_a_stage_with_other_code_is_named_and_not_recorded(self):
         class Tree:
             def __init__(self, digests):
@@ -524,6 +533,12 @@ class SameCode(unittest.TestCase):
 
             def digests(self):
                 return {"stages": self.stages}
+
+            def files_of(self, stage):
+                return {f"stages/{stage}/stage.cu"}
+
+            def text(self, path):
+                return self.stages[path.removeprefix("stages/").removesuffix("/stage.cu")].encode()
 
         code = {"old": {"kernels": {"f": "1"}, "launchers": {}}, "new": {"kernels": {"g": "1"}, "launchers": {}}, "other": {"kernels": {"f": "2"}, "launchers": {}}}
         before = Tree({"t/01_a": "old", "t/02_b": "old", "t/03_c": "same", "t/04_d": "old"})

@@ -3,6 +3,7 @@
 // convert them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -178,6 +179,16 @@ class chevron_launch {
     }
   }
 
+  // As the kernel gets it: an array has become a pointer.
+  template <class Parameter, class Argument>
+  static const void* address_of_object(const Argument& argument) {
+    if constexpr (std::is_pointer_v<Parameter> && std::is_convertible_v<const Argument&, Parameter>) {
+      return object_address(static_cast<Parameter>(argument));
+    } else {
+      return nullptr;
+    }
+  }
+
   template <class... Parameters, class... Arguments>
   void with_pointer(void (*kernel)(Parameters...), Arguments&... arguments) const {
     struct bound_kernel {
@@ -196,7 +207,10 @@ class chevron_launch {
           },
           self.parameters);
     };
-    launch(config_, {reinterpret_cast<const void*>(kernel), run_thread, &bound});
+    const std::array<const void*, sizeof...(Parameters) + 1> addresses{
+        address_of_object<Parameters>(arguments)..., nullptr};
+    launch(config_, {reinterpret_cast<const void*>(kernel), run_thread, &bound, sizeof bound,
+                     addresses.data(), sizeof...(Parameters)});
   }
 
   // The name alone does not say which kernel it is, or it has default arguments.
@@ -222,7 +236,8 @@ class chevron_launch {
     const auto id = kernel != nullptr
                         ? kernel
                         : reinterpret_cast<const void*>(static_cast<void (*)(const void*)>(run_thread));
-    launch(config_, {id, run_thread, &bound});
+    const std::array<const void*, sizeof...(Arguments) + 1> addresses{object_address(arguments)..., nullptr};
+    launch(config_, {id, run_thread, &bound, sizeof bound, addresses.data(), sizeof...(Arguments)});
   }
 
   cudaLaunchConfig_t config_;
