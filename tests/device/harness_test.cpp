@@ -238,7 +238,7 @@ TEST_CASE("a launch that does more than enqueue work on its stream is rejected, 
   }
 }
 #else
-TEST_CASE("device memory that a stage keeps is reported") {
+TEST_CASE("device memory that a stage keeps is reported", "[quiet]") {
   const lab::verification_record record = verify("moving_average/keeps_device_memory");
   CHECK(record.passed);
   CHECK(record.kept_bytes >= 90'000'000);
@@ -449,7 +449,7 @@ TEST_CASE("poison is found where it was left, and bits are hashed with their pla
   CHECK(hash() != before);
 }
 
-TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the time limit") {
+TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the time limit", "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
   const lab::measure_plan impossible{.minimum_samples = 12, .time_limit_seconds = 1e-6, .spread_target = -1};
@@ -487,7 +487,7 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
   CHECK_FALSE(wrong.timing);
 }
 
-TEST_CASE("references are worked out once, and none from elsewhere makes a right stage fail") {
+TEST_CASE("references are worked out once, and none from elsewhere makes a right stage fail", "[quiet]") {
   lab::skip_without_device();
   const auto verify_again = [&](const char* stage, const nlohmann::json& references) {
     return lab::worker(0).answer(
