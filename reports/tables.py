@@ -16,6 +16,9 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- predicted: TRACK/NN_name -->      what the stage claims, and what the records say of it
     <!-- /predicted -->
 
+    <!-- peers: TRACK -->                what a user would pick instead, from reports/h200/peers.json (reports/peers.py)
+    <!-- /peers -->
+
     <!-- compile_times: TRACK -->         what compiling at run time costs, from reports/h200/compile_times/TRACK.json
     <!-- /compile_times -->
 
@@ -55,7 +58,7 @@ from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters|compile_times): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters|compile_times|peers): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
@@ -559,8 +562,37 @@ def compile_times(_records, track):
     return "\n".join(lines) + f"\n\n{document['machine']}, {document['created'][:10]}.\n"
 
 
+def peers(_records, track):
+    """Other libraries' times for a track's problem, each beside a copy of the same bytes in the same process."""
+    path = RECORDS / "peers.json"
+    if not path.exists():
+        return "Not recorded yet.\n"
+    document = read_json(path)
+    if document.get("schema") != "kernel-lab-peers" or document.get("version") != 1:
+        raise BrokenRecord(f"{path}: no record of reports/peers.py")
+    try:
+        copies = {one["bytes"]: one["median"] for one in document["copies"]}
+        lines = ["| peer | parameters | median | of a copy's speed |", "| --- | --- | --- | --- |"]
+        used = set()
+        for row in document["rows"]:
+            if row["track"] != track:
+                continue
+            used.add(row["library"])
+            where = " (CPU)" if row["on"] == "cpu" else ""
+            what = ", ".join(f"{name} = {number(value)}" for name, value in row["parameters"].items())
+            if row["status"] != "ok":
+                lines.append(f"| {row['peer']}{where} | {what} | {row['status']}: {row['message']} | - |")
+                continue
+            share = f"{100 * copies[row['bytes']] / row['median']:.1f} %" if row["on"] == "gpu" and row["bytes"] in copies else "-"
+            lines.append(f"| {row['peer']}{where} | {what} | {duration(row['median'])} | {share} |")
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(document["libraries"].items()) if name in used)
+        return "\n".join(lines) + f"\n\n{document['device']['name']}, driver {document['device']['driver']}, {document['created'][:10]}; {versions}.\n"
+    except (KeyError, TypeError, ZeroDivisionError) as missing:
+        raise BrokenRecord(f"{path}: {type(missing).__name__}: {missing}") from None
+
+
 def page(records, text, directory):
-    makers = {"compile_times": compile_times, "ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
+    makers = {"peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
