@@ -235,7 +235,8 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   CHECK(holds(problem(R"({"faster": {"answer": "perhaps"}})"), "one of the choices"));
   CHECK(holds(problem(R"({"faster": {"answer": "yes", "because": "x"}})"), "no 'because'"));
   CHECK(holds(missing("{}"), "'blocks' has no answer yet: How many for n = 1000?"));
-  CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"), "no sentence of why"));
+  CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"),
+              "no sentence of why yet: 3 words at least"));
   const std::string whole = R"({"blocks": {"answer": 8, "why": "a block takes 128"},
                                 "faster": {"answer": "no", "why": "it is bound by memory"}})";
   CHECK(missing(whole).empty());
@@ -246,6 +247,17 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   auto changed = given;
   changed["blocks"].number = 9;
   CHECK(digest != lab::front::digest_of(changed, "track/01_stage", "anna"));
+}
+
+TEST_CASE("an exercise's page leads to its problem, and its stage's page keeps the answers back") {
+  const auto padded = lab::front::find_exercise("moving_average/04_padded");
+  REQUIRE(padded);
+  const auto files = lab::front::exercise_files("moving_average/04_padded", *padded, "");
+  const std::string& page = files.at("README.md");
+  CHECK(holds(page, "[stages/moving_average](../../../stages/moving_average/)"));
+  CHECK(holds(page, "## The stage"));
+  // "before" asks for this figure.
+  CHECK_FALSE(holds(page, "takes 32"));
 }
 
 TEST_CASE("names of exercises and students keep to their characters") {
