@@ -2,6 +2,7 @@
 project = "Kernel Lab"
 html_title = project
 extensions = ["myst_parser"]
+highlight_language = "text"  # a block that names no language is what a program prints
 html_theme = "furo"  # light and dark as the reader's system is, which the pictures follow too
 root_doc = "README"
 myst_heading_anchors = 4
