@@ -128,12 +128,13 @@ TEST_CASE("every student gets the same sizes each time, and not all the same one
 TEST_CASE("an exercise is cut from its source, and what is written put back") {
   const strings made = lab::front::cut(solution, example());
   CHECK(made == strings{"int padded(int k) {", "  // exercise: padding",
-                        "  // Write this part: about 1 line.", "  return k;", "  // end", "}", "int other;"});
+                        "  // Change this part: about 1 line.", "  return k;", "  // end", "}",
+                        "int other;"});
   const auto back = lab::front::put_in(made, solution, example(), "/x/s.cu");
   CHECK(back.changed_outside == 0);
   CHECK(
       holds(back.text,
-            "#line 3 \"/x/s.cu\"\n  // Write this part: about 1 line.\n  return k;\n#line 5 \"/x/s.cu\"\n"));
+            "#line 3 \"/x/s.cu\"\n  // Change this part: about 1 line.\n  return k;\n#line 5 \"/x/s.cu\"\n"));
   CHECK(!holds(back.text, "k / 48"));
   // The stage itself is a solution, and no change outside of the markers.
   CHECK(lab::front::put_in(solution, solution, example(), "s.cu").changed_outside == 0);
