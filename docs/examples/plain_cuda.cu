@@ -1,7 +1,8 @@
 // One kernel in plain CUDA, without the lab: doubles a million float64 values on the GPU and checks each of
-// them. It needs nvcc and a GPU, nothing else:
+// them. It needs nvcc and a GPU, nothing else, or no GPU and the lab's emulator:
 //
 //     nvcc -std=c++20 -arch=native -o plain_cuda plain_cuda.cu && ./plain_cuda
+//     ./lab emulate docs/examples/plain_cuda.cu
 //
 // Prints "1000000 values doubled" and exits with 0; with 1 after an error of CUDA or a wrong value.
 #include <cuda_runtime.h>

@@ -29,8 +29,9 @@ PICTURES = (".svg", ".png")
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".json": "json"}
 LINK = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?|<[a-zA-Z][^>]*\b(?:href|src)=\")([^\s()<>\"]+)")
 
-HANDBOOK = ["start-here", "glossary", "add-a-stage", "add-a-track", "measuring", "emulator", "counters", "claims", "draw",
-            "predict", "run-time-compilation", "ptx", "results-schema", "architecture"]
+HANDBOOK = ["start-here", "glossary", "exercises", "predict", "draw", "add-a-stage", "add-a-track", "measuring", "compare", "report",
+            "emulator", "emulate", "counters", "claims", "nsight-labs", "run-time-compilation", "ptx", "results-schema",
+            "architecture"]
 
 
 def pages_of(root):
@@ -48,6 +49,8 @@ class Site:
         for path, text in self.pages.items():
             self.files[path.as_posix()] = self.rewritten(path, text)
         self.files["README.md"] += contents(self.pages)
+        for track in tracks_of(self.pages):
+            self.files[track.as_posix()] += stages_of(track, self.pages)
 
     def rewritten(self, page, text):
         """The page with links that lead to pages and pictures of the site alone."""
@@ -100,18 +103,37 @@ class Site:
         return new
 
 
+def tracks_of(pages):
+    return sorted(path for path in pages if len(path.parts) == 3 and path.parts[0] == "stages" and path.name == "README.md")
+
+
+def toctree(entries, caption=""):
+    """A table of contents that the site shows at its side alone."""
+    return "\n```{toctree}\n:hidden:\n" + (f":caption: {caption}\n" if caption else "") + "\n" + "".join(f"{entry}\n" for entry in entries) + "```\n"
+
+
+def stages_of(track, pages):
+    """The table of contents of a track's page: its stages with their numbers, then what else lies in its folder."""
+    def entry(path):
+        title = next((line[2:].replace("`", "") for line in pages[path].splitlines() if line.startswith("# ")), path.stem)
+        return f"{path.parts[2][:2]} {title} </{path.with_suffix('').as_posix()}>" if path.name == "README.md" else f"/{path.with_suffix('').as_posix()}"
+
+    below = sorted(path for path in pages if path != track and path.is_relative_to(track.parent))
+    return toctree(map(entry, sorted(below, key=lambda path: path.name != "README.md"))) if below else ""
+
+
 def contents(pages):
-    """The tables of contents, which the site shows at its side."""
+    """The tables of contents of the first page."""
     def part(caption, names):
-        return f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "".join(f"{name}\n" for name in names) + "```\n"
+        return toctree(names, caption)
 
     known = {path.as_posix()[:-3] for path in pages}
     handbook = [f"docs/{name}" for name in HANDBOOK if f"docs/{name}" in known]
     taught = [name for name in ("docs/workshop", "docs/course") if name in known]
-    tracks = sorted(name for name in known if name.startswith("stages/") and name.count("/") == 2 and name.endswith("/README"))
-    stages = sorted(name for name in known if name.startswith("stages/") and name not in tracks)
-    rest = sorted(known - {"README", *handbook, *taught, *tracks, *stages})
-    return part("Handbook", handbook) + part("Taught", taught) + part("Tracks", tracks) + part("Stages", stages) + part("More", rest)
+    tracks = [track.with_suffix("").as_posix() for track in tracks_of(pages)]
+    folders = tuple(f"{track.removesuffix('README')}" for track in tracks)
+    rest = sorted(name for name in known - {"README", *handbook, *taught} if not name.startswith(folders))
+    return part("Handbook", handbook) + part("Taught", taught) + part("Tracks", tracks) + part("More", rest)
 
 
 def tools(folder):
@@ -141,6 +163,8 @@ def write(site, folder):
         else:
             place.write_text(text, encoding="utf-8")
     shutil.copyfile(HERE / "conf.py", folder / "conf.py")
+    (folder / "_static").mkdir()
+    shutil.copyfile(HERE / "site.css", folder / "_static" / "site.css")
 
 
 def build_slides(python, output):

@@ -161,6 +161,15 @@ class Site(Folder):
         self.assertIn("(../stages/a/01_b/stage.cu.md) [track](../stages/a/README.md)", site.files["docs/page.md"])
         self.assertIn("int main() {}", site.files["stages/a/01_b/stage.cu.md"])
 
+    def test_stages_stand_below_their_own_track(self):
+        self.page("# A `b` of one\n", "stages/a/01_b/README.md")
+        self.page("# C\n", "stages/c/README.md")
+        site = self.site("# Page\n")
+        self.assertIn("\n01 A b of one </stages/a/01_b/README>\n", site.files["stages/a/README.md"])
+        self.assertNotIn("toctree", site.files["stages/c/README.md"])
+        self.assertNotIn("stages/a/01_b/README", site.files["README.md"])
+        self.assertIn("\nstages/a/README\n", site.files["README.md"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -128,12 +128,13 @@ TEST_CASE("every student gets the same sizes each time, and not all the same one
 TEST_CASE("an exercise is cut from its source, and what is written put back") {
   const strings made = lab::front::cut(solution, example());
   CHECK(made == strings{"int padded(int k) {", "  // exercise: padding",
-                        "  // Write this part: about 1 line.", "  return k;", "  // end", "}", "int other;"});
+                        "  // Change this part: about 1 line.", "  return k;", "  // end", "}",
+                        "int other;"});
   const auto back = lab::front::put_in(made, solution, example(), "/x/s.cu");
   CHECK(back.changed_outside == 0);
   CHECK(
       holds(back.text,
-            "#line 3 \"/x/s.cu\"\n  // Write this part: about 1 line.\n  return k;\n#line 5 \"/x/s.cu\"\n"));
+            "#line 3 \"/x/s.cu\"\n  // Change this part: about 1 line.\n  return k;\n#line 5 \"/x/s.cu\"\n"));
   CHECK(!holds(back.text, "k / 48"));
   // The stage itself is a solution, and no change outside of the markers.
   CHECK(lab::front::put_in(solution, solution, example(), "s.cu").changed_outside == 0);
@@ -235,7 +236,8 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   CHECK(holds(problem(R"({"faster": {"answer": "perhaps"}})"), "one of the choices"));
   CHECK(holds(problem(R"({"faster": {"answer": "yes", "because": "x"}})"), "no 'because'"));
   CHECK(holds(missing("{}"), "'blocks' has no answer yet: How many for n = 1000?"));
-  CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"), "no sentence of why"));
+  CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"),
+              "no sentence of why yet: 3 words at least"));
   const std::string whole = R"({"blocks": {"answer": 8, "why": "a block takes 128"},
                                 "faster": {"answer": "no", "why": "it is bound by memory"}})";
   CHECK(missing(whole).empty());
@@ -246,6 +248,17 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   auto changed = given;
   changed["blocks"].number = 9;
   CHECK(digest != lab::front::digest_of(changed, "track/01_stage", "anna"));
+}
+
+TEST_CASE("an exercise's page leads to its problem, and its stage's page keeps the answers back") {
+  const auto padded = lab::front::find_exercise("moving_average/04_padded");
+  REQUIRE(padded);
+  const auto files = lab::front::exercise_files("moving_average/04_padded", *padded, "");
+  const std::string& page = files.at("README.md");
+  CHECK(holds(page, "[stages/moving_average](../../../stages/moving_average/)"));
+  CHECK(holds(page, "## The stage"));
+  // "before" asks for this figure.
+  CHECK_FALSE(holds(page, "takes 32"));
 }
 
 TEST_CASE("names of exercises and students keep to their characters") {

@@ -214,7 +214,10 @@ class checking {
     const answer_record answer =
         ask(asked_.observed, {{"op", "observe"}, {"trial_seed", options_.trial_seed}}, "observing");
     if (const std::string fault = fault_in(answer); !fault.empty()) return ends(3, false, fault);
-    return ends(3, true, "no race, and nothing read that was not written");
+    const bool was_right = result_.steps[2].status == step_status::passed;
+    return ends(3, true,
+                was_right ? "no race, and nothing read that was not written"
+                          : "no race, and nothing read that was not written: step 3 is what is wrong");
   }
 
   // The checkpoint's parameters: the student's sizes, its own, and for the rest what the emulator uses.

@@ -249,7 +249,8 @@ std::vector<std::string> cut(const std::vector<std::string>& solution, const exe
     lines.push_back(text);
     if (line == region->end) continue;
     const std::string indentation = indentation_of(text);
-    lines.push_back(fmt::format("{}// Write this part: about {} line{}.", indentation, own->lines,
+    lines.push_back(fmt::format("{}// {} this part: about {} line{}.", indentation,
+                                own->start.empty() ? "Write" : "Change", own->lines,
                                 own->lines == 1 ? "" : "s"));
     for (const std::string& start : own->start) lines.push_back(start.empty() ? start : indentation + start);
   }

@@ -75,9 +75,9 @@ nlohmann::ordered_json empty_predictions(const exercise& exercise) {
 
 std::string predictions_section(const exercise& exercise, const expression_values& sizes) {
   std::string text =
-      "## Predict first\n\nAnswer in `predictions.json`, each with one sentence of why. The first check "
-      "keeps the "
-      "answers.\n\n";
+      "## Predict first\n\nAnswer in `predictions.json`, each with one sentence of why, before you read on: "
+      "the "
+      "stage's own page, below, tells some of it. The first check keeps the answers.\n\n";
   for (const exercise_prediction& one : exercise.predictions) {
     text += fmt::format("* `{}`: {}", one.name, filled_in(one.question, sizes));
     text += one.choices.empty() ? " (a number)\n" : " One of:\n";
@@ -96,7 +96,11 @@ std::string exercise_page(const std::string& path, const exercise& exercise,
         fmt::format("* `// exercise: {}`: about {} line{}\n", one.name, one.lines, one.lines == 1 ? "" : "s");
   text += "\nWhat stands outside of them is the lab's, and is checked as the lab has it. Your sizes:";
   for (const auto& [name, value] : sizes) text += fmt::format(" {} = {}", name, value);
-  text += ".\n\n" + predictions_section(exercise, values);
+  text += fmt::format(
+      ".\n\nThe problem, what goes in and what comes out: [stages/{0}](../../../stages/{0}/). The words: "
+      "[glossary](../../../docs/glossary.md).\n\n",
+      exercise.stage.substr(0, exercise.stage.find('/')));
+  text += predictions_section(exercise, values);
   text += fmt::format(
       "## Check\n\n```\n./lab check {0}\n./lab check {0} --hint 1\n```\n\nThere are {1} hints.\n\n", path,
       exercise.hints.size());
@@ -280,7 +284,7 @@ std::string missing_prediction(const given_predictions& given, const exercise& e
     if (found == given.end() || is_unanswered(asked, found->second))
       return fmt::format("'{}' has no answer yet: {}", asked.name, filled_in(asked.question, sizes));
     if (words_in(found->second.why) < fewest_words)
-      return fmt::format("'{}' has no sentence of why yet", asked.name);
+      return fmt::format("'{}' has no sentence of why yet: {} words at least", asked.name, fewest_words);
   }
   return "";
 }

@@ -43,7 +43,8 @@ int make_exercise(const new_options& options) {
   check_student(options.student);
   const auto exercise = find_exercise(path);
   if (!exercise) {
-    throw usage_error(fmt::format("there is no exercise '{}'{}", path, suggestion(path, exercise_paths())));
+    throw usage_error(fmt::format("there is no exercise '{}'{} (lab new --list shows all)", path,
+                                  suggestion(path, exercise_paths())));
   }
   const fs::path folder = exercises_directory() / path;
   const file_texts files = exercise_files(path, *exercise, options.student);
