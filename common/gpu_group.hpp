@@ -29,6 +29,20 @@ class gpu_scope {
   int before_ = 0;
 };
 
+// An event without a time, of the device that was current when it was made. Move-only.
+class untimed_event {
+ public:
+  untimed_event() { CUDA_CHECK(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming)); }
+  untimed_event(const untimed_event&) = delete;
+  untimed_event& operator=(const untimed_event&) = delete;
+  ~untimed_event() { CUDA_REPORT(cudaEventDestroy(handle_)); }
+
+  [[nodiscard]] cudaEvent_t get() const { return handle_; }
+
+ private:
+  cudaEvent_t handle_ = nullptr;
+};
+
 // One GPU of a group, as a launch finds it. Both streams begin when the launch does, and the launch has ended
 // when both have: neither need be waited for.
 struct group_member {

@@ -33,20 +33,6 @@
 
 namespace lab {
 
-// An event without a time, of the device that was current when it was made. Move-only.
-class untimed_event {
- public:
-  untimed_event() { CUDA_CHECK(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming)); }
-  untimed_event(const untimed_event&) = delete;
-  untimed_event& operator=(const untimed_event&) = delete;
-  ~untimed_event() { CUDA_REPORT(cudaEventDestroy(handle_)); }
-
-  [[nodiscard]] cudaEvent_t get() const { return handle_; }
-
- private:
-  cudaEvent_t handle_ = nullptr;
-};
-
 // What one GPU of a group holds. Made and ended with its device current.
 template <class Output, class Input>
 struct group_part {
