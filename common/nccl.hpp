@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "common/gpu_group.hpp"
 
 #if LAB_EMULATED
 #define LAB_WITH_NCCL 1
@@ -50,6 +51,7 @@ inline void check_nccl(ncclResult_t result, const char* expression) {
 class communicators {
  public:
   explicit communicators(const std::vector<int>& devices) : comms_(devices.size()) {
+    const gpu_scope scope(devices.front());
     NCCL_CHECK(ncclCommInitAll(comms_.data(), static_cast<int>(devices.size()), devices.data()));
   }
   communicators(const communicators&) = delete;

@@ -250,7 +250,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
-  const traced_call traced("cudaLaunchKernel", 0, call.kernel);
+  // A timeline shows a kernel that is run later when it runs.
+  std::optional<traced_call> traced;
+  if (!is_deferring()) traced.emplace("cudaLaunchKernel", 0, call.kernel);
   note_stream("a kernel", config.stream);
   device& on = the_device();
   std::unique_lock lock(on.mutex);
@@ -280,7 +282,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     return run_launch(config, call, shared_byte, on);
   }
   defer(config.stream, [config, kept = kept_call(call), shared_byte, &on] {
-    run_launch(config, kept.call(), shared_byte, on);
+    const kernel_call later = kept.call();
+    const traced_call run("cudaLaunchKernel", 0, later.kernel);
+    run_launch(config, later, shared_byte, on);
   });
   return finish(cudaSuccess);
 }

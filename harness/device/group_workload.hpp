@@ -126,6 +126,11 @@ class group_workload final : public workload {
     poison(memory_fill::ones);
   }
 
+  void prepare_to_count(pattern kind, std::uint64_t seed) override {
+    prepare(kind, seed);
+    in_order_ = true;  // as a timeline is read
+  }
+
   void prepare_from(const user_inputs& values) {
     own_input_ = true;
     each([&](device_part& one) {
@@ -282,7 +287,8 @@ class group_workload final : public workload {
                                              .may_choose_device = true});
       {
         // In the order of the program, the other way round, and then in one that is drawn.
-        emulator::deferred_streams deferred(launches_ <= 2 ? launches_ - 1 : seed_ + launches_);
+        const std::uint64_t order = launches_ <= 2 ? launches_ - 1 : seed_ + launches_;
+        emulator::deferred_streams deferred(in_order_ ? 0 : order);
         enqueue();
       }
       require_none(watch.violations());
@@ -519,6 +525,7 @@ class group_workload final : public workload {
   std::uint64_t seed_ = 0;
   std::uint64_t launches_ = 0;
   bool own_input_ = false;  // the user's
+  bool in_order_ = false;
   memory_fill fill_ = memory_fill::ones;
 };
 

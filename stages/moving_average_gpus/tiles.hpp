@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "common/nvtx.hpp"
 #include "common/windows/suffix_prefix.hpp"
 #include "stages/moving_average_gpus/problem.hpp"
 
@@ -98,6 +99,7 @@ template <class Source>
 void launch_tiles(const input& in, const output& out, std::int64_t k, tile_range which, const Source& value,
                   std::int64_t halo, cudaStream_t stream) {
   if (which.begin >= which.end) return;
+  const nvtx_range range("GPU " + std::to_string(k));
   const part own = in.part(k);
   // A window that reaches over the whole array is no longer than the array for the sums; its averages are
   // incomplete.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/block_reduce.hpp"
+#include "common/nvtx.hpp"
 #include "stages/reduction/thread_share.hpp"
 #include "stages/reduction_gpus/problem.hpp"
 
@@ -47,6 +48,7 @@ T* result_of(const group_member& on, std::size_t place = 0) {
 // others on the same stream, and overwritten by the next.
 template <class T>
 void enqueue_sum(const T* values, std::int64_t n, const group_member& on, T* result) {
+  const nvtx_range range("GPU " + std::to_string(on.device));
   const int blocks = std::min(1024 * reduction::share_blocks_per_multiprocessor, reduction::share_blocks(n));
   T* const sums = reinterpret_cast<T*>(static_cast<unsigned char*>(on.scratch) + result_bytes);
   lab::launch(block_sum_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0, on.stream,

@@ -26,7 +26,7 @@ void verify_stages(const std::string& track) {
     if (is_wrong_one(stage->name)) continue;
     INFO(stage->path);
     CHECK(lab::why_not_runnable(*stage).empty());
-    const lab::verification_record record = verify(stage->path, true);
+    const lab::verification_record record = verify(stage->path, false);  // the contract test has all trials
     INFO((record.failure ? lab::failure_message(*record.failure) : std::string("no failure")));
     CHECK(record.passed);
     CHECK(record.compared > 0);
