@@ -1,11 +1,17 @@
 // Tracks over several GPUs: every stage is right on one to four devices, and each wrong one is rejected for
 // its reason.
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include "common/emulator/emulator.hpp"
 #include "common/gpu_group.hpp"
 #include "common/stream.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
+#include "harness/device/worker.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -105,4 +111,26 @@ TEST_CASE("groups of GPUs that there are not are refused by name") {
   CHECK(lab::track_of(stage).unsupported(stage, five).find("needs 5 GPUs") == 0);
   CHECK(lab::track_of(stage).ceiling(five, 1).gpus == 5);
   CHECK(lab::track_of(stage).ceiling(five, 1).bytes == (5 * 100 + 5) * 8);
+}
+
+TEST_CASE("a timeline of several GPUs has a lane for each") {
+  lab::emulator::reset();
+  lab::available_gpus();
+  const lab::answer_record answer =
+      lab::worker(0).answer({{"op", "trace"},
+                             {"stage", "moving_average_gpus/05_overlap"},
+                             {"parameters", {{"n", 20'000}, {"window", 300}, {"gpus", 3}}}});
+  REQUIRE(answer.end == lab::answer_end::ok);
+  std::set<std::string> lanes;
+  for (const auto& event : answer.content.at("trace").at("events")) lanes.insert(event.at("lane"));
+  CHECK(lanes == std::set<std::string>{"host", "device 0", "device 1", "device 2"});
+}
+
+TEST_CASE("a worker refuses devices that are named twice, or that there are not") {
+  lab::emulator::reset();
+  CHECK_THROWS_AS(lab::worker({0, 1, 0}), std::invalid_argument);
+  const lab::answer_record answer = lab::worker({0, 9}).answer({{"op", "floor"}});
+  CHECK(answer.end == lab::answer_end::error);
+  CHECK(answer.message.find("there is no device 9") == 0);
+  lab::choose_gpus({});
 }
