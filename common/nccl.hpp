@@ -3,6 +3,8 @@
 // then nothing is declared here but that.
 #pragma once
 
+#include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +53,8 @@ inline void check_nccl(ncclResult_t result, const char* expression) {
 class communicators {
  public:
   explicit communicators(const std::vector<int>& devices) : comms_(devices.size()) {
+    // The lab does without NVLink multicast, which is set up for a whole host.
+    ::setenv("NCCL_NVLS_ENABLE", "0", 1);
     const gpu_scope scope(devices.front());
     NCCL_CHECK(ncclCommInitAll(comms_.data(), static_cast<int>(devices.size()), devices.data()));
   }
