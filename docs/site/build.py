@@ -30,7 +30,7 @@ LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py":
 LINK = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?|<[a-zA-Z][^>]*\b(?:href|src)=\")([^\s()<>\"]+)")
 
 HANDBOOK = ["start-here", "glossary", "add-a-stage", "add-a-track", "measuring", "emulator", "counters", "claims", "draw",
-            "predict", "run-time-compilation", "ptx", "results-schema", "architecture"]
+            "predict", "several-gpus", "run-time-compilation", "ptx", "results-schema", "architecture"]
 
 
 def pages_of(root):
