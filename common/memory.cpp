@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 
 namespace lab {
@@ -16,13 +17,23 @@ namespace memory {
 namespace {
 
 std::size_t bytes_in_use = 0;
+std::map<int, std::size_t> bytes_in_use_on;  // by device
 std::size_t limit = 0;
 std::int64_t allocations_until_failure = 0;
 
+int current_device() {
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  return device;
+}
+
+// Of the current device.
 cudaMemPool_t pool() {
-  static const cudaMemPool_t the_pool = [] {
-    int device = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
+  static std::map<int, cudaMemPool_t> pools;
+  const int device = current_device();
+  const auto found = pools.find(device);
+  if (found != pools.end()) return found->second;
+  return pools[device] = [device] {
     cudaMemPool_t created{};
     CUDA_CHECK(cudaDeviceGetDefaultMemPool(&created, device));
     // Without this the pool returns its memory to the driver at every synchronisation, and the next
@@ -31,7 +42,6 @@ cudaMemPool_t pool() {
     CUDA_CHECK(cudaMemPoolSetAttribute(created, cudaMemPoolAttrReleaseThreshold, &keep_everything));
     return created;
   }();
-  return the_pool;
 }
 
 // All in bytes; `reserved` is what the pool has, `used` what of that is handed out.
@@ -54,7 +64,7 @@ device_state look() {
 
 std::size_t foreign() {
   const device_state now = look();
-  return now.total - now.free - now.reserved + now.used - bytes_in_use;
+  return now.total - now.free - now.reserved + now.used - bytes_in_use_on[current_device()];
 }
 
 std::size_t available() {
@@ -83,12 +93,16 @@ void* allocate(std::size_t bytes, cudaStream_t stream) {
   }
   CUDA_CHECK(code);
   bytes_in_use += bytes;
+  bytes_in_use_on[current_device()] += bytes;
   return pointer;
 }
 
 void deallocate(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept {
   if (pointer == nullptr) return;
   bytes_in_use -= bytes;
+  int device = 0;
+  CUDA_REPORT(cudaGetDevice(&device));
+  bytes_in_use_on[device] -= bytes;
   CUDA_REPORT(cudaFreeAsync(pointer, stream));
 }
 
@@ -103,6 +117,11 @@ bool is_limited() noexcept {
 }
 void fail_after(std::int64_t nth) noexcept {
   allocations_until_failure = nth;
+}
+
+void give_access(int device) {
+  const cudaMemAccessDesc access{{cudaMemLocationTypeDevice, device}, cudaMemAccessFlagsProtReadWrite};
+  CUDA_CHECK(cudaMemPoolSetAccess(pool(), &access, 1));
 }
 
 void trim() {

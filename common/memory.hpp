@@ -23,7 +23,8 @@ class memory_error : public std::runtime_error {
   std::size_t free_bytes_;
 };
 
-// The process's memory pool on the current device. Not thread-safe: a worker allocates from one thread.
+// The process's memory pool on the current device, which must be the same one when an allocation is given
+// back. Not thread-safe: a worker allocates from one thread.
 namespace memory {
 
 // Allocates `bytes` (0 gives nullptr) for use on `stream`. Throws memory_error when the device, the limit or
@@ -39,7 +40,7 @@ inline constexpr std::size_t always_there = std::size_t{16} << 20;
 // Bytes that an allocation could still get: free on the device plus kept by the pool, within the limit.
 std::size_t available();
 
-// Bytes allocated now.
+// Bytes allocated now, on all devices.
 std::size_t in_use() noexcept;
 
 // Bytes of the device that are taken by others than this program's allocations: by other processes, by the
@@ -52,6 +53,9 @@ bool is_limited() noexcept;
 
 // The nth allocation from now (1 is the next) fails with memory_error; 0 switches the hook off. For tests.
 void fail_after(std::int64_t nth) noexcept;
+
+// Lets kernels of another device touch what comes from the current device's pool, now and later.
+void give_access(int device);
 
 // Returns what the pool keeps unused to the device.
 void trim();

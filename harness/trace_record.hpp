@@ -10,7 +10,7 @@ namespace lab {
 
 // Times are nanoseconds from the beginning of the launch.
 struct trace_event {
-  std::string lane;  // "range", "host" or "device"
+  std::string lane;  // "range", "host" or "device"; where there are several, "device 0", "device 1", ...
   std::string kind;  // "range", "launch", "kernel", "copy", "fill", "allocation", "release" or "wait"
   std::string name;  // of the range, the kernel, the function
   std::int64_t begin = 0;
@@ -23,6 +23,10 @@ struct trace_record {
   std::int64_t host_end = 0;  // when the launch function returned
   std::vector<trace_event> events;
 };
+
+inline bool is_device_lane(const std::string& lane) {
+  return lane.rfind("device", 0) == 0;
+}
 
 // The kind of a call of the runtime by its name ("cudaMallocAsync": "allocation"); empty for one that no
 // timeline shows.

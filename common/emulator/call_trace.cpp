@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/emulator/devices.hpp"
 #include "common/emulator/diagnostics.hpp"
 
 namespace lab::emulator {
@@ -35,7 +36,8 @@ traced_call::traced_call(const char* function, std::size_t bytes, const void* ke
 traced_call::~traced_call() {
   if (function_ == nullptr) return;
   const auto end = std::chrono::steady_clock::now();
-  recorded_call call{function_, kernel_ == nullptr ? "" : kernel_name(kernel_), bytes_, begin_, end};
+  recorded_call call{function_,       kernel_ == nullptr ? "" : kernel_name(kernel_), bytes_, begin_, end,
+                     current_device()};
   const std::lock_guard lock(calls_mutex);
   if (recording) calls.push_back(std::move(call));
 }

@@ -15,6 +15,7 @@ struct recorded_call {
   // Of the host's steady clock. A kernel runs within its launch, a copy within its call.
   std::chrono::steady_clock::time_point begin;
   std::chrono::steady_clock::time_point end;
+  int device = 0;  // that was current
 };
 
 // From now on calls that allocate, free, launch, copy, fill or wait are recorded, from all threads, until

@@ -77,9 +77,10 @@ std::uintptr_t device_memory::find_gap(std::size_t bytes) const {
   return search(begin_ + page_bytes_, end_);
 }
 
-void* device_memory::allocate(std::size_t bytes) {
+void* device_memory::allocate(std::size_t bytes, int device, const void* pool) {
   const std::lock_guard lock(mutex_);
-  if (bytes > capacity_ || used_ > capacity_ - bytes) return nullptr;
+  std::size_t& used = used_[static_cast<std::size_t>(device)];
+  if (bytes > capacity_ || used > capacity_ - bytes) return nullptr;
   const std::size_t aligned_bytes = round_up(bytes, alignment);
   const std::size_t chunk_bytes = round_up(aligned_bytes, page_bytes_);
   // Large pages make protection cheap: there are fewer to change.
@@ -94,11 +95,11 @@ void* device_memory::allocate(std::size_t bytes) {
   std::memset(bytes_at(chunk), red_zone_byte, address - chunk);
   std::memset(bytes_at(address), fresh_byte, bytes);
   std::memset(bytes_at(address + bytes), red_zone_byte, aligned_bytes - bytes);
-  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_};
+  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_, device, pool};
   // What was freed there is forgotten.
   for (auto old = freed_.lower_bound(chunk); old != freed_.end() && old->second.chunk.begin < next_;)
     old = freed_.erase(old);
-  used_ += bytes;
+  used += bytes;
   return bytes_at(address);
 }
 
@@ -110,7 +111,7 @@ bool device_memory::release(void* pointer) {
   const range chunk = found->second.chunk;
   madvise(bytes_at(chunk.begin), chunk.bytes, MADV_DONTNEED);
   mprotect(bytes_at(chunk.begin), chunk.bytes, PROT_NONE);
-  used_ -= found->second.bytes;
+  used_[static_cast<std::size_t>(found->second.device)] -= found->second.bytes;
   freed_[found->first] = {found->second.bytes, chunk};
   constexpr std::size_t remembered = 1 << 16;
   if (freed_.size() > remembered) freed_.erase(freed_.begin());
@@ -212,6 +213,13 @@ std::string device_memory::describe(const void* pointer) const {
     }
   }
   if (nearest == nullptr) return format("at %p, which no allocation holds", pointer);
+  if (is_hidden(*nearest)) {
+    return format(
+        "memory of device %d, at offset %td of %zu bytes, which device %d has no access to "
+        "(cudaDeviceEnablePeerAccess, and for a pool cudaMemPoolSetAccess)",
+        nearest->device, static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes,
+        hidden_from_);
+  }
   return format("at offset %td of an allocation of %zu bytes",
                 static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes);
 }
@@ -383,9 +391,35 @@ std::size_t device_memory::capacity() const {
   return capacity_;
 }
 
-std::size_t device_memory::used() const {
+std::size_t device_memory::used(int device) const {
   const std::lock_guard lock(mutex_);
-  return used_;
+  return used_[static_cast<std::size_t>(device)];
+}
+
+// ---- several devices
+
+int device_memory::device_of(const void* pointer) const {
+  const std::lock_guard lock(mutex_);
+  const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer));
+  return what == nullptr ? 0 : what->device;
+}
+
+void device_memory::hide_from(int device) {
+  const std::lock_guard lock(mutex_);
+  hidden_from_ = device;
+  for (const auto& [address, what] : allocations_) {
+    if (is_hidden(what)) mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_NONE);
+  }
+}
+
+void device_memory::show_all() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, what] : allocations_) {
+    if (!is_hidden(what)) continue;
+    const range pages = touchable(what);
+    mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE);
+  }
+  hidden_from_ = -1;
 }
 
 }  // namespace lab::emulator

@@ -1,6 +1,7 @@
-// The memory of the emulated device. Internal.
+// The memory of the emulated devices. Internal.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/emulator/devices.hpp"
 
 namespace lab::emulator {
 
@@ -27,8 +30,8 @@ class device_memory {
 
   static device_memory& instance();
 
-  // Null if the memory does not suffice.
-  void* allocate(std::size_t bytes);
+  // Memory of one device, of its pool or of none; null if it does not suffice.
+  void* allocate(std::size_t bytes, int device = 0, const void* pool = nullptr);
   // False if `pointer` is not the beginning of an allocation.
   bool release(void* pointer);
 
@@ -85,8 +88,15 @@ class device_memory {
   std::optional<std::string> check_red_zones();
 
   void set_capacity(std::size_t bytes);
+  // Of each device.
   std::size_t capacity() const;
-  std::size_t used() const;
+  std::size_t used(int device) const;
+
+  // The device of the allocation that holds the address; 0 where none does.
+  int device_of(const void* pointer) const;
+  // Between them nobody may touch what kernels of `device` may not.
+  void hide_from(int device);
+  void show_all();
 
  private:
   struct allocation {
@@ -94,6 +104,8 @@ class device_memory {
     range chunk;        // with red zones, in whole pages
     range usable;
     std::uint64_t number;  // counts allocations
+    int device;
+    const void* pool;  // null: of cudaMalloc()
     std::map<std::uintptr_t, std::uintptr_t>
         written{};  // beginnings and ends of what the runtime has written
   };
@@ -101,6 +113,9 @@ class device_memory {
     std::size_t bytes;
     range chunk;
   };
+  bool is_hidden(const allocation& what) const {
+    return hidden_from_ >= 0 && !may_access(hidden_from_, what.device, what.pool);
+  }
 
   const allocation* holder(std::uintptr_t address) const;
 
@@ -117,7 +132,8 @@ class device_memory {
   std::uintptr_t next_ = 0;             // where the search for a gap begins
   std::size_t page_bytes_;
   std::size_t capacity_;
-  std::size_t used_ = 0;
+  std::array<std::size_t, max_devices> used_{};
+  int hidden_from_ = -1;                              // the device whose kernels run, where there are others
   std::map<std::uintptr_t, allocation> allocations_;  // by the address handed out
   std::map<std::uintptr_t, freed> freed_;             // until their addresses come round again
   std::map<std::uintptr_t, std::size_t> symbols_;

@@ -14,10 +14,12 @@ struct options {
       0;  // capacity of the device; 0 means 8 GiB, or half of the machine's memory if less
   // What the device says it has: grids that fill a device follow it. 0 means 4, so that those stay small.
   int multiprocessors = 0;
+  // Devices, each with memory of that capacity; 0 means 1, and 16 are possible.
+  int devices = 0;
 };
 
-// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (0 or 1), LAB_EMULATOR_MEMORY (bytes) and
-// LAB_EMULATOR_MULTIPROCESSORS. What the emulator starts with.
+// LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (0 or 1), LAB_EMULATOR_MEMORY (bytes),
+// LAB_EMULATOR_MULTIPROCESSORS and LAB_EMULATOR_DEVICES. What the emulator starts with.
 options options_from_environment();
 // What is wrong with these variables, in words; empty if nothing is. A variable that is wrong counts as
 // unset.

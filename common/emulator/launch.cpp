@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "common/emulator/call_trace.hpp"
+#include "common/emulator/deferred_streams.hpp"
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/devices.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
@@ -80,6 +84,11 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
     return refusal{cudaErrorNotSupported, "launch attributes, which are not emulated"};
   if (!is_stream(config.stream))
     return refusal{cudaErrorInvalidResourceHandle, "a stream that does not exist"};
+  if (const int other = device_of(config.stream); other != current_device()) {
+    return refusal{cudaErrorInvalidResourceHandle,
+                   format("a stream of device %d, where device %d is the current one (cudaSetDevice)", other,
+                          current_device())};
+  }
   return std::nullopt;
 }
 
@@ -156,58 +165,35 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
   return failure.text();
 }
 
-}  // namespace
-
-cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
+// Runs the grid on the current device, and says what has failed.
+cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
+                       device& on) {
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
-  if (inside_kernel()) {
-    add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
-    return finish(cudaErrorNotSupported);
-  }
-  const traced_call traced("cudaLaunchKernel", 0, call.kernel);
-  note_stream("a kernel", config.stream);
   const runtime_access access;
   const fault_handling handling;
-  device& device = the_device();
-  const std::lock_guard lock(device.mutex);
-  const auto limit = device.dynamic_shared_limits.find(call.kernel);
-  std::size_t static_shared = 0;
-  for (const shared_variable& variable : shared_variables(call.kernel)) static_shared += variable.bytes;
-  const auto refused =
-      refuse(config, limit == device.dynamic_shared_limits.end() ? shared_bytes_default : limit->second,
-             static_shared);
-  if (refused) {
-    add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
-    return finish(refused->error);
-  }
-
-  // An observed kernel is stopped where it touches the memory, with its line; another one would not be
-  // stopped.
-  if (const auto stray = active_observer ? std::nullopt : host_pointer(call)) {
-    add_diagnostic(kernel_name(call.kernel) + ": " + *stray);
-    set_sticky_error(cudaErrorIllegalAddress);
-    return finish(sticky_error());
-  }
-
+  const std::lock_guard lock(on.mutex);
   const options chosen = configuration();
-  launch_state state{
-      .grid = config.gridDim,
-      .block = config.blockDim,
-      .dynamic_shared_bytes = config.dynamicSmemBytes,
-      .call = call,
-      .reverse = chosen.reverse,
-      .shared_variables = shared_variables(call.kernel),
-      .shared_byte = shared_bytes_of_launches[device.launches++ % shared_bytes_of_launches.size()]};
+  launch_state state{.grid = config.gridDim,
+                     .block = config.blockDim,
+                     .dynamic_shared_bytes = config.dynamicSmemBytes,
+                     .call = call,
+                     .reverse = chosen.reverse,
+                     .shared_variables = shared_variables(call.kernel),
+                     .shared_byte = shared_byte};
   if (active_observer) {
     active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
   }
+  const bool several = chosen.devices > 1;
+  if (several) device_memory::instance().hide_from(current_device());
   std::optional<std::string> failure;
   try {
-    failure = run_grid(state, device.pool, active_observer ? 1 : chosen.threads);
+    failure = run_grid(state, on.pool, active_observer ? 1 : chosen.threads);
   } catch (const std::system_error& error) {
+    if (several) device_memory::instance().show_all();
     add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
     return finish(cudaErrorLaunchOutOfResources);
   }
+  if (several) device_memory::instance().show_all();
   if (active_observer) {
     auto complaint = active_observer->end_launch();
     if (complaint && !failure) failure = std::move(complaint);
@@ -226,6 +212,81 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   add_diagnostic(*failure);
   set_sticky_error(state.error);
   return finish(sticky_error());
+}
+
+// A call with copies of its arguments, for one that is run later.
+class kept_call {
+ public:
+  explicit kept_call(const kernel_call& call)
+      : call_(call),
+        arguments_((call.argument_bytes + sizeof(unit) - 1) / sizeof(unit)),
+        pointers_(call.pointers, call.pointers + call.pointer_count) {
+    std::memcpy(arguments_.data(), call.arguments, call.argument_bytes);
+  }
+
+  [[nodiscard]] kernel_call call() const {
+    kernel_call result = call_;
+    result.arguments = arguments_.data();
+    result.pointers = pointers_.data();
+    return result;
+  }
+
+ private:
+  // As aligned as a kernel's argument may ask for.
+  struct alignas(64) unit {
+    unsigned char bytes[64];
+  };
+
+  kernel_call call_;
+  std::vector<unit> arguments_;
+  std::vector<const void*> pointers_;
+};
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
+  if (sticky_error() != cudaSuccess) return finish(sticky_error());
+  if (inside_kernel()) {
+    add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
+    return finish(cudaErrorNotSupported);
+  }
+  // A timeline shows a kernel that is run later when it runs.
+  std::optional<traced_call> traced;
+  if (!is_deferring()) traced.emplace("cudaLaunchKernel", 0, call.kernel);
+  note_stream("a kernel", config.stream);
+  device& on = the_device();
+  std::unique_lock lock(on.mutex);
+  const auto limit = on.dynamic_shared_limits.find(call.kernel);
+  std::size_t static_shared = 0;
+  for (const shared_variable& variable : shared_variables(call.kernel)) static_shared += variable.bytes;
+  const auto refused = refuse(
+      config, limit == on.dynamic_shared_limits.end() ? shared_bytes_default : limit->second, static_shared);
+  if (refused) {
+    add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
+    return finish(refused->error);
+  }
+
+  // An observed kernel is stopped where it touches the memory, with its line; another one would not be
+  // stopped.
+  if (const auto stray = active_observer ? std::nullopt : host_pointer(call)) {
+    add_diagnostic(kernel_name(call.kernel) + ": " + *stray);
+    set_sticky_error(cudaErrorIllegalAddress);
+    return finish(sticky_error());
+  }
+
+  const unsigned char shared_byte = shared_bytes_of_launches[on.launches++ % shared_bytes_of_launches.size()];
+  lock.unlock();
+  if (!is_deferring()) return run_launch(config, call, shared_byte, on);
+  if (config.stream == nullptr) {
+    complete_all();
+    return run_launch(config, call, shared_byte, on);
+  }
+  defer(config.stream, [config, kept = kept_call(call), shared_byte, &on] {
+    const kernel_call later = kept.call();
+    const traced_call run("cudaLaunchKernel", 0, later.kernel);
+    run_launch(config, later, shared_byte, on);
+  });
+  return finish(cudaSuccess);
 }
 
 }  // namespace lab::emulator

@@ -77,7 +77,7 @@ bool has_children() {
 }  // namespace
 
 struct launch_watch::state {
-  state(cudaStream_t its_stream, launch_rules its_rules) : stream(its_stream), rules(its_rules) {}
+  state(cudaStream_t its_stream, launch_rules its_rules) : stream(its_stream), rules(std::move(its_rules)) {}
 
   void add(std::string sentence) {
     const std::lock_guard lock(mutex);
@@ -110,7 +110,7 @@ launch_watch::state* current_watch() {
 }  // namespace
 
 launch_watch::launch_watch(cudaStream_t stream, launch_rules rules)
-    : state_(std::make_unique<state>(stream, rules)) {
+    : state_(std::make_unique<state>(stream, std::move(rules))) {
   state* none = nullptr;
   if (!watched.compare_exchange_strong(none, state_.get()))
     throw std::logic_error("a launch is being watched already");
@@ -160,6 +160,8 @@ unwatched::~unwatched() {
 void note_stream(const char* function, cudaStream_t stream) {
   launch_watch::state* const watch = current_watch();
   if (watch == nullptr || stream == watch->stream) return;
+  const auto& more = watch->rules.more_streams;
+  if (std::find(more.begin(), more.end(), stream) != more.end()) return;
   watch->add(format("%s on %s; a launch may enqueue work on the stream that it is given alone", function,
                     stream == nullptr ? "the default stream" : "another stream"));
 }
@@ -192,6 +194,12 @@ void note_host_copy(const char* function) {
 void note_forbidden(const char* function, const char* instead) {
   launch_watch::state* const watch = current_watch();
   if (watch != nullptr) watch->add(format("%s in a launch; %s", function, instead));
+}
+
+void note_device_choice() {
+  launch_watch::state* const watch = current_watch();
+  if (watch == nullptr || watch->rules.may_choose_device) return;
+  watch->add("cudaSetDevice in a launch; a launch runs on the device that was chosen before it");
 }
 
 bool note_host_access(const void* address, const char* verb) {

@@ -12,6 +12,9 @@ namespace lab::emulator {
 struct launch_rules {
   bool may_allocate = false;     // device memory, page-locked memory, pools
   bool may_synchronise = false;  // wait for the device, and copy between host and device
+  // Of a launch on several devices: further streams, and whether it may choose among the devices.
+  std::vector<cudaStream_t> more_streams = {};
+  bool may_choose_device = false;
 };
 
 // From its construction until violations(), the calls and the host code of this process are those of a launch

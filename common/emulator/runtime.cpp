@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -15,23 +17,30 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/emulator/call_trace.hpp"
+#include "common/emulator/deferred_streams.hpp"
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/devices.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
 
-struct CUstream_st {};
+struct CUstream_st {
+  int device;
+};
 
 struct CUevent_st {
+  int device;
   bool timed;
   std::optional<std::chrono::steady_clock::time_point> recorded;
 };
 
 struct CUmemPoolHandle_st {
+  int device = 0;
   unsigned long long release_threshold = 0;
   int reuse[3] = {1, 1, 1};
 };
@@ -56,6 +65,7 @@ options normalised(options wanted) {
         std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, default_threads_limit);
   }
   if (wanted.multiprocessors <= 0) wanted.multiprocessors = default_multiprocessors;
+  wanted.devices = std::clamp(wanted.devices, 1, max_devices);
   return wanted;
 }
 
@@ -201,14 +211,15 @@ bool is_pinned(const void* pointer, std::size_t bytes) {
   return host_allocations.contains(pointer, bytes) || registered_memory.contains(pointer, bytes);
 }
 
-CUmemPoolHandle_st default_pool;
+std::array<CUmemPoolHandle_st, max_devices> default_pools;
 
 bool is_pool_attribute(cudaMemPoolAttr attribute) {
   return attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolAttrReleaseThreshold;
 }
 
 bool is_pool(cudaMemPool_t pool) {
-  return pool == &default_pool || pools.contains(pool);
+  return (pool >= default_pools.data() && pool < default_pools.data() + default_pools.size()) ||
+         pools.contains(pool);
 }
 
 template <class Handle>
@@ -218,18 +229,29 @@ cudaError_t destroy(handle_set<Handle>& set, Handle handle) {
   return finish(cudaSuccess);
 }
 
+// What a function that waits for the stream answers.
+cudaError_t waited_for(cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  if (stream == nullptr) {
+    complete_all();
+  } else {
+    complete(stream);
+  }
+  return finish(cudaSuccess);
+}
+
 cudaError_t on_stream(cudaStream_t stream) {
   return finish(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 // ---- allocation and copies
 
-cudaError_t allocate(void** pointer, std::size_t bytes) {
+cudaError_t allocate(void** pointer, std::size_t bytes, int device, cudaMemPool_t pool = nullptr) {
   if (pointer == nullptr) return finish(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (sticky_error() != cudaSuccess || bytes == 0) return finish(cudaSuccess);
   const runtime_access access;
-  *pointer = memory().allocate(bytes);
+  *pointer = memory().allocate(bytes, device, pool);
   return finish(*pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
@@ -282,8 +304,47 @@ std::pair<side, side> sides_of(cudaMemcpyKind kind) {
   return {side::either, side::either};
 }
 
+struct rows {
+  void* to;
+  std::size_t to_pitch;
+  const void* from;
+  std::size_t from_pitch;
+  std::size_t width;
+  std::size_t height;
+};
+
+void move_rows(const rows& what) {
+  if (sticky_error() != cudaSuccess) return;
+  const runtime_access access;
+  for (std::size_t row = 0; row < what.height; ++row) {
+    char* const to = static_cast<char*>(what.to) + row * what.to_pitch;
+    std::memmove(to, static_cast<const char*>(what.from) + row * what.from_pitch, what.width);
+    memory().note_written(to, what.width);
+  }
+}
+
+// Done when the stream comes to it. Pageable memory is read at the call, and written before it returns.
+void move_rows_later(rows what, cudaStream_t stream) {
+  const std::size_t to_bytes = what.to_pitch * (what.height - 1) + what.width;
+  const std::size_t from_bytes = what.from_pitch * (what.height - 1) + what.width;
+  if (!memory().owns(what.from) && !is_pinned(what.from, from_bytes)) {
+    const auto* const first = static_cast<const char*>(what.from);
+    const auto staged = std::make_shared<std::vector<char>>(first, first + from_bytes);
+    defer(stream, [what, staged]() mutable {
+      what.from = staged->data();
+      move_rows(what);
+    });
+  } else {
+    defer(stream, [what] { move_rows(what); });
+  }
+  if (!memory().owns(what.to) && !is_pinned(what.to, to_bytes)) complete(stream);
+}
+
+// `stream` is that of a copy that need not be done at the call; null where it must be.
 cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, const void* from,
-                      std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+                      std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                      cudaStream_t stream = nullptr) {
+  if (stream == nullptr) complete_all();
   if (sticky_error() != cudaSuccess || width == 0 || height == 0) return finish(cudaSuccess);
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return finish(cudaErrorInvalidMemcpyDirection);
   if (height > 1 && (to_pitch < width || from_pitch < width)) return finish(cudaErrorInvalidValue);
@@ -293,21 +354,30 @@ cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, cons
     return finish(cudaErrorInvalidValue);
   }
   if (!memory().owns(to) || !memory().owns(from)) note_host_copy(function);
-  const runtime_access access;
-  for (std::size_t row = 0; row < height; ++row) {
-    std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
-                 width);
-    memory().note_written(static_cast<char*>(to) + row * to_pitch, width);
+  const rows what{to, to_pitch, from, from_pitch, width, height};
+  if (stream != nullptr && is_deferring()) {
+    move_rows_later(what, stream);
+  } else {
+    move_rows(what);
   }
   return finish(cudaSuccess);
 }
 
-cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes) {
+cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes, cudaStream_t stream = nullptr) {
+  if (stream == nullptr) complete_all();
   if (sticky_error() != cudaSuccess || bytes == 0) return finish(cudaSuccess);
   if (!usable(function, "destination", to, bytes, side::device)) return finish(cudaErrorInvalidValue);
-  const runtime_access access;
-  std::memset(to, byte, bytes);
-  memory().note_written(to, bytes);
+  const auto set = [to, byte, bytes] {
+    if (sticky_error() != cudaSuccess) return;
+    const runtime_access access;
+    std::memset(to, byte, bytes);
+    memory().note_written(to, bytes);
+  };
+  if (stream != nullptr && is_deferring()) {
+    defer(stream, set);
+  } else {
+    set();
+  }
   return finish(cudaSuccess);
 }
 
@@ -412,6 +482,7 @@ std::pair<options, std::string> read_environment() {
   wanted.memory_bytes = number_from_environment("LAB_EMULATOR_MEMORY", any_bytes, complaints);
   wanted.multiprocessors = static_cast<int>(
       number_from_environment("LAB_EMULATOR_MULTIPROCESSORS", max_multiprocessors, complaints));
+  wanted.devices = static_cast<int>(number_from_environment("LAB_EMULATOR_DEVICES", max_devices, complaints));
   return {wanted, complaints};
 }
 
@@ -466,6 +537,10 @@ cudaError_t finish(cudaError_t error) {
 bool is_stream(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
          streams.contains(stream);
+}
+
+int device_of(cudaStream_t stream) {
+  return streams.contains(stream) ? stream->device : current_device();
 }
 
 bool is_managed(const void* pointer) {
@@ -526,23 +601,8 @@ cudaError_t cudaPeekAtLastError() {
 
 // ---- device
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return finish(cudaSuccess);
-}
-
-cudaError_t cudaSetDevice(int device) {
-  note_forbidden("cudaSetDevice", "a launch runs on the device that was chosen before it");
-  return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return finish(cudaSuccess);
-}
-
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (device != 0) return finish(cudaErrorInvalidDevice);
+  if (device < 0 || device >= device_count()) return finish(cudaErrorInvalidDevice);
   const std::optional<int> found = attribute_value(attribute);
   if (!found) return finish(cudaErrorInvalidValue);
   *value = *found;
@@ -550,7 +610,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return finish(cudaErrorInvalidDevice);
+  if (device < 0 || device >= device_count()) return finish(cudaErrorInvalidDevice);
   *properties = {};
   std::strcpy(properties->name, "CPU emulator");
   properties->totalGlobalMem = memory().capacity();
@@ -592,6 +652,7 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaDeviceSynchronize() {
   const traced_call traced("cudaDeviceSynchronize");
   note_synchronisation("cudaDeviceSynchronize");
+  complete_all();
   return finish(cudaSuccess);
 }
 
@@ -620,27 +681,29 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   note_forbidden("creating a stream", "a launch works on the stream that it is given");
   if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
   *stream = nullptr;
-  if (sticky_error() == cudaSuccess) *stream = streams.add(new CUstream_st);
+  if (sticky_error() == cudaSuccess) *stream = streams.add(new CUstream_st{current_device()});
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   note_forbidden("cudaStreamDestroy", "a launch works on the stream that it is given");
+  complete(stream);
   return destroy(streams, stream);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const traced_call traced("cudaStreamSynchronize");
   note_synchronisation("cudaStreamSynchronize");
-  return on_stream(stream);
+  return waited_for(stream);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   note_synchronisation("cudaStreamQuery");
-  return on_stream(stream);
+  return waited_for(stream);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   note_stream("cudaStreamWaitEvent", stream);
   if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
+  if (is_stream(stream) && is_deferring()) defer_wait(stream, event);
   return on_stream(stream);
 }
 
@@ -657,7 +720,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   }
   *event = nullptr;
   if (sticky_error() == cudaSuccess)
-    *event = events.add(new CUevent_st{(flags & cudaEventDisableTiming) == 0, std::nullopt});
+    *event =
+        events.add(new CUevent_st{current_device(), (flags & cudaEventDisableTiming) == 0, std::nullopt});
   return finish(cudaSuccess);
 }
 
@@ -668,19 +732,27 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   note_stream("cudaEventRecord", stream);
-  if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
-  event->recorded = std::chrono::steady_clock::now();
-  return on_stream(stream);
+  if (!events.contains(event) || !is_stream(stream) || device_of(stream) != event->device)
+    return finish(cudaErrorInvalidResourceHandle);
+  const auto record = [event] { event->recorded = std::chrono::steady_clock::now(); };
+  if (is_deferring()) {
+    defer_record(event, stream, record);
+  } else {
+    record();
+  }
+  return finish(cudaSuccess);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const traced_call traced("cudaEventSynchronize");
   note_synchronisation("cudaEventSynchronize");
+  complete(event);
   return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   note_synchronisation("cudaEventQuery");
+  complete(event);
   return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -689,6 +761,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
     if (!events.contains(event) || !event->timed || !event->recorded)
       return finish(cudaErrorInvalidResourceHandle);
   }
+  if (begin->device != end->device) return finish(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(*end->recorded - *begin->recorded).count();
   return finish(cudaSuccess);
 }
@@ -698,11 +771,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   const traced_call traced("cudaMalloc", bytes);
   note_allocation("cudaMalloc");
-  return allocate(pointer, bytes);
+  return allocate(pointer, bytes, current_device());
 }
 cudaError_t cudaFree(void* pointer) {
   const traced_call traced("cudaFree");
   note_allocation("cudaFree");
+  complete_all();
   return release(pointer, "cudaFree");
 }
 
@@ -711,7 +785,8 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
   note_allocation("cudaMallocAsync");
   note_stream("cudaMallocAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return allocate(pointer, bytes);
+  const int device = device_of(stream);
+  return allocate(pointer, bytes, device, &default_pools[static_cast<std::size_t>(device)]);
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -721,7 +796,9 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
   note_stream("cudaMallocFromPoolAsync", stream);
   if (!is_pool(pool)) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return allocate(pointer, bytes);
+  const bool is_default = pool >= default_pools.data() && pool < default_pools.data() + default_pools.size();
+  return allocate(pointer, bytes, is_default ? static_cast<int>(pool - default_pools.data()) : pool->device,
+                  pool);
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
@@ -729,6 +806,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   note_allocation("cudaFreeAsync");
   note_stream("cudaFreeAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  complete(stream);
   return release(pointer, "cudaFreeAsync");
 }
 
@@ -747,7 +825,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
   note_allocation("cudaMallocManaged");
-  const cudaError_t result = allocate(pointer, bytes);
+  const cudaError_t result = allocate(pointer, bytes, current_device());
   if (result == cudaSuccess && *pointer != nullptr) {
     managed_allocations.add(*pointer, bytes);
     // The host's pages come from its system, which clears them; programs count on it.
@@ -785,9 +863,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   const auto address = const_cast<void*>(pointer);
   *attributes = {cudaMemoryTypeUnregistered, 0, nullptr, address};
   if (is_managed(pointer)) {
-    *attributes = {cudaMemoryTypeManaged, 0, address, address};
+    *attributes = {cudaMemoryTypeManaged, memory().device_of(pointer), address, address};
   } else if (memory().owns(pointer)) {
-    *attributes = {cudaMemoryTypeDevice, 0, address, nullptr};
+    *attributes = {cudaMemoryTypeDevice, memory().device_of(pointer), address, nullptr};
   } else if (is_pinned(pointer, 0)) {
     *attributes = {cudaMemoryTypeHost, 0, address, address};
   }
@@ -806,7 +884,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   *total_bytes = memory().capacity();
-  *free_bytes = *total_bytes - std::min(*total_bytes, memory().used());
+  *free_bytes = *total_bytes - std::min(*total_bytes, memory().used(current_device()));
   return finish(cudaSuccess);
 }
 
@@ -823,7 +901,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   const traced_call traced("cudaMemcpyAsync", bytes);
   note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
+  return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -841,7 +919,41 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
   const traced_call traced("cudaMemcpy2DAsync", width_bytes * height);
   note_stream("cudaMemcpy2DAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind);
+  return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind, stream);
+}
+
+namespace {
+
+cudaError_t copy_between(const char* function, void* to, int to_device, const void* from, int from_device,
+                         std::size_t bytes, cudaStream_t stream) {
+  for (const int device : {to_device, from_device}) {
+    if (device < 0 || device >= device_count()) return finish(cudaErrorInvalidDevice);
+  }
+  const auto is_on = [function](const char* role, const void* pointer, int device) {
+    if (!memory().holds(pointer) || memory().device_of(pointer) == device) return true;
+    add_diagnostic(format("%s: the %s is memory of device %d, and not of device %d", function, role,
+                          memory().device_of(pointer), device));
+    return false;
+  };
+  if (bytes > 0 && (!is_on("destination", to, to_device) || !is_on("source", from, from_device)))
+    return finish(cudaErrorInvalidValue);
+  return copy_rows(function, to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream);
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  const traced_call traced("cudaMemcpyPeer", bytes);
+  note_stream("cudaMemcpyPeer", nullptr);
+  return copy_between("cudaMemcpyPeer", to, to_device, from, from_device, bytes, nullptr);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
+  const traced_call traced("cudaMemcpyPeerAsync", bytes);
+  note_stream("cudaMemcpyPeerAsync", stream);
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return copy_between("cudaMemcpyPeerAsync", to, to_device, from, from_device, bytes, stream);
 }
 
 cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
@@ -854,23 +966,24 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
   const traced_call traced("cudaMemsetAsync", bytes);
   note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return fill("cudaMemsetAsync", to, byte, bytes);
+  return fill("cudaMemsetAsync", to, byte, bytes, stream);
 }
 
 // ---- memory pools
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  if (device != 0) return finish(cudaErrorInvalidDevice);
-  *pool = &default_pool;
+  if (device < 0 || device >= device_count()) return finish(cudaErrorInvalidDevice);
+  *pool = &default_pools[static_cast<std::size_t>(device)];
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   note_allocation("cudaMemPoolCreate");
-  if (pool == nullptr || properties == nullptr || properties->location.id != 0)
+  if (pool == nullptr || properties == nullptr || properties->location.id < 0 ||
+      properties->location.id >= device_count())
     return finish(cudaErrorInvalidValue);
   *pool = nullptr;
-  if (sticky_error() == cudaSuccess) *pool = pools.add(new CUmemPoolHandle_st);
+  if (sticky_error() == cudaSuccess) *pool = pools.add(new CUmemPoolHandle_st{properties->location.id});
   return finish(cudaSuccess);
 }
 
@@ -900,7 +1013,9 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     return finish(cudaErrorInvalidValue);
   if (size) {
     // A pool of the emulator keeps nothing that is not in use.
-    *static_cast<unsigned long long*>(value) = memory().used();
+    const bool is_default = !pools.contains(pool);
+    *static_cast<unsigned long long*>(value) =
+        memory().used(is_default ? static_cast<int>(pool - default_pools.data()) : pool->device);
   } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
     *static_cast<unsigned long long*>(value) = pool->release_threshold;
   } else {

@@ -13,6 +13,8 @@ void note_synchronisation(const char* function);
 void note_host_copy(const char* function);
 // Never allowed in a launch; `instead` says what is.
 void note_forbidden(const char* function, const char* instead);
+// Of cudaSetDevice().
+void note_device_choice();
 
 // Whether the address is managed memory, which host code may touch as kernels do.
 bool is_managed(const void* pointer);

@@ -216,4 +216,12 @@ concept takes_texts = requires {
   Problem::texts();
 };
 
+// A problem whose arrays are spread over several GPUs (group_workload.hpp): gpus(p) is how many, and
+// part_of_input(p, k) and part_of_output(p, k) what GPU k has. A stage's `input` and `output` are bound to
+// one pointer for each of them. `is_replicated`: every GPU has the same output, bit for bit.
+template <class Problem>
+concept is_spread = requires(const typename Problem::parameters& p) {
+  Problem::gpus(p);
+};
+
 }  // namespace lab

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/npy.hpp"
 #include "harness/device/array_problem.hpp"
@@ -33,6 +34,15 @@ std::array<std::int64_t, dimensions> extents(const npy_header& header, const std
   std::copy(header.shape.begin(), header.shape.end(), shape.begin());
   return shape;
 }
+
+// The workload of one set of element types: group_workload.hpp has another one for problems whose arrays are
+// spread over several GPUs (is_spread).
+template <class Problem, class Output, class... Inputs>
+struct workload_choice {
+  using type = array_workload<Problem, Output, Inputs...>;
+};
+template <class Problem, class Output, class... Inputs>
+using workload_of = typename workload_choice<Problem, Output, Inputs...>::type;
 
 template <class Problem>
 class array_track final : public track {
@@ -97,7 +107,7 @@ class array_track final : public track {
                                       const parameter_values& values) const override {
     const parameters p = typed(values);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
-      using made = array_workload<Problem, Output, Inputs...>;
+      using made = workload_of<Problem, Output, Inputs...>;
       const double bound = made::relative_bound(typed(entry), p);
       return bound > Problem::relative_error(p) && !made::drifts(typed(entry), p) ? bound : 0.0;
     });
@@ -111,7 +121,19 @@ class array_track final : public track {
     const array_layout layout = Problem::layout(typed(values));
     return {.kind = array_ceiling_names[static_cast<int>(Problem::ceiling)],
             .bytes = layout.fewest_bytes,
-            .written_bytes = layout.written_bytes};
+            .written_bytes = layout.written_bytes,
+            .gpus = gpus_of(typed(values))};
+  }
+
+  [[nodiscard]] std::string why_not_runnable(const stage_entry& entry) const override {
+    if constexpr (is_spread<Problem>) {
+      // One GPU alone shows nothing of what the stages differ in.
+      if (std::string why = why_no_group(2); !why.empty()) return why;
+      parameter_values values = default_parameters(describe()).front();
+      values["gpus"] = 2;
+      return unsupported_by(entry, typed(complete(values)));
+    }
+    return "";
   }
 
   [[nodiscard]] std::string unsupported(const stage_entry& entry,
@@ -121,7 +143,7 @@ class array_track final : public track {
     if (std::string why = unsupported_by(entry, p); !why.empty()) return why;
     return with_elements<Problem>(
         p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) -> std::string {
-          using made = array_workload<Problem, Output, Inputs...>;
+          using made = workload_of<Problem, Output, Inputs...>;
           if (made::needed_bytes(found, p) <= memory::always_there) return "";
           const std::size_t available = memory::available();
           if (made::array_bytes(p) > available || made::needed_bytes(found, p) <= available) return "";
@@ -200,6 +222,9 @@ class array_track final : public track {
  private:
   // Why the stage itself says that it cannot run these parameters; empty when it can.
   static std::string unsupported_by(const stage_entry& entry, const parameters& p) {
+    if constexpr (is_spread<Problem>) {
+      if (std::string why = why_no_group(Problem::gpus(p)); !why.empty()) return why;
+    }
     const stage<Problem>& found = typed(entry);
     if (found.unsupported == nullptr) return "";
     return call_stage("unsupported", [&] { return found.unsupported(p); });
@@ -218,7 +243,7 @@ class array_track final : public track {
       if (check_result result = work->take(results); result.failure) return result;
     }
     static const stage<Problem> plain{.idea = "the right results", .prepare = Problem::prepare_right};
-    array_workload<Problem, Output, Inputs...> other(plain, p, stream);
+    workload_of<Problem, Output, Inputs...> other(plain, p, stream);
     other.prepare_from(arrays);
     other.launch();
     std::vector<Output> right;
@@ -236,6 +261,13 @@ class array_track final : public track {
     return result;
   }
 
+  static int gpus_of([[maybe_unused]] const parameters& p) {
+    if constexpr (is_spread<Problem>) {
+      return static_cast<int>(Problem::gpus(p));
+    } else {
+      return 1;
+    }
+  }
   static std::int64_t input_count() { return std::ssize(Problem::layout(parameters{}).inputs); }
   static std::string files_text(std::int64_t count, const std::string& what) {
     return count == 1 ? "one " + what + " file" : std::to_string(count) + " " + what + " files";
@@ -385,10 +417,10 @@ class array_track final : public track {
   }
 
   template <class Output, class... Inputs>
-  static std::unique_ptr<array_workload<Problem, Output, Inputs...>> make_typed(const stage_entry& entry,
-                                                                                const parameters& p,
-                                                                                cudaStream_t stream) {
-    using made = array_workload<Problem, Output, Inputs...>;
+  static std::unique_ptr<workload_of<Problem, Output, Inputs...>> make_typed(const stage_entry& entry,
+                                                                             const parameters& p,
+                                                                             cudaStream_t stream) {
+    using made = workload_of<Problem, Output, Inputs...>;
     const stage<Problem>& found = typed(entry);
     const std::size_t needed = made::needed_bytes(found, p);
     if (needed > memory::always_there || memory::is_limited()) {

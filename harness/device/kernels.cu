@@ -85,7 +85,8 @@ struct generate_value {
   T* values;
   pattern kind;
   std::uint64_t seed;
-  __device__ void operator()(std::int64_t i) const { values[i] = input_value<T>(kind, seed, i); }
+  std::int64_t place;
+  __device__ void operator()(std::int64_t i) const { values[i] = input_value<T>(kind, seed, place + i); }
 };
 
 struct fill_random_byte {
@@ -112,8 +113,9 @@ struct find_changed_value {
   pattern kind;
   std::uint64_t seed;
   std::int64_t* first;
+  std::int64_t place;
   __device__ void operator()(std::int64_t i) const {
-    const T wanted = input_value<T>(kind, seed, i);
+    const T wanted = input_value<T>(kind, seed, place + i);
     if (bits_of(values[i]) != bits_of(wanted)) keep_smallest(first, i);
   }
 };
@@ -139,8 +141,9 @@ struct gather_value {
 template <class T>
 struct hash_value {
   const T* values;
+  std::int64_t place;
   __device__ std::uint64_t operator()(std::int64_t i) const {
-    return random_bits(static_cast<std::uint64_t>(bits_of(values[i])), static_cast<std::uint64_t>(i));
+    return random_bits(static_cast<std::uint64_t>(bits_of(values[i])), static_cast<std::uint64_t>(place + i));
   }
 };
 
@@ -148,8 +151,9 @@ template <class T>
 struct hash_exact_value {
   const T* values;
   double unit;
+  std::int64_t place;
   __device__ std::uint64_t operator()(std::int64_t i) const {
-    return random_bits(exact_key_of(values[i], unit), static_cast<std::uint64_t>(i));
+    return random_bits(exact_key_of(values[i], unit), static_cast<std::uint64_t>(place + i));
   }
 };
 
@@ -323,8 +327,9 @@ __global__ void vary_kernel(char* chars, std::int64_t bytes, std::uint64_t from,
 }  // namespace
 
 template <class T>
-void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream) {
-  for_each_index(n, generate_value<T>{values, kind, seed}, stream);
+void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream,
+              std::int64_t place) {
+  for_each_index(n, generate_value<T>{values, kind, seed, place}, stream);
 }
 
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream) {
@@ -344,9 +349,9 @@ void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStrea
 
 template <class T>
 void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
-                        std::int64_t* first, cudaStream_t stream) {
+                        std::int64_t* first, cudaStream_t stream, std::int64_t place) {
   for_each_index(1, set_word{first, n}, stream);
-  for_each_index(n, find_changed_value<T>{values, kind, seed, first}, stream);
+  for_each_index(n, find_changed_value<T>{values, kind, seed, first, place}, stream);
 }
 
 void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
@@ -361,17 +366,18 @@ void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, c
 }
 
 template <class T>
-void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream) {
+void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream,
+               std::int64_t place) {
   CUDA_CHECK(cudaMemsetAsync(digest, 0, sizeof *digest, stream));
-  sum_segments(n, std::max<std::int64_t>(1, n), hash_value<T>{values}, digest, stream);
+  sum_segments(n, std::max<std::int64_t>(1, n), hash_value<T>{values, place}, digest, stream);
 }
 
 template <class T>
 void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segment, std::uint64_t* digests,
-                cudaStream_t stream) {
+                cudaStream_t stream, std::int64_t place) {
   const auto segments = static_cast<std::size_t>((n + segment - 1) / segment);
   if (segments > 0) CUDA_CHECK(cudaMemsetAsync(digests, 0, segments * sizeof *digests, stream));
-  sum_segments(n, segment, hash_exact_value<T>{values, unit}, digests, stream);
+  sum_segments(n, segment, hash_exact_value<T>{values, unit, place}, digests, stream);
 }
 
 void vary_letters(char* chars, std::int64_t bytes, std::uint64_t from, std::uint64_t to,
@@ -423,15 +429,16 @@ void probe_clock(std::uint64_t* result, cudaStream_t stream) {
   launch(probe_clock_kernel, dim3(1), dim3(1), 0, stream, result);
 }
 
-#define LAB_INSTANTIATE(T)                                                                           \
-  template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t);                 \
-  template void poison<T>(T*, std::int64_t, cudaStream_t);                                           \
-  template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                 \
-  template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*, \
-                                      cudaStream_t);                                                 \
-  template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);            \
-  template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t);                  \
-  template void hash_exact<T>(const T*, std::int64_t, double, std::int64_t, std::uint64_t*, cudaStream_t);
+#define LAB_INSTANTIATE(T)                                                                                \
+  template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t, std::int64_t);        \
+  template void poison<T>(T*, std::int64_t, cudaStream_t);                                                \
+  template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                      \
+  template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*,      \
+                                      cudaStream_t, std::int64_t);                                        \
+  template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);                 \
+  template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t, std::int64_t);         \
+  template void hash_exact<T>(const T*, std::int64_t, double, std::int64_t, std::uint64_t*, cudaStream_t, \
+                              std::int64_t);
 LAB_INSTANTIATE(double)
 LAB_INSTANTIATE(float)
 LAB_INSTANTIATE(std::int64_t)

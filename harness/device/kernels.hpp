@@ -12,9 +12,10 @@
 
 namespace lab {
 
-// Writes input_value(kind, seed, i) to values[i] for i < n.
+// Writes input_value(kind, seed, place + i) to values[i] for i < n.
 template <class T>
-void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream);
+void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream,
+              std::int64_t place = 0);
 
 // Writes n bytes that nobody can guess, but for who knows the seed.
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream);
@@ -28,10 +29,10 @@ void poison(T* values, std::int64_t n, cudaStream_t stream);
 template <class T>
 void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream);
 
-// first[0] = the smallest i < n with values[i] not the generated input, bit for bit, or n.
+// first[0] = the smallest i < n with values[i] not the generated input place + i, bit for bit, or n.
 template <class T>
 void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
-                        std::int64_t* first, cudaStream_t stream);
+                        std::int64_t* first, cudaStream_t stream, std::int64_t place = 0);
 
 // first[0] = the smallest i < n with bytes[i] != value, or n.
 void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
@@ -41,9 +42,11 @@ void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char v
 template <class T>
 void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, cudaStream_t stream);
 
-// digest[0] = a hash of all bits and their places: equal runs have equal digests.
+// digest[0] = a hash of all bits and their places, of which the first is `place`: equal runs have equal
+// digests, and those of the parts of an array add up to the whole's.
 template <class T>
-void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream);
+void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream,
+               std::int64_t place = 0);
 
 // What an exact result is known by: value * unit as a whole number, where it is one to within 2^-10 (a mean
 // of `unit` whole numbers is such a result, rounded or multiplied by a reciprocal); its own bits otherwise,
@@ -75,10 +78,10 @@ __host__ __device__ inline std::uint64_t exact_key_of(T value, double unit) {
 }
 
 // digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their places:
-// the sum over i of random_bits(exact_key(values[i], unit), i).
+// the sum over i of random_bits(exact_key(values[i], unit), place + i).
 template <class T>
 void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segment, std::uint64_t* digests,
-                cudaStream_t stream);
+                cudaStream_t stream, std::int64_t place = 0);
 
 // Reads `bytes` (a multiple of 16) and writes nothing: what was in the L2 cache before is evicted, and no
 // dirty line is left behind to be written back during the next kernel.

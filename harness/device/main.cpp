@@ -1,6 +1,6 @@
 // A worker: answers the one request of the front that started it (--serve), or one from its command line, for
 // profilers and sanitizers:
-//   workers/cuda/track/01_naive [--device N] [--once '{"op": "once", "stage":
+//   workers/cuda/track/01_naive [--device N[,N...]] [--once '{"op": "once", "stage":
 //   "track/01_naive"}']
 #include <unistd.h>
 
@@ -9,8 +9,10 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "harness/device/conversation.hpp"
 #include "harness/device/track.hpp"
@@ -42,10 +44,19 @@ void check_own_stages() {
 }
 
 struct call {
-  int device = 0;
+  std::vector<int> devices{0};
   bool serve = false;
   std::string once;
 };
+
+// "0", or "0,2" where a group of GPUs is named.
+std::vector<int> numbers(const std::string& list) {
+  std::vector<int> all;
+  std::istringstream text(list);
+  for (std::string one; std::getline(text, one, ',');) all.push_back(std::stoi(one));
+  if (all.empty()) throw std::invalid_argument("--device needs a number");
+  return all;
+}
 
 call parse(int argc, char** argv) {
   call result;
@@ -55,11 +66,11 @@ call parse(int argc, char** argv) {
     if (option == "--serve") {
       result.serve = true;
     } else if (option == "--device" && has_value) {
-      result.device = std::stoi(argv[++i]);
+      result.devices = numbers(argv[++i]);
     } else if (option == "--once" && has_value) {
       result.once = argv[++i];
     } else {
-      throw std::invalid_argument("usage: [--device N] [--once REQUEST]");
+      throw std::invalid_argument("usage: [--device N[,N...]] [--once REQUEST]");
     }
   }
   if (result.serve == !result.once.empty())
@@ -74,7 +85,7 @@ int main(int argc, char** argv) {
     const call asked = parse(argc, argv);
     lab::check_registry();
     check_own_stages();
-    lab::worker worker(asked.device);
+    lab::worker worker(asked.devices);
     if (asked.serve) {
       worker.serve();
       std::fflush(stdout);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/stream.hpp"
 #include "harness/device/conversation.hpp"
@@ -275,7 +276,7 @@ namespace {
 constexpr std::int64_t min_cache_multiple = 4;
 
 bool is_cached(const ceiling_need& need) {
-  return need.bytes < min_cache_multiple * attribute(cudaDevAttrL2CacheSize);
+  return need.bytes / need.gpus < min_cache_multiple * attribute(cudaDevAttrL2CacheSize);
 }
 
 // One of the plain operations that a ceiling is the fastest of.
@@ -289,7 +290,8 @@ ceiling_record fastest_of(const ceiling_need& need, const std::vector<plain_oper
                           const measure_plan& plan, cudaStream_t stream) {
   ceiling_record best{.kind = need.kind, .bytes = need.bytes, .cached = is_cached(need)};
   for (const plain_operation& one : operations) {
-    timing_record timing = measure([&](std::int64_t) { one.enqueue(); }, plan, stream);
+    timing_record timing =
+        measure([&](std::int64_t) { one.enqueue(); }, plan, stream, {.capturable = need.gpus == 1});
     if (!best.operation.empty() && timing.median >= best.timing.median) continue;
     best.operation = one.name;
     best.timing = std::move(timing);
@@ -377,9 +379,71 @@ ceiling_record measure_copy(const ceiling_need& need, const measure_plan& plan, 
   return fastest_of(need, operations, plan, stream);
 }
 
+// What one GPU moves while the others do the same.
+struct busy_gpu {
+  busy_gpu(int its_device, cudaStream_t given, std::size_t read, std::size_t written)
+      : device(its_device),
+        work(given == nullptr ? own.emplace().get() : given),
+        from(read / sizeof(double), work),
+        to(written / sizeof(double), work) {
+    generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, work);
+  }
+
+  int device;
+  std::optional<lab::stream> own;  // of all but the first, whose stream is the caller's
+  cudaStream_t work;
+  untimed_event begin, end;
+  device_buffer<double> from, to;
+};
+
+// All GPUs of a group at once, from a common start to the last one's end.
+ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const bool reads = need.kind != "write";
+  const bool writes = need.kind != "read";
+  const auto each_bytes = static_cast<std::size_t>(need.bytes / need.gpus);
+  const std::size_t bytes = in_words(reads && writes ? each_bytes / 2 : each_bytes);
+  require_free((reads ? bytes : 0) + (writes ? bytes : 0));
+  std::vector<std::unique_ptr<busy_gpu>> gpus;
+  for (const int device : group_devices(need.gpus)) {
+    const gpu_scope scope(device);
+    gpus.push_back(std::make_unique<busy_gpu>(device, gpus.empty() ? stream : nullptr, reads ? bytes : 0,
+                                              writes ? bytes : 0));
+  }
+  std::vector<plain_operation> operations;
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {std::to_string(need.gpus) + " GPUs, each with a " + kernel_name(need.kind.c_str(), words),
+         [&, words] {
+           CUDA_CHECK(cudaEventRecord(gpus.front()->begin.get(), stream));
+           for (const auto& gpu : gpus) {
+             const gpu_scope scope(gpu->device);
+             CUDA_CHECK(cudaStreamWaitEvent(gpu->work, gpus.front()->begin.get(), 0));
+             if (reads && writes) {
+               copy_all(gpu->to.data(), gpu->from.data(), bytes, words, gpu->work);
+             } else if (reads) {
+               read_all(gpu->from.data(), bytes, words, gpu->work);
+             } else {
+               write_all(gpu->to.data(), bytes, words, gpu->work);
+             }
+             CUDA_CHECK(cudaEventRecord(gpu->end.get(), gpu->work));
+             CUDA_CHECK(cudaStreamWaitEvent(stream, gpu->end.get(), 0));
+           }
+         }});
+  }
+  ceiling_record record = fastest_of(need, operations, plan, stream);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  for (auto& gpu : gpus) {
+    const gpu_scope scope(gpu->device);
+    CUDA_CHECK(cudaStreamSynchronize(gpu->work));
+    gpu.reset();
+  }
+  return record;
+}
+
 }  // namespace
 
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  if (need.gpus > 1) return measure_on_all(need, plan, stream);
   if (need.kind == "read") return measure_read(need, plan, stream);
   if (need.kind == "write") return measure_write(need, plan, stream);
   if (need.written_bytes && 2 * *need.written_bytes != need.bytes)

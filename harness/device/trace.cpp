@@ -1,6 +1,7 @@
 #include "harness/device/trace.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "harness/device/stage.hpp"
@@ -10,6 +11,7 @@
 #include <chrono>
 
 #include "common/emulator/call_trace.hpp"
+#include "common/emulator/emulator.hpp"
 #elif __has_include(<cupti.h>)
 #define LAB_CUPTI 1
 #include <cupti.h>
@@ -59,6 +61,10 @@ trace_record launch_trace::take() {
   trace_record record{.emulated = true, .host_end = since_begin(launch_end)};
   for (const emulator::recorded_call& call : emulator::take_calls()) {
     if (call.begin >= launch_end) continue;
+    if (emulator::configuration().devices > 1 && !call.kernel.empty()) {
+      record.events.push_back({"device " + std::to_string(call.device), "kernel", call.kernel,
+                               since_begin(call.begin), since_begin(call.end)});
+    }
     record.events.push_back({"host", kind_of_call(call.function),
                              call.kernel.empty() ? call.function : call.kernel, since_begin(call.begin),
                              since_begin(call.end), static_cast<std::int64_t>(call.bytes)});
@@ -154,10 +160,14 @@ std::string demangled(const char* name) {
   return status == 0 ? text.get() : name;
 }
 
-void add(const char* lane, std::string kind, std::string name, std::uint64_t begin, std::uint64_t end,
+void add(const std::string& lane, std::string kind, std::string name, std::uint64_t begin, std::uint64_t end,
          std::uint64_t bytes = 0) {
   events.push_back({lane, std::move(kind), std::move(name), static_cast<std::int64_t>(begin),
                     static_cast<std::int64_t>(end), static_cast<std::int64_t>(bytes)});
+}
+
+std::string device_lane(std::uint32_t device) {
+  return "device " + std::to_string(device);
 }
 
 // The beginning and the end of a range are two records with one id, of which the first alone has the name.
@@ -189,7 +199,7 @@ void add_record(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
-      add("device", "kernel", demangled(kernel.name), kernel.start, kernel.end);
+      add(device_lane(kernel.deviceId), "kernel", demangled(kernel.name), kernel.start, kernel.end);
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
@@ -197,12 +207,12 @@ void add_record(const CUpti_Activity& record) {
       const char* name = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH   ? "device to host"
                          : copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD ? "host to device"
                                                                             : "device to device";
-      add("device", "copy", name, copy.start, copy.end, copy.bytes);
+      add(device_lane(copy.deviceId), "copy", name, copy.start, copy.end, copy.bytes);
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const auto& fill = reinterpret_cast<const CUpti_ActivityMemset4&>(record);
-      add("device", "fill", "fill", fill.start, fill.end, fill.bytes);
+      add(device_lane(fill.deviceId), "fill", "fill", fill.start, fill.end, fill.bytes);
       break;
     }
     case CUPTI_ACTIVITY_KIND_MARKER:
@@ -256,6 +266,14 @@ trace_record launch_trace::take() {
     event.end -= zero;
     if (event.begin < 0 || (event.lane == "host" && event.begin >= record.host_end)) continue;
     record.events.push_back(std::move(event));
+  }
+  // One device needs no number.
+  std::set<std::string> devices;
+  for (const trace_event& event : record.events) {
+    if (is_device_lane(event.lane)) devices.insert(event.lane);
+  }
+  for (trace_event& event : record.events) {
+    if (devices.size() == 1 && is_device_lane(event.lane)) event.lane = "device";
   }
   sort_by_begin(record);
   return record;

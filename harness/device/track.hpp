@@ -102,6 +102,7 @@ struct ceiling_need {
   std::string kind;  // "copy", "read" or "write"
   std::int64_t bytes = 0;
   std::optional<std::int64_t> written_bytes = {};  // of a copy, where it is not half
+  int gpus = 1;                                    // over which the bytes are spread, all at work at once
 };
 
 class track {
@@ -139,6 +140,8 @@ class track {
   // reason.
   [[nodiscard]] virtual std::string unsupported(const stage_entry& stage,
                                                 const parameter_values& parameters) const = 0;
+  // Why no parameters at all let the stage run on this machine; empty when some do.
+  [[nodiscard]] virtual std::string why_not_runnable(const stage_entry& /*stage*/) const { return ""; }
   // Throws memory_error before anything is allocated when it will not fit.
   [[nodiscard]] virtual std::unique_ptr<workload> make(const stage_entry& stage,
                                                        const parameter_values& parameters,

@@ -173,6 +173,7 @@ std::string why_not_runnable(const stage_entry& stage, int compute_capability) {
 }
 
 std::string why_not_runnable(const stage_entry& stage) {
+  if (const std::string why = track_of(stage).why_not_runnable(stage); !why.empty()) return why;
   if (emulated || stage.traits.minimum_compute_capability == 0) return why_not_runnable(stage, 0);
   int device = 0;
   int major = 0;

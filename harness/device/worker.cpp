@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/file.hpp"
+#include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/nvtx.hpp"
 #include "common/stream.hpp"
@@ -252,6 +253,10 @@ answer_record error(error_kind kind, const std::string& message) {
 
 }  // namespace
 
+worker::worker(std::vector<int> devices) : devices_(std::move(devices)) {
+  choose_gpus(devices_.size() > 1 ? devices_ : std::vector<int>{});
+}
+
 void worker::select_device() {
   if (device_selected_) return;
   int count = 0;
@@ -260,11 +265,12 @@ void worker::select_device() {
     // Without a driver the runtime says cudaErrorInsufficientDriver; without a device, cudaErrorNoDevice.
     throw no_device_error(std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code));
   }
-  if (device_index_ < 0 || device_index_ >= count) {
-    throw no_device_error("there is no device " + std::to_string(device_index_) + ": " +
-                          std::to_string(count) + " found");
+  for (const int index : devices_) {
+    if (index >= 0 && index < count) continue;
+    throw no_device_error("there is no device " + std::to_string(index) + ": " + std::to_string(count) +
+                          " found");
   }
-  CUDA_CHECK(cudaSetDevice(device_index_));
+  CUDA_CHECK(cudaSetDevice(devices_.front()));
   device_selected_ = true;
 }
 
@@ -273,7 +279,7 @@ worker_description worker::describe(std::optional<int> compute_capability) {
   if (!compute_capability) {
     try {
       select_device();
-      description.device = describe_device(device_index_);
+      description.device = describe_device(devices_.front());
     } catch (const std::runtime_error& nothing) {
       description.no_device = nothing.what();
     }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/protocol.hpp"
 
@@ -12,7 +13,10 @@ namespace lab {
 // Answers requests on one device. `device_index` counts CUDA devices; the emulator has only 0.
 class worker {
  public:
-  explicit worker(int device_index) : device_index_(device_index) {}
+  explicit worker(int device_index) : devices_{device_index} {}
+  // On the first of these; a stage that uses several GPUs gets them in this order, and if one is named, that
+  // one and then the machine's others. Throws std::invalid_argument for one that is named twice.
+  explicit worker(std::vector<int> devices);
 
   // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
   // this process's last word.
@@ -29,7 +33,7 @@ class worker {
   // Throws std::runtime_error with the reason when there is no such device.
   void select_device();
 
-  int device_index_;
+  std::vector<int> devices_;
   bool device_selected_ = false;
   bool at_stage_ = false;  // from here on, what goes wrong is the stage's doing unless it says otherwise
 };

@@ -31,7 +31,8 @@ void check_environment() {
   constexpr setting settings[] = {{"LAB_EMULATOR_REVERSE", 1},
                                   {"LAB_EMULATOR_THREADS", 4096},
                                   {"LAB_EMULATOR_MEMORY", std::uint64_t{1} << 50},
-                                  {"LAB_EMULATOR_MULTIPROCESSORS", 100'000}};
+                                  {"LAB_EMULATOR_MULTIPROCESSORS", 100'000},
+                                  {"LAB_EMULATOR_DEVICES", 16}};
   constexpr const char* prefix = "LAB_EMULATOR_";
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

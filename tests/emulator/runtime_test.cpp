@@ -141,7 +141,8 @@ TEST_CASE("a setting that is no number is told, and counts as unset") {
       std::pair{"LAB_EMULATOR_REVERSE", "2"}, std::pair{"LAB_EMULATOR_MEMORY", "1GB"},
       std::pair{"LAB_EMULATOR_MEMORY", "99999999999999999999"},
       std::pair{"LAB_EMULATOR_MULTIPROCESSORS", "0x4"}, std::pair{"LAB_EMULATOR_MULTIPROCESSORS", " 4"},
-      std::pair{"LAB_EMULATOR_MULTIPROCESSORS", "2147483648"});
+      std::pair{"LAB_EMULATOR_MULTIPROCESSORS", "2147483648"}, std::pair{"LAB_EMULATOR_DEVICES", "17"},
+      std::pair{"LAB_EMULATOR_DEVICES", "two"});
   setenv(name, value, 1);
   const std::string complaint = lab::emulator::configuration_error();
   const lab::emulator::options options = lab::emulator::options_from_environment();
@@ -151,4 +152,5 @@ TEST_CASE("a setting that is no number is told, and counts as unset") {
   CHECK_FALSE(options.reverse);
   CHECK(options.memory_bytes == 0);
   CHECK(options.multiprocessors == 0);
+  CHECK(options.devices == 0);
 }

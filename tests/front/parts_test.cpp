@@ -311,8 +311,10 @@ TEST_CASE("a path that cannot be written is refused") {
 TEST_CASE("devices have names") {
   CHECK(lab::front::parse_device("emulator").kind == lab::front::backend::emulator);
   CHECK(lab::front::parse_device("cuda:3").index == 3);
-  for (const char* text :
-       {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999", "Emulator"}) {
+  CHECK(lab::front::parse_device("cuda:2,cuda:0").index == 2);
+  CHECK(lab::front::parse_device("cuda:2,cuda:0").others == std::vector<int>{0});
+  for (const char* text : {"", "foo", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", "cuda:99999999999",
+                           "Emulator", "cuda:0,", ",cuda:0", "cuda:0,cuda:0", "cuda:0,emulator"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(lab::front::parse_device(text), lab::front::usage_error);
   }

@@ -293,6 +293,7 @@ TEST_CASE("an emulator's variable that means nothing is refused by name") {
         slip{"LAB_EMULATOR_THREADS=-1", "LAB_EMULATOR_THREADS must be"},
         slip{"LAB_EMULATOR_THREADS=99999999999999999999", "LAB_EMULATOR_THREADS must be"},
         slip{"LAB_EMULATOR_MEMORY=1GB", "LAB_EMULATOR_MEMORY must be"},
+        slip{"LAB_EMULATOR_DEVICES=17", "LAB_EMULATOR_DEVICES must be"},
         slip{"LAB_EMULATOR_REVERSED=1", "LAB_EMULATOR_REVERSED: the emulator has no such variable"}}) {
     auto all = command({"list"});
     all.insert(all.begin() + 1, one.setting);

@@ -1,2 +1,4 @@
-// Refused by name.
-#error "NCCL needs several GPUs and is not emulated"
+// NCCL between the emulated devices (LAB_EMULATOR_DEVICES) of one process.
+#pragma once
+
+#include "common/emulator/nccl.hpp"

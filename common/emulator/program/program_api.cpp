@@ -25,7 +25,7 @@ cudaError_t accept() {
   return finish(cudaSuccess);
 }
 cudaError_t accept_device(int device) {
-  return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  return finish(device >= 0 && device < device_count() ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
 std::size_t pitch_of(std::size_t width_bytes) {
@@ -96,16 +96,6 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 0;
   if (greatest != nullptr) *greatest = -5;
   return accept();
-}
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  *can = 0;
-  return finish(device == 0 && peer == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
-  return finish(cudaErrorInvalidDevice);
-}
-cudaError_t cudaDeviceDisablePeerAccess(int) {
-  return finish(cudaErrorPeerAccessNotEnabled);
 }
 cudaError_t cudaThreadSynchronize() {
   return cudaDeviceSynchronize();
@@ -218,19 +208,10 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int byte, std::size_t
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return cudaMemset2D(to, pitch, byte, width_bytes, height);
 }
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
-  if (to_device != 0 || from_device != 0) return finish(cudaErrorInvalidDevice);
-  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
-}
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
-                                cudaStream_t stream) {
-  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
-}
-
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t, int device, cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  if (device != 0 && device != cudaCpuDeviceId) return finish(cudaErrorInvalidDevice);
+  if (device != cudaCpuDeviceId && (device < 0 || device >= device_count()))
+    return finish(cudaErrorInvalidDevice);
   return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned,

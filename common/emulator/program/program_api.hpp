@@ -71,10 +71,6 @@ cudaError_t cudaInitDevice(int device, unsigned flags, unsigned more);
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id);
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
-// There is one device.
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
-cudaError_t cudaDeviceDisablePeerAccess(int peer);
 // The names that CUDA 12 has dropped.
 cudaError_t cudaThreadSynchronize();
 cudaError_t cudaThreadExit();
@@ -238,9 +234,6 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size_t width_bytes, std::size_t height);
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int byte, std::size_t width_bytes,
                               std::size_t height, cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes);
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
-                                cudaStream_t stream = nullptr);
 
 enum cudaMemoryAdvise : int {
   cudaMemAdviseSetReadMostly = 1,

@@ -103,7 +103,10 @@ void add_patterns(CLI::App& verb, std::vector<std::string>& patterns) {
 }
 
 void add_device(CLI::App& verb, std::string& device) {
-  verb.add_option("--device", device, "cuda:0, cuda:1, ... or emulator (default: cuda:0 if there is one)")
+  verb.add_option(
+          "--device,--devices", device,
+          "cuda:0, cuda:1, ... or emulator (default: cuda:0 if there is one); cuda:0,cuda:1 names the "
+          "GPUs of a stage that uses several")
       ->type_name("DEVICE");
 }
 

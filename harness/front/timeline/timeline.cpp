@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/table.hpp"
@@ -13,7 +15,18 @@
 namespace lab::front {
 namespace {
 
-constexpr const char* lanes[] = {"range", "host", "device"};
+// The lanes of a picture, from above: each device has one.
+std::vector<std::string> lanes_of(const trace_record& trace) {
+  std::vector<std::string> lanes{"range", "host"};
+  std::set<std::string> devices;
+  for (const trace_event& event : trace.events) {
+    if (is_device_lane(event.lane)) devices.insert(event.lane);
+  }
+  if (devices.empty()) devices.insert("device");
+  lanes.insert(lanes.end(), devices.begin(), devices.end());
+  return lanes;
+}
+
 constexpr const char* kinds[] = {"launch",     "kernel",  "copy", "fill",
                                  "allocation", "release", "wait", "range"};
 
@@ -25,11 +38,11 @@ struct busy_time {
   bool any = false;
 };
 
-// Of the events of a lane, which begin in their order and may overlap.
-busy_time busy_time_of(const trace_record& trace, const std::string& lane) {
+// Of the host's events or those of all devices, which begin in their order and may overlap.
+busy_time busy_time_of(const trace_record& trace, bool of_devices) {
   busy_time found;
   for (const trace_event& event : trace.events) {
-    if (event.lane != lane) continue;
+    if (of_devices ? !is_device_lane(event.lane) : event.lane != "host") continue;
     const auto begin = static_cast<double>(event.begin);
     const auto end = static_cast<double>(event.end);
     if (!found.any) found.first = found.last = begin;
@@ -129,10 +142,10 @@ timeline_figures figures_of(const trace_record& trace) {
     figures.waiting_time += static_cast<double>(event.end - event.begin);
   }
   figures.host_time = static_cast<double>(trace.host_end);
-  const busy_time device = busy_time_of(trace, "device");
+  const busy_time device = busy_time_of(trace, true);
   figures.device_time = device.last - device.first;
   figures.device_idle = device.idle;
-  figures.longest_gap = trace.emulated ? busy_time_of(trace, "host").longest_gap : device.longest_gap;
+  figures.longest_gap = trace.emulated ? busy_time_of(trace, false).longest_gap : device.longest_gap;
   return figures;
 }
 
@@ -191,7 +204,8 @@ nlohmann::json perfetto_json(const stage_timeline& stage) {
   const std::string clock = stage.trace.emulated ? " (emulator, host times)" : "";
   events.push_back(
       {{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", stage.stage + clock}}}});
-  for (int lane = 0; lane < 3; ++lane) {
+  const std::vector<std::string> lanes = lanes_of(stage.trace);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     events.push_back({{"name", "thread_name"},
                       {"ph", "M"},
                       {"pid", 1},
@@ -228,7 +242,7 @@ std::string timeline_svg(const std::vector<stage_timeline>& stages) {
     body += fmt::format("<text class=\"stage\" x=\"{}\" y=\"{}\">{}: {} launches, {} waits</text>\n", left,
                         top + 12, xml_escaped(stage.stage), figures.launches, figures.waits);
     top += heading;
-    for (const char* lane : lanes) {
+    for (const std::string& lane : lanes_of(stage.trace)) {
       std::string bars;
       for (const trace_event& event : stage.trace.events) {
         if (event.lane != lane) continue;

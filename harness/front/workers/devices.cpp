@@ -127,9 +127,26 @@ void describe_selected(const worker_set& workers, const stage_selector& select, 
 device_choice parse_device(const std::string& text) {
   if (text == "emulator") return {backend::emulator, 0};
   static const std::regex cuda_device("cuda:([0-9]{1,4})");
-  std::smatch match;
-  if (std::regex_match(text, match, cuda_device)) return {backend::cuda, std::stoi(match[1])};
-  throw usage_error(fmt::format("--device must be emulator or cuda:0, cuda:1, ..., not '{}'", text));
+  std::vector<int> indices;
+  std::size_t begin = 0;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',', begin);
+    more = comma != std::string::npos;
+    const std::string one = text.substr(begin, more ? comma - begin : comma);
+    begin = comma + 1;
+    std::smatch match;
+    if (!std::regex_match(one, match, cuda_device)) {
+      throw usage_error(fmt::format(
+          "--device must be emulator or cuda:0, cuda:1, ..., or several of these as cuda:0,cuda:1, "
+          "not '{}'",
+          text));
+    }
+    const int index = std::stoi(match[1]);
+    if (std::find(indices.begin(), indices.end(), index) != indices.end())
+      throw usage_error(fmt::format("--device: cuda:{} is named twice", index));
+    indices.push_back(index);
+  }
+  return {backend::cuda, indices.front(), {indices.begin() + 1, indices.end()}};
 }
 
 bool has_gpu() {
@@ -144,7 +161,9 @@ bool has_gpu() {
   return false;
 }
 
-worker_set::worker_set(backend kind, int index) : kind_(kind), index_(index) {
+worker_set::worker_set(backend kind, const device_choice& choice)
+    : kind_(kind), devices_(std::to_string(choice.index)) {
+  for (const int other : choice.others) devices_ += "," + std::to_string(other);
   single_ = path_from(override_names[static_cast<int>(kind)]);
   if (!single_.empty()) return;
   directory_ = path_from("LAB_WORKERS");
@@ -185,7 +204,7 @@ std::vector<std::string> worker_set::command(const nlohmann::json& message) cons
     }
     program = binary(owner);
   }
-  return {program, "--device", std::to_string(index_)};
+  return {program, "--device", devices_};
 }
 
 answer_record worker_set::request(const nlohmann::json& message, std::chrono::milliseconds timeout,
@@ -269,7 +288,7 @@ connection connect(const std::string& device, const stage_selector& select, bool
   worker_set emulator(backend::emulator);
   std::string no_cuda;
   if (choice.kind == backend::cuda) {
-    worker_set cuda(backend::cuda, choice.index);
+    worker_set cuda(backend::cuda, choice);
     // What is named wrongly is wrong on every device.
     if (cuda.exists() && !cuda.is_single()) select(cuda.names());
     probe answer = describe_device(cuda);

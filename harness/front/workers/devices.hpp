@@ -19,9 +19,11 @@ enum class backend { emulator, cuda, observed };
 struct device_choice {
   backend kind = backend::cuda;
   int index = 0;
+  std::vector<int> others = {};  // further GPUs, of stages that use several, in this order
 };
 
-// "cuda:0" or "emulator". Throws usage_error for anything else.
+// "cuda:0", "cuda:0,cuda:2" or "emulator". Throws usage_error for anything else, and for a GPU that is named
+// twice.
 [[nodiscard]] device_choice parse_device(const std::string& text);
 
 // Whether the system shows a GPU of NVIDIA's.
@@ -32,7 +34,7 @@ struct device_choice {
 // that LAB_WORKER_CUDA, LAB_WORKER_EMULATOR or LAB_WORKER_OBSERVED names.
 class worker_set {
  public:
-  explicit worker_set(backend kind, int index = 0);
+  explicit worker_set(backend kind, const device_choice& choice = {});
   worker_set() : worker_set(backend::cuda) {}
 
   // Whether this program was built with the backend at all.
@@ -58,7 +60,7 @@ class worker_set {
   [[nodiscard]] std::string binary(const std::string& stage_or_track) const;
 
   backend kind_;
-  int index_;
+  std::string devices_;  // "0", or "0,2"
   std::string single_;
   std::string directory_;
   std::vector<track_description> tracks_;

@@ -1,0 +1,75 @@
+// NCCL as a stage uses it: the library's own header, or the emulator's. A stage that includes this links the
+// library in its link.cmake (common/nccl.cmake); LAB_WITH_NCCL is 0 where a CUDA build has found none, and
+// then nothing is declared here but that.
+#pragma once
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/cuda.hpp"
+#include "common/gpu_group.hpp"
+
+#if LAB_EMULATED
+#define LAB_WITH_NCCL 1
+#include "common/emulator/nccl.hpp"
+#elif !defined(LAB_WITH_NCCL)
+#define LAB_WITH_NCCL 0
+#elif LAB_WITH_NCCL
+#include <nccl.h>
+#endif
+
+namespace lab {
+
+// Why a stage that needs NCCL cannot run; empty when it can.
+inline std::string why_no_nccl() {
+#if !LAB_WITH_NCCL
+  return "needs NCCL, which this build was made without (libnccl-dev, or the wheel nvidia-nccl-cu13)";
+#else
+  // Group calls for several devices of one thread, and sends: version 2.7. The major version is the
+  // interface.
+  int version = 0;
+  if (ncclGetVersion(&version) != ncclSuccess || version < 2700)
+    return "needs NCCL 2.7 or later, and finds version " + std::to_string(version);
+  return "";
+#endif
+}
+
+#if LAB_WITH_NCCL
+
+// Throws std::runtime_error with NCCL's own words.
+inline void check_nccl(ncclResult_t result, const char* expression) {
+  if (result == ncclSuccess) return;
+  std::string text = std::string(expression) + ": " + ncclGetErrorString(result);
+  if (const char* const more = ncclGetLastError(nullptr); more != nullptr && *more != '\0')
+    text += std::string(" (") + more + ")";
+  throw std::runtime_error(text);
+}
+#define NCCL_CHECK(expression) ::lab::check_nccl((expression), #expression)
+
+// One communicator for each of the devices, in their order: of rank k on devices[k].
+class communicators {
+ public:
+  explicit communicators(const std::vector<int>& devices) : comms_(devices.size()) {
+    // The lab does without NVLink multicast, which is set up for a whole host.
+    ::setenv("NCCL_NVLS_ENABLE", "0", 1);
+    const gpu_scope scope(devices.front());
+    NCCL_CHECK(ncclCommInitAll(comms_.data(), static_cast<int>(devices.size()), devices.data()));
+  }
+  communicators(const communicators&) = delete;
+  communicators& operator=(const communicators&) = delete;
+  ~communicators() {
+    for (const ncclComm_t comm : comms_) ncclCommDestroy(comm);
+  }
+
+  ncclComm_t operator[](std::size_t rank) const { return comms_[rank]; }
+
+ private:
+  std::vector<ncclComm_t> comms_;
+};
+
+#endif
+
+}  // namespace lab

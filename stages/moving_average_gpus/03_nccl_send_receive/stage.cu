@@ -1,0 +1,53 @@
+// The halo by NCCL: the owner sends, the neighbour receives, all in one group, each on the stream of its own
+// GPU. The same calls work between processes and between machines, where no GPU can name another's memory.
+#include <memory>
+
+#include "common/nccl.hpp"
+#include "stages/moving_average_gpus/tiles.hpp"
+
+namespace lab::moving_average_gpus::nccl_send_receive {
+namespace {
+
+plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
+#if LAB_WITH_NCCL
+  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
+    // One group: neither side waits for a call that this thread would make only later.
+    NCCL_CHECK(ncclGroupStart());
+    for (std::int64_t k = 1; k < in.gpus(); ++k) {
+      const auto rank = static_cast<std::size_t>(k);
+      for (const halo_piece& piece : halo_pieces(in, k)) {
+        const auto owner = static_cast<std::size_t>(piece.owner);
+        const auto count = static_cast<std::size_t>(piece.count);
+        NCCL_CHECK(ncclSend(piece.from, count, ncclDouble, static_cast<int>(rank), (*comms)[owner],
+                            group[owner].stream));
+        NCCL_CHECK(ncclRecv(static_cast<double*>(group[rank].scratch) + piece.place, count, ncclDouble,
+                            static_cast<int>(owner), (*comms)[rank], group[rank].stream));
+      }
+    }
+    NCCL_CHECK(ncclGroupEnd());
+    for (std::int64_t k = 0; k < in.gpus(); ++k) {
+      const group_member& on = group[static_cast<std::size_t>(k)];
+      const gpu_scope scope(on.device);
+      launch_tiles(in, out, k, tiles_of(in.part(k)), with_halo(in, k, on), halo_of(in, k), on.stream);
+    }
+  }};
+#else
+  return {};
+#endif
+}
+
+std::string unsupported(const problem::parameters& p) {
+  const std::string why = why_no_nccl();
+  return why.empty() ? window_too_long(p) : why;
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "the halo by NCCL: send and receive in one group",
+                                        .prepare = prepare,
+                                        .workspace_bytes = halo_bytes,
+                                        .unsupported = unsupported,
+                                        .tile = tile}};
+
+}  // namespace
+}  // namespace lab::moving_average_gpus::nccl_send_receive

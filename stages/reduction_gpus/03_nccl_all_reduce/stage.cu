@@ -1,0 +1,39 @@
+// The sums meet in a collective: every GPU gives its own, and every GPU has the total. NCCL chooses the way
+// and the order; the same call works between machines.
+#include <memory>
+
+#include "stages/reduction_gpus/nccl_sum.hpp"
+
+namespace lab::reduction_gpus::nccl_all_reduce {
+namespace {
+
+plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
+#if LAB_WITH_NCCL
+  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
+    with_type(in, [&]<class T>() {
+      for (std::size_t k = 0; k < group.size(); ++k) {
+        const gpu_scope scope(group[k].device);
+        enqueue_part<T>(in, k, group[k]);
+      }
+      all_reduce<T>(
+          *comms, group, [&](std::size_t k) { return result_of<T>(group[k]); },
+          [&](std::size_t k) { return static_cast<T*>(out.result[k]); },
+          [&](std::size_t k) { return group[k].stream; });
+    });
+  }};
+#else
+  return {};
+#endif
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "the GPUs' sums by NCCL's all-reduce",
+     .prepare = prepare,
+     .workspace_bytes = workspace_bytes,
+     .unsupported = [](const problem::parameters& /*p*/) { return why_no_nccl(); },
+     .tile = tile}};
+
+}  // namespace
+}  // namespace lab::reduction_gpus::nccl_all_reduce

@@ -1,0 +1,58 @@
+// What the stages of the sum over several GPUs are tried on.
+#include "harness/device/group_workload.hpp"
+#include "stages/reduction_gpus/problem.hpp"
+
+namespace lab::reduction_gpus {
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  std::vector<verification_case<parameters>> list;
+  const std::int64_t most = std::min(4, available_gpus());
+  const auto add = [&](std::int64_t n, std::int64_t type, std::int64_t gpus, pattern kind,
+                       bool brief = false) {
+    if (gpus <= most && n >= 0) list.push_back({{.n = n, .type = type, .gpus = gpus}, kind, brief});
+  };
+  for (std::int64_t gpus = 1; gpus <= most; ++gpus) add(3 * tile + 17, 64, gpus, pattern::random);
+  add(20'011, 32, 3, pattern::signed_random);
+  add(20'011, 32, 2, pattern::nonfinite);
+  if (!thorough) return list;
+
+  for (std::int64_t gpus = 1; gpus <= most; ++gpus) {
+    for (const std::int64_t type : {32, 64}) {
+      // Fewer values than GPUs, and about as many.
+      for (std::int64_t n = 0; n <= 2 * most + 1; ++n) add(n, type, gpus, pattern::small_integers, true);
+      for (const std::int64_t rest : {-1, 0, 1})
+        add(2 * gpus * tile + rest, type, gpus, pattern::small_integers, true);
+      add(50'021, type, gpus, pattern::random);
+      add(50'021, type, gpus, pattern::signed_random);
+      add(20'011, type, gpus, pattern::all_nan, true);
+      add(20'011, type, gpus, pattern::spikes, true);
+    }
+  }
+  for (std::uint64_t k = 0; k < 12; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x5de, k);
+    add(static_cast<std::int64_t>(bits % 60'000), k % 2 == 0 ? 32 : 64, 1 + static_cast<std::int64_t>(k) % 4,
+        pattern::small_integers, true);
+  }
+  return list;
+}
+
+std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t /*tile*/, std::uint64_t seed) {
+  std::vector<exact_case> list;
+  if (p.type == 64) list.push_back({pattern::integers});
+  for (std::uint64_t k = 0; k < 2; ++k)
+    list.push_back({pattern::small_integers, static_cast<std::int64_t>(random_bits(seed, k) >> 2)});
+  return list;
+}
+
+parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
+                                              const std::vector<std::string>& paths) {
+  return {{"n", extents<1>(headers.at(0), paths.at(0))[0]},
+          {"type", headers[0].holds<double>() ? "float64" : "float32"}};
+}
+
+namespace {
+const array_track_registration<problem> registered{LAB_PATH};
+}
+
+}  // namespace lab::reduction_gpus

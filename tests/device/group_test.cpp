@@ -1,0 +1,136 @@
+// Tracks over several GPUs: every stage is right on one to four devices, and each wrong one is rejected for
+// its reason.
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/emulator/emulator.hpp"
+#include "common/gpu_group.hpp"
+#include "common/stream.hpp"
+#include "harness/device/measure.hpp"
+#include "harness/device/track.hpp"
+#include "harness/device/verify.hpp"
+#include "harness/device/worker.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+lab::verification_record verify(const std::string& path, bool thorough) {
+  lab::emulator::reset();
+  lab::available_gpus();  // four devices
+  const lab::stream stream;
+  return lab::verify(lab::find_stage(path), {1, 2}, thorough, stream.get());
+}
+
+bool is_wrong_one(const std::string& name) {
+  return name[0] < '0' || name[0] > '9';
+}
+
+void verify_stages(const std::string& track) {
+  for (const lab::stage_entry* stage : lab::stages_of(track)) {
+    if (is_wrong_one(stage->name)) continue;
+    INFO(stage->path);
+    CHECK(lab::why_not_runnable(*stage).empty());
+    const lab::verification_record record = verify(stage->path, false);  // the contract test has all trials
+    INFO((record.failure ? lab::failure_message(*record.failure) : std::string("no failure")));
+    CHECK(record.passed);
+    CHECK(record.compared > 0);
+    CHECK(record.skipped == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every stage of moving_average_gpus is right on one to four devices") {
+  verify_stages("moving_average_gpus");
+}
+
+TEST_CASE("every stage of reduction_gpus is right on one to four devices") {
+  verify_stages("reduction_gpus");
+}
+
+TEST_CASE("a moving average has the same bits on any number of GPUs") {
+  lab::emulator::reset();
+  lab::available_gpus();
+  const lab::stream stream;
+  for (const lab::stage_entry* stage : lab::stages_of("moving_average_gpus")) {
+    if (is_wrong_one(stage->name)) continue;
+    INFO(stage->path);
+    for (const std::int64_t window : {5, 300, 4000}) {
+      std::optional<std::uint64_t> on_one;
+      for (std::int64_t gpus = 1; gpus <= 4; ++gpus) {
+        const auto work = lab::track_of(*stage).make(
+            *stage, {{"n", 10'007}, {"window", window}, {"gpus", gpus}, {"scaling", "strong"}}, stream.get());
+        work->prepare(lab::pattern::random, 7);
+        work->launch();
+        const std::uint64_t digest = work->digest();
+        CHECK(digest == on_one.value_or(digest));
+        on_one = digest;
+      }
+    }
+  }
+}
+
+TEST_CASE("a wrong kernel over several GPUs is rejected, in words that say what is wrong") {
+  const auto require = [](const std::string& path, lab::failure_kind kind, const std::string& words) {
+    const lab::verification_record record = verify(path, true);
+    INFO(path);
+    REQUIRE_FALSE(record.passed);
+    const std::string message = lab::failure_message(*record.failure);
+    INFO(message);
+    CHECK(record.failure->kind == kind);
+    CHECK(message.find(words) != std::string::npos);
+    CHECK(message.find("gpus=1 ") == std::string::npos);  // on one GPU all of them are right
+  };
+  using lab::failure_kind;
+  require("moving_average_gpus/halo_of_wrong_end", failure_kind::wrong, " on GPU 1");
+  require("moving_average_gpus/incomplete_in_every_part", failure_kind::wrong, "found inf on GPU 1");
+  require("moving_average_gpus/border_too_early", failure_kind::wrong, " on GPU 1");
+  require("moving_average_gpus/late_wait", failure_kind::wrong, " on GPU 1");
+  require("reduction_gpus/own_first", failure_kind::wrong, "bit for bit as on the first GPU");
+  require("reduction_gpus/reads_too_early", failure_kind::wrong, "gpus=");
+}
+
+TEST_CASE("groups of GPUs that there are not are refused by name") {
+  lab::emulator::reset();
+  CHECK(lab::available_gpus() == 4);
+  CHECK(lab::why_no_group(4).empty());
+  CHECK(lab::why_no_group(5) == "needs 5 GPUs, and there are 4 (LAB_EMULATOR_DEVICES)");
+  CHECK_THROWS_AS(lab::group_devices(5), std::invalid_argument);
+  CHECK_THROWS_AS(lab::group_devices(0), std::invalid_argument);
+  CHECK_THROWS_WITH(lab::choose_gpus({1, 0, 1}), "device 1 is named twice");
+  lab::choose_gpus({2, 0});
+  CHECK(lab::group_devices(2) == std::vector<int>{2, 0});
+  CHECK_FALSE(lab::why_no_group(3).empty());
+  lab::choose_gpus({9});
+  CHECK_THROWS_WITH(lab::available_gpus(), "there is no device 9: 4 found");
+  lab::choose_gpus({});
+  const lab::stage_entry& stage = lab::find_stage("reduction_gpus/04_peer_loads");
+  const lab::parameter_values five{{"n", 100}, {"type", "float64"}, {"gpus", 5}, {"scaling", "weak"}};
+  CHECK(lab::track_of(stage).unsupported(stage, five).find("needs 5 GPUs") == 0);
+  CHECK(lab::track_of(stage).ceiling(five, 1).gpus == 5);
+  CHECK(lab::track_of(stage).ceiling(five, 1).bytes == (5 * 100 + 5) * 8);
+}
+
+TEST_CASE("a timeline of several GPUs has a lane for each") {
+  lab::emulator::reset();
+  lab::available_gpus();
+  const lab::answer_record answer =
+      lab::worker(0).answer({{"op", "trace"},
+                             {"stage", "moving_average_gpus/05_overlap"},
+                             {"parameters", {{"n", 20'000}, {"window", 300}, {"gpus", 3}}}});
+  REQUIRE(answer.end == lab::answer_end::ok);
+  std::set<std::string> lanes;
+  for (const auto& event : answer.content.at("trace").at("events")) lanes.insert(event.at("lane"));
+  CHECK(lanes == std::set<std::string>{"host", "device 0", "device 1", "device 2"});
+}
+
+TEST_CASE("a worker refuses devices that are named twice, or that there are not") {
+  lab::emulator::reset();
+  CHECK_THROWS_AS(lab::worker({0, 1, 0}), std::invalid_argument);
+  const lab::answer_record answer = lab::worker({0, 9}).answer({{"op", "floor"}});
+  CHECK(answer.end == lab::answer_end::error);
+  CHECK(answer.message.find("there is no device 9") == 0);
+  lab::choose_gpus({});
+}

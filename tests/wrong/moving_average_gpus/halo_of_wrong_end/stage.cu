@@ -1,0 +1,29 @@
+// Takes the neighbour's first values for its last ones.
+#include "stages/moving_average_gpus/tiles.hpp"
+
+namespace lab::moving_average_gpus::wrong::halo_of_wrong_end {
+namespace {
+
+void launch(const input& in, const output& out, const gpu_group& group) {
+  for (std::int64_t k = 0; k < in.gpus(); ++k) {
+    const group_member& on = group[static_cast<std::size_t>(k)];
+    const gpu_scope scope(on.device);
+    for (const halo_piece& piece : halo_pieces(in, k)) {
+      const auto owner = static_cast<std::size_t>(piece.owner);
+      CUDA_CHECK(cudaMemcpyPeerAsync(static_cast<double*>(on.scratch) + piece.place, on.device,
+                                     in.values[owner], group[owner].device,
+                                     static_cast<std::size_t>(piece.count) * sizeof(double), on.stream));
+    }
+    launch_tiles(in, out, k, tiles_of(in.part(k)), with_halo(in, k, on), halo_of(in, k), on.stream);
+  }
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "the wrong end of the neighbour",
+                                        .launch = launch,
+                                        .workspace_bytes = halo_bytes,
+                                        .unsupported = window_too_long,
+                                        .tile = tile}};
+
+}  // namespace
+}  // namespace lab::moving_average_gpus::wrong::halo_of_wrong_end

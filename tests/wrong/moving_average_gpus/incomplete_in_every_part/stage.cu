@@ -1,0 +1,23 @@
+// Takes the first outputs of every GPU for incomplete windows, as if each had an array of its own.
+#include "stages/moving_average_gpus/tiles.hpp"
+
+namespace lab::moving_average_gpus::wrong::incomplete_in_every_part {
+namespace {
+
+void launch(const input& in, const output& out, const gpu_group& group) {
+  for (std::size_t k = 0; k < group.size(); ++k) {
+    const group_member& on = group[k];
+    const gpu_scope scope(on.device);
+    const part own = in.part(static_cast<std::int64_t>(k));
+    const input alone{{in.values[k]}, own.count, in.window};
+    launch_tiles(alone, {{out.averages[k]}}, 0, tiles_of({0, own.count}),
+                 own_values{in.values[k], nullptr, 0, 0}, 0, on.stream);
+  }
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "every GPU for itself", .launch = launch, .unsupported = window_too_long, .tile = tile}};
+
+}  // namespace
+}  // namespace lab::moving_average_gpus::wrong::incomplete_in_every_part

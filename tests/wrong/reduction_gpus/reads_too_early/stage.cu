@@ -1,0 +1,36 @@
+// Copies the sums to the first GPU, which does not wait for the others.
+#include "stages/reduction_gpus/partial_sum.hpp"
+
+namespace lab::reduction_gpus::wrong::reads_too_early {
+namespace {
+
+template <class T>
+void launch(const input& in, const output& out, const gpu_group& group) {
+  const group_member& root = group.front();
+  T* const gathered = result_of<T>(root, 1);
+  for (std::size_t k = 0; k < group.size(); ++k) {
+    const group_member& on = group[k];
+    const gpu_scope scope(on.device);
+    enqueue_part<T>(in, k, on);
+    CUDA_CHECK(
+        cudaMemcpyPeerAsync(gathered + k, root.device, result_of<T>(on), on.device, sizeof(T), on.stream));
+  }
+  const gpu_scope scope(root.device);
+  lab::launch(add_kernel<T>, dim3(1), dim3(1), 0, root.stream, gathered, static_cast<int>(group.size()),
+              static_cast<T*>(out.result[0]));
+  for (std::size_t k = 1; k < group.size(); ++k) {
+    CUDA_CHECK(cudaMemcpyPeerAsync(out.result[k], group[k].device, out.result[0], root.device, sizeof(T),
+                                   root.stream));
+  }
+}
+
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "no wait for the others' sums",
+     .launch = [](const input& in, const output& out,
+                  const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
+     .workspace_bytes = workspace_bytes,
+     .tile = tile}};
+
+}  // namespace
+}  // namespace lab::reduction_gpus::wrong::reads_too_early
