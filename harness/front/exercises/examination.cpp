@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 // A kernel that is right takes a second or two; one that does not end is ended.
 constexpr double answer_seconds = 30;
 constexpr std::chrono::seconds build_timeout{300};
-constexpr std::chrono::seconds graded_build_timeout{120};
+constexpr std::chrono::seconds graded_build_timeout{240};
 // No kernel is longer, and a file without end is not read.
 constexpr std::uintmax_t max_source_bytes = 1 << 20;
 
