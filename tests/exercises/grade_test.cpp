@@ -34,6 +34,11 @@ bool has_walls() {
   return works;
 }
 
+bool all_are_tried() {
+  const char* const wanted = std::getenv("LAB_EXERCISES_ALL");
+  return wanted != nullptr && *wanted != '\0';
+}
+
 struct call_result {
   int code;
   std::string text;
@@ -42,7 +47,7 @@ struct call_result {
 call_result grade(strings arguments) {
   arguments.insert(arguments.begin(), {LAB_PROGRAM, "grade"});
   if (!has_walls()) arguments.emplace_back("--unconfined");
-  const auto result = lab::front::run_command(arguments, std::chrono::seconds(280));
+  const auto result = lab::front::run_command(arguments, std::chrono::seconds(all_are_tried() ? 1800 : 280));
   return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
 }
 
@@ -108,19 +113,13 @@ std::vector<cheat> all_cheats() {
   };
 }
 
-bool all_are_tried() {
-  const char* const wanted = std::getenv("LAB_EXERCISES_ALL");
-  return wanted != nullptr && *wanted != '\0';
-}
-
 }  // namespace
 
 TEST_CASE("cheats score nothing, and the solution beside them all that there is for it") {
   const temporary_directory directory;
   const fs::path all = directory / "handed in";
   const std::string key = (directory / "key").string();
-  REQUIRE(grade({"--make-key", key}).code == (has_walls() ? 0 : 2));
-  if (!has_walls()) lab::front::make_key(key);
+  REQUIRE(grade({"--make-key", key}).code == 0);
 
   fs::create_directories(all / "honest");
   put(all / "honest" / "stage.cu", with_part(solution));

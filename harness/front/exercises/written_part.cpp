@@ -347,6 +347,9 @@ std::string admitted_part(const std::string& text, std::size_t first, const std:
 }
 
 std::string without_own_prefix(std::string message) {
+  // The compiler's suggestion would be the name as the student has written it.
+  if (message.find(own_prefix) != std::string::npos)
+    message.erase(std::min(message.find("; did you mean"), message.size()));
   for (std::size_t at = message.find(own_prefix); at != std::string::npos; at = message.find(own_prefix, at))
     message.erase(at, own_prefix.size());
   return message;
