@@ -10,6 +10,7 @@
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/exercises/slot.hpp"
 #include "harness/front/exercises/workbook.hpp"
+#include "harness/front/exercises/written_part.hpp"
 #include "harness/front/process/errors.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
@@ -157,10 +158,10 @@ TEST_CASE("a region that is missing, empty or reaches out of its place is refuse
   CHECK(holds(with("  // only words"), "nothing is written yet between '// exercise: padding'"));
   CHECK(holds(with("  /* */"), "nothing is written yet"));
   CHECK(holds(with("  return k; } void f() {"), "has no opening one"));
-  CHECK(holds(with("  return k; %> void f() <%"), "has no opening one"));
+  CHECK(holds(with("  return k; %> void f() <%"), "digraph"));
   CHECK(holds(with("  if (k) {"), "does not close"));
   CHECK(holds(with("  #include \"/etc/passwd\""), "preprocessor"));
-  CHECK(holds(with("  %:define x"), "preprocessor"));
+  CHECK(holds(with("  %:define x"), "digraph"));
   CHECK(holds(with("  /* "), "comment does not end"));
   CHECK(holds(with("  R\"x(})x\";"), "raw string"));
   CHECK(holds(fault_of({"int padded(int k) {", "}"}), "marker '// exercise: padding' is missing"));
@@ -168,8 +169,72 @@ TEST_CASE("a region that is missing, empty or reaches out of its place is refuse
   CHECK(holds(fault_of({"// exercise: padding", "// exercise: padding", "// end"}), "begins before"));
   CHECK(holds(fault_of({"// exercise: padding", "x;", "// end", "// exercise: padding", "// end"}),
               "stands twice"));
-  // A comment whose line goes on hides nothing from the count of braces.
-  CHECK(holds(fault_of({"// exercise: padding", "// \\", "{", "}", "// end"}), "has no opening one"));
+  // A comment whose line goes on hides nothing.
+  CHECK(holds(fault_of({"// exercise: padding", "// \\", "{", "}", "// end"}), "joins the next line"));
+  CHECK(holds(fault_of({"// exercise: padding", "  return k; // \\", "// end"}), "joins the next line"));
+}
+
+TEST_CASE("a part is read as a compiler reads it, whatever it is disguised as") {
+  const auto with = [](const std::string& line) {
+    return fault_of({"int padded(int k) {", "  // exercise: padding", line, "  return k;", "  // end", "}"});
+  };
+  CHECK(with("  int own = k; // it's mine, and \"open") == "nothing was thrown");
+  CHECK(with("  const auto twice = [](int x) { return 2 * x; }; k = twice(k);") == "nothing was thrown");
+  CHECK(with("  [[maybe_unused]] static constexpr int four = 0x4p0 + 1'0 + '\\'';") == "nothing was thrown");
+  CHECK(with("  if (*own) (void)k; std::int64_t a[2]; double2 pair;") == "nothing was thrown");
+  CHECK(with("  #pragma unroll 4 // four") == "nothing was thrown");
+  // A prefix and a quote begin one character or text.
+  CHECK(holds(with("  int q = u8'\"'; } void f() { int r = u8'\"';"), "no opening one"));
+  CHECK(with("  auto q = u8'\"'; auto r = L\"}\"; auto s = U'}';") == "nothing was thrown");
+  for (const char* line :
+       {"  /**/ #include </etc/passwd>", "  #include <fstream>", "  %:include <fstream>",
+        "  /**/%:define x y", "  # /**/ include <x>", "  #pragma GCC poison x", "  #pragma push_macro(\"x\")",
+        "  # 12 \"other.cu\"", "  #line 1 \"other.cu\"", "  ?\?=include <x>", "  k = 1; #define x",
+        "  #pragma unroll\\", "  #error x", "  #if __has_include(<x>)", "  #embed \"/etc/passwd\""}) {
+    CAPTURE(line);
+    const std::string fault = with(line);
+    CHECK((holds(fault, "preprocessor") || holds(fault, "digraph") || holds(fault, "trigraph") ||
+           holds(fault, "joins the next line")));
+  }
+  CHECK(holds(with("  \\u0065xit(0);"), "C++ has no use for"));
+  CHECK(holds(with("  \"open"), "does not end on its line"));
+  CHECK(holds(with("  'a"), "does not end on its line"));
+  CHECK(holds(with("  u8R\"(x)\";"), "raw string"));
+  CHECK(holds(with(std::string("  k\0;", 5)), "control character"));
+  CHECK(holds(with("  k\f;"), "control character"));
+  CHECK(holds(with("  k = (k]; )"), "has no opening one"));
+  for (const char* word :
+       {"asm(\"\");", "goto end;", "throw 1;", "try {} catch (...) {}", "new int;", "static int kept;",
+        "extern int other;", "thread_local int x;", "using namespace std;", "typedef int t;", "union u {};",
+        "decltype(k) x;", "namespace n = std;", "reinterpret_cast<long*>(k);"}) {
+    CAPTURE(word);
+    CHECK(holds(with(word), "has no place in this part"));
+  }
+  for (const char* word : {"__asm__(\"\");", "__builtin_trap();", "_Pragma(\"once\");", "_exit(0); __FILE__;",
+                           "__attribute__((constructor)) void f();", "__COUNTER__;"}) {
+    CAPTURE(word);
+    CHECK(holds(with(word), "is no function or word"));
+  }
+  CHECK(holds(with("  [[gnu::constructor]] int x;"), "attribute"));
+  CHECK(holds(with("  [[using gnu: weak]] int x;"), "attribute"));
+  CHECK(holds(with("  void (*call)(int) = 0;"), "pointer to a function"));
+  CHECK(holds(with("  *(long*)4096 = 1;"), "cast to a pointer"));
+  CHECK(holds(with("  void* any = &k;"), "void*"));
+  CHECK(holds(with("  k = 1_x;"), "name behind it"));
+  CHECK(holds(with("  int $x;"), "letters, digits and _"));
+  CHECK(holds(with("  int \xc3\xa9;"), "letters, digits and _"));
+}
+
+TEST_CASE("a name that no kernel has a use for means what the part itself declares, and nothing else") {
+  const auto compiled = [](const std::string& line) {
+    return lab::front::put_in({"// exercise: padding", line, "// end"}, solution, example(), "s.cu").text;
+  };
+  CHECK(holds(compiled("exit(0); return k;"), "\nyours_exit(0); return k;\n"));
+  CHECK(holds(compiled("std::exit(0); ::close(3);"), "std::yours_exit(0); ::yours_close(3);"));
+  CHECK(holds(compiled("int left = k; left += min(k, other);"),
+              "int yours_left = k; yours_left += min(k, other);"));
+  CHECK(holds(compiled("lab::launch(k); cudaFree(0);"), "yours_lab::yours_launch(k); yours_cudaFree(0);"));
+  CHECK(lab::front::without_own_prefix("'yours_exit' was not declared") == "'exit' was not declared");
 }
 
 // The whole check takes the solution from the stage itself, and does not see marks that stand a line too

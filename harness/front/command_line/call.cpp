@@ -358,6 +358,52 @@ verb check_verb(CLI::App& program) {
               }};
 }
 
+verb grade_verb(CLI::App& program) {
+  const auto options = std::make_shared<grade_options>();
+  CLI::App* app = program.add_subcommand("grade", "submissions of an exercise, in points, for a teacher");
+  app->add_option("exercise", options->exercise, "which: TRACK/STAGE")->type_name("EXERCISE");
+  app->add_option("--submission", options->submission,
+                  "a student's stage.cu or folder, or a folder with an entry for each student")
+      ->type_name("PATH");
+  app->add_option("--key", options->key, "the teacher's folder: the seed, and aims of the teacher's own")
+      ->type_name("DIR");
+  app->add_option("--make-key", options->make_key, "make such a folder, and grade nothing")->type_name("DIR");
+  app->add_flag("--unconfined", options->unconfined,
+                "where bubblewrap does not work: run submissions without walls");
+  app->add_option("--gradescope", options->gradescope_path, "write Gradescope's results.json")
+      ->type_name("FILE");
+  app->add_option("--junit", options->junit_path, "write JUnit XML")->type_name("FILE");
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->footer("Exit code: 0 when all are graded, whatever their points; 1 when the lab could not grade one.");
+  app->callback([options] {
+    const bool grades = !options->exercise.empty() || !options->submission.empty() || !options->key.empty();
+    if (!options->make_key.empty()) {
+      if (grades) throw usage_error("--make-key grades nothing, and takes nothing else");
+      return;
+    }
+    for (const auto& [given, name] : {std::pair{&options->exercise, "EXERCISE"},
+                                      {&options->submission, "--submission"},
+                                      {&options->key, "--key"}}) {
+      if (given->empty()) throw usage_error(fmt::format("lab grade needs {}", name));
+    }
+  });
+  return {.app = app,
+          .perform = [options] { return grade_submissions(*options); },
+          .needs =
+              [options] {
+                if (!options->make_key.empty()) {
+                  const auto no_track = [](const auto&) { return std::vector<track_selection>{}; };
+                  return build_request{.device = "emulator", .select = no_track};
+                }
+                const check_request asked{.exercise = options->exercise, .solution = true};
+                return build_request{
+                    .device = "emulator",
+                    .select = [asked](const auto& tracks) { return select_exercise(asked)(tracks); },
+                    .counts = true};
+              }};
+}
+
 verb compare_verb(CLI::App& program) {
   const auto options = std::make_shared<compare_options>();
   CLI::App* app = program.add_subcommand(
@@ -425,7 +471,7 @@ std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
   constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,  verify_verb, bench_verb,     apply_verb,
                                         profile_verb, draw_verb, trace_verb,  translate_verb, emulate_verb,
-                                        compare_verb, new_verb,  check_verb,  doctor_verb};
+                                        compare_verb, new_verb,  check_verb,  grade_verb,     doctor_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

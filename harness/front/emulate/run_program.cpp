@@ -14,14 +14,7 @@
 #include "harness/front/process/interrupt.hpp"
 
 namespace lab::front {
-namespace {
 
-struct usage_of_processes {
-  std::size_t processes = 0;
-  std::uint64_t resident_bytes = 0;
-};
-
-// Of all processes that descend from this one.
 usage_of_processes usage_of_descendants() {
   std::map<pid_t, std::pair<pid_t, std::uint64_t>> all;  // parent and resident pages, by process
   std::error_code error;
@@ -50,13 +43,12 @@ usage_of_processes usage_of_descendants() {
       ancestor = next->second.first;
     }
     if (ancestor != getpid()) continue;
+    if (process.first == getpid()) found.children.push_back(id);
     ++found.processes;
     found.resident_bytes += process.second * page;
   }
   return found;
 }
-
-}  // namespace
 
 program_ending run_program_within(const std::vector<std::string>& arguments, const program_limits& limits) {
   std::vector<child_process::descriptor_mapping> mappings;

@@ -11,6 +11,14 @@
 
 namespace lab::front {
 
+// Of all processes that descend from this one.
+struct usage_of_processes {
+  std::size_t processes = 0;
+  std::uint64_t resident_bytes = 0;
+  std::vector<pid_t> children;  // this process's own
+};
+[[nodiscard]] usage_of_processes usage_of_descendants();
+
 struct program_limits {
   std::chrono::milliseconds time{300'000};
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  // resident, of all its processes together

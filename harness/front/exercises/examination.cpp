@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 // A kernel that is right takes a second or two; one that does not end is ended.
 constexpr double answer_seconds = 30;
 constexpr std::chrono::seconds build_timeout{300};
+constexpr std::chrono::seconds graded_build_timeout{240};
 // No kernel is longer, and a file without end is not read.
 constexpr std::uintmax_t max_source_bytes = 1 << 20;
 
@@ -52,8 +53,12 @@ class checking {
  public:
   checking(const check_request& options, step_told told) : options_(options), told_(std::move(told)) {
     result_.exercise = exercise_path(options.exercise);
-    exercise_ = find_exercise(result_.exercise);
-    folder_ = exercises_directory() / result_.exercise;
+    if (options.graded != nullptr) {
+      exercise_ = options.graded->aims;
+    } else {
+      exercise_ = find_exercise(result_.exercise);
+      folder_ = exercises_directory() / result_.exercise;
+    }
     for (const char* name : {"prediction", "builds", "right", "sound", "checkpoints"})
       result_.steps.push_back({.name = name});
   }
@@ -63,17 +68,18 @@ class checking {
       if (!exercise_) refuse_unknown();
       check_student(options_.student);
       result_.student = options_.student;
-    } else {
+    } else if (options_.graded == nullptr) {
       require_folder();
       result_.record = read_record(folder_);
       result_.student = result_.record.student;
     }
     if (exercise_) {
-      result_.sizes = sizes_of(*exercise_, result_.student);
+      result_.sizes =
+          options_.graded != nullptr ? options_.graded->sizes : sizes_of(*exercise_, result_.student);
       values_ = values_of(result_.sizes);
     }
     result_.passed = predicted() && builds() && right() && sound() && reaches_checkpoints();
-    if (result_.passed) judge_predictions();
+    if (result_.passed && options_.graded == nullptr) judge_predictions();
     return std::move(result_);
   }
 
@@ -102,6 +108,7 @@ class checking {
   // The answers are kept before anything of the student's runs.
   bool predicted() {
     if (options_.solution) return ends(0, true, "not asked of the stage itself");
+    if (options_.graded != nullptr) return ends(0, true, "counted apart from the source");
     if (!exercise_) return ends(0, true, "a stage of your own: nothing is asked");
     const given_predictions given = read_predictions(folder_ / "predictions.json", *exercise_);
     const std::string missing = missing_prediction(given, *exercise_, values_);
@@ -138,45 +145,61 @@ class checking {
       result_.source_digest = run_time::cache_key().add("source", read_text(stage)).digest();
       return ends(1, true, "as the stage is built");
     }
-    const fs::path file = folder_ / "stage.cu";
+    // A submission's own name may hold anything, and the compiler is told it.
+    const fs::path file = options_.graded != nullptr ? options_.graded->file : folder_ / "stage.cu";
+    const std::string name = options_.graded != nullptr ? "stage.cu" : file.string();
     std::error_code error;
-    if (fs::file_size(file, error) > max_source_bytes && !error)
+    if (fs::file_size(file, error) > max_source_bytes && !error) {
+      if (options_.graded != nullptr) return ends(1, false, "stage.cu is larger than a kernel can be");
       throw usage_error(fmt::format("{} is larger than a kernel can be", shown_path(file)));
+    }
     std::string text = read_text(file);
+    const std::string solution = exercise_ ? read_text(stage) : "";
     if (exercise_) {
       try {
-        const written_source written =
-            put_in(lines_of(text), lines_of(read_text(stage)), *exercise_, file.string());
+        const written_source written = put_in(lines_of(text), lines_of(solution), *exercise_, name);
         text = written.text;
         if (written.changed_outside != 0) {
           result_.notice = fmt::format(
               "{}:{}: this is changed outside of the markers and has no effect: the lab's own text is "
               "checked there",
-              shown_path(file), written.changed_outside);
+              shown_path(name), written.changed_outside);
         }
       } catch (const source_error& fault) {
         return ends(1, false,
-                    fault.line == 0 ? fmt::format("{}: {}", shown_path(file), fault.what())
-                                    : fmt::format("{}:{}: {}", shown_path(file), fault.line, fault.what()));
+                    fault.line == 0 ? fmt::format("{}: {}", shown_path(name), fault.what())
+                                    : fmt::format("{}:{}: {}", shown_path(name), fault.line, fault.what()));
       }
     } else {
-      text = line_directive(1, file.string()) + text;
+      text = line_directive(1, name) + text;
     }
     slot_.emplace(track_of(result_.exercise));
     result_.source_digest = run_time::cache_key().add("source", text).digest();
     status_line status;
     status.show("compiling");
-    const slot_build build = slot_->build(text, build_timeout);
+    const slot_build build = built(text, solution);
     status.clear();
     if (!build.built) return ends(1, false, build.error);
     asked_ = {slot_->stage(), slot_->plain(), slot_->observed()};
     return ends(1, true, "plain and observed");
   }
 
+  // A submission that ends its compiler otherwise than by an error fails; unless the lab's own source does so
+  // as well.
+  slot_build built(const std::string& text, const std::string& solution) const {
+    if (options_.graded == nullptr) return slot_->build(text, build_timeout);
+    try {
+      return slot_->build(text, graded_build_timeout, options_.graded->limited);
+    } catch (const environment_error& error) {
+      if (!slot_->build(solution, build_timeout).built) throw;
+      return {.error = "the compiler did not come to an end: " + cleaned(error.what(), 300)};
+    }
+  }
+
   answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* doing) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
-    worker one(command);
+    worker one(options_.graded != nullptr ? options_.graded->confined(command) : command);
     // Everything that counts is in the answer.
     one.set_output_sink([](const std::string&) {});
     status_line status;
@@ -203,6 +226,10 @@ class checking {
       const bool answered = !answer.failure || answer.failure->kind != failure_kind::hang;
       if (answered) sound();
       return false;
+    }
+    if (options_.graded != nullptr) {
+      const std::string fault = options_.graded->also_right(asked_.plain, asked_.stage);
+      if (!fault.empty()) return ends(2, false, fault);
     }
     const auto verification = optional_member<verification_record>(answer.content, "verification");
     return ends(

@@ -2,15 +2,32 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/exercises/workbook.hpp"
 
 namespace lab::front {
+
+// A submission that is graded: its source alone is read, and nothing is kept beside it.
+struct graded_source {
+  using command = std::vector<std::string>;
+
+  std::filesystem::path file;
+  exercise aims;                             // as the teacher's key has them
+  std::map<std::string, std::string> sizes;  // not the student's own
+  // How its worker and its compiler are started: within limits, and walls.
+  std::function<command(const command& worker)> confined;
+  std::function<command(const command& compiler)> limited;
+  // Asked once the worker itself has found its results right: what is wrong with what it makes of inputs that
+  // it has not seen. Empty where nothing is.
+  std::function<std::string(const command& worker, const std::string& stage)> also_right;
+};
 
 struct check_request {
   std::string exercise;  // as a person names it
@@ -21,6 +38,7 @@ struct check_request {
   std::uint64_t trial_seed = 0;
   std::optional<double> timeout_seconds;
   std::string json_path;
+  const graded_source* graded = nullptr;  // instead of a student's folder
 };
 
 enum class step_status { passed, failed, not_reached };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/front/emulate/tokens.hpp"
+#include "harness/front/exercises/written_part.hpp"
 #include "harness/front/output/format.hpp"
 
 namespace lab::front {
@@ -30,125 +32,10 @@ bool closes(const std::string& line) {
   return trimmed(line) == closing;
 }
 
-// Walks over C++ and tells code from comments, texts and characters.
-class code_walker {
- public:
-  explicit code_walker(const std::string& text) : text_(text) {}
-
-  // The next character of code that is no white space; '\0' at the end. Of a text or a character the walker
-  // returns the opening quote alone.
-  char next() {
-    for (;;) {
-      skip_joined_lines();
-      if (at_ >= text_.size()) return '\0';
-      const char c = text_[at_];
-      if (c == '/' && peek(1) == '/') {
-        skip_line();
-      } else if (c == '/' && peek(1) == '*') {
-        skip_comment();
-      } else if (c == '"' || c == '\'') {
-        // Between digits and letters a quote is a separator: 1'000'000.
-        position_ = at_;
-        if (c == '\'' && at_ > 0 && is_word(text_[at_ - 1])) {
-          ++at_;
-          continue;
-        }
-        skip_quoted(c);
-        return c;
-      } else {
-        position_ = at_++;
-        if (c == '\n') ++line_;
-        if (c != ' ' && c != '\t' && c != '\n' && c != '\r') return c;
-      }
-    }
-  }
-  // Of the character that next() returned.
-  [[nodiscard]] std::size_t position() const { return position_; }
-  [[nodiscard]] std::size_t line() const { return line_; }
-
- private:
-  static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  }
-  [[nodiscard]] char peek(std::size_t ahead) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-  }
-  // A backslash at a line's end joins the next line to it.
-  void skip_joined_lines() {
-    while (peek(0) == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
-      at_ += peek(1) == '\n' ? 2 : 3;
-      ++line_;
-    }
-  }
-  void advance() {
-    if (text_[at_++] == '\n') ++line_;
-    skip_joined_lines();
-  }
-  void skip_line() {
-    while (at_ < text_.size() && text_[at_] != '\n') advance();
-  }
-  void skip_comment() {
-    const std::size_t begin = line_;
-    at_ += 2;
-    while (at_ < text_.size() && !(text_[at_] == '*' && peek(1) == '/')) advance();
-    if (at_ >= text_.size()) throw source_error(begin, "a comment does not end");
-    at_ += 2;
-  }
-  void skip_quoted(char quote) {
-    if (quote == '"' && at_ > 0 && text_[at_ - 1] == 'R')
-      throw source_error(line_, "a raw string has no place in a kernel");
-    ++at_;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
-      if (text_[at_] == '\\') ++at_;
-      if (at_ < text_.size()) advance();
-    }
-    if (at_ < text_.size()) ++at_;
-  }
-
-  const std::string& text_;
-  std::size_t at_ = 0;
-  std::size_t position_ = 0;
-  std::size_t line_ = 1;
-};
-
 std::string joined(const std::vector<std::string>& lines, std::size_t first, std::size_t end) {
   std::string text;
   for (std::size_t k = first; k < end; ++k) text += lines[k - 1] + "\n";
   return text;
-}
-
-// Refuses what would change the meaning of what stands around the region.
-void check_region(const std::vector<std::string>& student, const marked_region& region) {
-  for (std::size_t line = region.first; line < region.end; ++line) {
-    std::string text = trimmed(student[line - 1]);
-    if (text.rfind("%:", 0) == 0) text = "#" + text.substr(2);
-    if (text.empty() || text[0] != '#') continue;
-    if (trimmed(std::string_view(text).substr(1)).rfind("pragma", 0) != 0)
-      throw source_error(line, "a preprocessor's line other than #pragma has no place in an exercise");
-  }
-  const std::string text = joined(student, region.first, region.end);
-  code_walker code(text);
-  int depth = 0;
-  bool empty = true;
-  char previous = '\0';
-  const auto line_now = [&] { return region.first + code.line() - 1; };
-  try {
-    for (char c = code.next(); c != '\0'; c = code.next()) {
-      empty = false;
-      // <% and %> are other names of the braces.
-      if (c == '{' || (c == '%' && previous == '<')) ++depth;
-      if ((c == '}' || (c == '>' && previous == '%')) && --depth < 0)
-        throw source_error(code.line(), "a closing brace has no opening one in this part");
-      previous = c;
-    }
-  } catch (const source_error& error) {
-    throw source_error(region.first + error.line - 1, error.what());
-  }
-  if (empty)
-    throw source_error(
-        region.first,
-        fmt::format("nothing is written yet between '// exercise: {}' and '// end'", region.name));
-  if (depth > 0) throw source_error(line_now() - 1, "a brace that opens in this part does not close in it");
 }
 
 const marked_region& region_named(const std::vector<marked_region>& regions, const std::string& name) {
@@ -266,16 +153,16 @@ written_source put_in(const std::vector<std::string>& student, const std::vector
   for (const exercise_region& one : exercise.regions) {
     written.push_back(region_named(all_written, one.name));
     places.push_back(region_named(all_places, one.name));
-    check_region(student, written.back());
   }
+  const word_set words = words_for(exercise, joined(solution, 1, solution.size() + 1));
   std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   written_source result{.text = line_directive(1, file)};
   std::size_t from = 1;
   for (const marked_region& place : places) {
     const marked_region& own = region_named(written, place.name);
     result.text += joined(solution, from, place.first);
-    result.text +=
-        line_directive(own.first, file) + joined(student, own.first, own.end) + line_directive(own.end, file);
+    const std::string part = admitted_part(joined(student, own.first, own.end), own.first, place.name, words);
+    result.text += line_directive(own.first, file) + part + line_directive(own.end, file);
     from = place.end;
   }
   result.text += joined(solution, from, solution.size() + 1);
@@ -303,27 +190,21 @@ std::string without_kernel_bodies(const std::string& source, int& emptied) {
   emptied = 0;
   std::string result;
   std::size_t kept = 0;
-  std::size_t kernel = source.find("__global__");
-  while (kernel != std::string::npos) {
-    const std::string rest = source.substr(kernel);
-    code_walker code(rest);
+  const token_list found = tokens_of(source);
+  const std::vector<token>& tokens = found.tokens;
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (tokens[k].text != "__global__") continue;
     int depth = 0;
     std::size_t begin = 0;
-    std::size_t end = 0;
-    for (char c = code.next(); c != '\0'; c = code.next()) {
-      if (c == ';' && depth == 0) break;  // a declaration
-      if (c == '{' && depth++ == 0) begin = kernel + code.position() + 1;
-      if (c == '}' && --depth == 0) {
-        end = kernel + code.position();
-        break;
-      }
-    }
-    if (end > begin && begin > 0) {
+    for (; k < tokens.size(); ++k) {
+      if (tokens[k].text == ";" && depth == 0) break;  // a declaration
+      if (tokens[k].text == "{" && depth++ == 0) begin = tokens[k].offset + 1;
+      if (tokens[k].text != "}" || --depth != 0) continue;
       result += source.substr(kept, begin - kept) + "\n  // Write the kernel.\n";
-      kept = end;
+      kept = tokens[k].offset;
       ++emptied;
+      break;
     }
-    kernel = source.find("__global__", std::max(end, kernel + 1));
   }
   return result + source.substr(kept);
 }

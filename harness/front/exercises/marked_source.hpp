@@ -48,8 +48,7 @@ struct written_source {
 
 // The lab's own source with the student's regions in place of the solution's, whose #line directives name
 // `file`. What the student wrote outside of the regions has no part in it. Throws source_error for a region
-// that is missing or empty, and for one that reaches out of its place: with a brace too many or too few, or
-// with a preprocessor's line other than #pragma.
+// that is missing or empty, and for one that reaches out of its place (written_part.hpp).
 [[nodiscard]] written_source put_in(const std::vector<std::string>& student,
                                     const std::vector<std::string>& solution, const exercise& exercise,
                                     const std::string& file);

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "harness/front/exercises/workbook.hpp"
+#include "harness/front/exercises/written_part.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/terminal.hpp"
@@ -58,7 +59,8 @@ exercise_slot::exercise_slot(const std::string& track)
   lock_ = locked(directory / (track + ".lock"), "waiting for another check of this track");
 }
 
-slot_build exercise_slot::build(const std::string& source, std::chrono::milliseconds timeout) const {
+slot_build exercise_slot::build(const std::string& source, std::chrono::milliseconds timeout,
+                                const command_wrapper& limited) const {
   const fs::path file = build_ / "exercises" / (track_ + ".cpp");
   // An unchanged file keeps its time, and nothing is compiled.
   if (read_text(file) != source) write_file(file.string(), source);
@@ -69,15 +71,18 @@ slot_build exercise_slot::build(const std::string& source, std::chrono::millisec
   const auto target = [this](const char* backend) {
     return fmt::format("exercises/workers/{}/{}/exercise", backend, track_);
   };
+  std::vector<std::string> command{"/usr/bin/env", "LC_ALL=C",         "CLICOLOR_FORCE=0",
+                                   cmake,          "--build",          build_.string(),
+                                   "--target",     target("emulator"), target("observed")};
+  if (limited) command = limited(command);
   command_result result;
   try {
-    result = run_command({"/usr/bin/env", "LC_ALL=C", "CLICOLOR_FORCE=0", cmake, "--build", build_.string(),
-                          "--target", target("emulator"), target("observed")},
-                         timeout);
-  } catch (const environment_error& error) {
+    result = run_command(command, timeout);
+  } catch (const environment_error&) {
     // A template or a constant without end, most likely.
     end_strays();
-    return {.error = cleaned(error.what(), 300)};
+    return {.error = fmt::format("the compiler did not end within {} s",
+                                 std::chrono::duration_cast<std::chrono::seconds>(timeout).count())};
   }
   if (!result.ending.by_signal && result.ending.code == 0) return {.built = true};
   slot_build failed{.error = first_compiler_error(result.output)};
@@ -107,12 +112,15 @@ std::string first_compiler_error(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
     if (line.size() > 4000 || !std::regex_match(line, parts, error)) continue;
-    return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1].str()), parts[2].str(), parts[3].str()), 600);
+    return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1].str()), parts[2].str(),
+                               without_own_prefix(parts[3].str())),
+                   600);
   }
   for (const char* words : {"undefined reference to", "multiple definition of"}) {
     const std::size_t found = output.find(words);
     if (found != std::string::npos)
-      return "the linker: " + cleaned(output.substr(found, output.find('\n', found) - found), 300);
+      return "the linker: " +
+             cleaned(without_own_prefix(output.substr(found, output.find('\n', found) - found)), 300);
   }
   return "";
 }

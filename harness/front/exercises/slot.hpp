@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,12 @@ class exercise_slot {
  public:
   explicit exercise_slot(const std::string& track);
 
-  // Compiles the source, plain and observed at once. Throws environment_error when the build fails for
-  // another reason than the source.
-  [[nodiscard]] slot_build build(const std::string& source, std::chrono::milliseconds timeout) const;
+  using command_wrapper = std::function<std::vector<std::string>(const std::vector<std::string>& command)>;
+
+  // Compiles the source, plain and observed at once; `limited` turns the build's command into one that runs
+  // within limits. Throws environment_error when the build fails for another reason than the source.
+  [[nodiscard]] slot_build build(const std::string& source, std::chrono::milliseconds timeout,
+                                 const command_wrapper& limited = {}) const;
 
   // The stage's path as its workers know it.
   [[nodiscard]] std::string stage() const { return track_ + "/exercise"; }

@@ -236,6 +236,8 @@ std::vector<std::string> end_strays() {
 }
 
 command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout) {
+  // A compiler may go on about one mistake for gigabytes.
+  constexpr std::size_t most_output = std::size_t{64} << 20;
   pipe_pair output = make_pipe();
   child_process child(arguments,
                       {{output.write_end.get(), STDOUT_FILENO}, {output.write_end.get(), STDERR_FILENO}});
@@ -255,7 +257,8 @@ command_result run_command(const std::vector<std::string>& arguments, std::chron
     if (poll(waiting, 2, static_cast<int>(left.count())) <= 0 || waiting[0].revents == 0) continue;
     char buffer[1 << 16];
     const ssize_t received = read(output.read_end.get(), buffer, sizeof buffer);
-    if (received > 0) result.output.append(buffer, static_cast<std::size_t>(received));
+    if (received > 0 && result.output.size() < most_output)
+      result.output.append(buffer, static_cast<std::size_t>(received));
     if (received == 0) break;
   }
   const auto ending = child.wait_for(std::chrono::seconds(10));

@@ -93,7 +93,7 @@ std::vector<std::string> end_strays();
 
 struct command_result {
   process_ending ending;
-  std::string output;  // stdout and stderr together
+  std::string output;  // stdout and stderr together, the first 64 MiB of them
 };
 
 // Runs a program to its end. Throws environment_error when it cannot be executed, `interrupted` on Ctrl-C

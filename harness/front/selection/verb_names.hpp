@@ -3,8 +3,8 @@
 
 namespace lab::front {
 
-inline constexpr const char* verb_names[] = {"list",    "run",       "verify", "bench",  "apply",
-                                             "profile", "translate", "doctor", "new",    "check",
-                                             "trace",   "compare",   "draw",   "emulate"};
+inline constexpr const char* verb_names[] = {"list",    "run",       "verify", "bench",   "apply",
+                                             "profile", "translate", "doctor", "new",     "check",
+                                             "trace",   "compare",   "draw",   "emulate", "grade"};
 
 }  // namespace lab::front

@@ -125,6 +125,19 @@ int make_new(const new_options& options);
 
 int check_exercise(const check_request& options);
 
+struct grade_options {
+  std::string exercise;
+  std::string submission;
+  std::string key;
+  std::string make_key;  // a folder to make, and nothing to grade
+  bool unconfined = false;
+  std::optional<double> timeout_seconds;
+  std::string gradescope_path;
+  std::string junit_path;
+  std::string json_path;
+};
+int grade_submissions(const grade_options& options);
+
 struct compare_options {
   std::string older;  // a result file, or a folder of them
   std::string newer;

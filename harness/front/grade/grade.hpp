@@ -1,0 +1,85 @@
+// Grading of submissions: what a teacher's key, an exercise and the source of somebody unknown come to in
+// points (docs/grade.md).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/front/exercises/examination.hpp"
+#include "harness/front/grade/confinement.hpp"
+#include "harness/front/grade/hidden_inputs.hpp"
+#include "harness/front/grade/key.hpp"
+
+namespace lab::front {
+
+// What one student has handed in.
+struct submission {
+  std::string name;
+  std::filesystem::path source;       // stage.cu
+  std::filesystem::path predictions;  // predictions.json; empty: none
+  std::string problem;                // why there is nothing to grade; else empty
+};
+
+// The submissions that `path` holds: a source, an exercise's folder, a folder of exercises
+// (TRACK/STAGE/stage.cu), or a folder with an entry for each student, each of which is one of these. Links
+// are not followed. Throws usage_error where there is none.
+[[nodiscard]] std::vector<submission> find_submissions(const std::filesystem::path& path,
+                                                       const std::string& exercise);
+
+// "correctness", and what it came to.
+struct graded_part {
+  std::string name;
+  double points = 0;
+  double most = 0;
+  bool is_counted = true;  // else it is the teacher's, or was not measured: `most` is in no sum
+  std::string text;        // why, for the student; lines
+};
+
+struct submission_grade {
+  std::string name;
+  std::vector<graded_part> parts;
+  examination found;
+  std::string lab_fault;  // why it could not be graded, through no fault of its own; else empty
+  double seconds = 0;
+
+  [[nodiscard]] double points() const;
+  [[nodiscard]] double most() const;  // of the counted parts
+};
+void to_json(nlohmann::json& json, const submission_grade& grade);
+
+class grader {
+ public:
+  // Draws the hidden inputs. Throws usage_error, and environment_error where a submission cannot be confined.
+  grader(const std::string& exercise, const grading_key& key, bool unconfined,
+         std::optional<double> timeout_seconds);
+  ~grader();
+  grader(const grader&) = delete;
+  grader& operator=(const grader&) = delete;
+
+  // Never throws but `interrupted`: whatever a submission does costs its own row.
+  [[nodiscard]] submission_grade grade(const submission& one);
+
+  [[nodiscard]] const std::map<std::string, std::string>& sizes() const { return graded_.sizes; }
+  [[nodiscard]] const std::string& exercise() const { return exercise_; }
+  [[nodiscard]] std::string confinement_text() const { return confinement_.text(); }
+
+ private:
+  void count_source(submission_grade& grade, const submission& one);
+  [[nodiscard]] graded_part predicted(const submission& one) const;
+  [[nodiscard]] std::string fault_on_hidden_inputs(const graded_source::command& worker,
+                                                   const std::string& stage);
+
+  std::string exercise_;
+  grading_key key_;
+  confinement confinement_;
+  std::optional<double> timeout_seconds_;
+  std::filesystem::path folder_;  // temporary
+  graded_source graded_;
+  std::unique_ptr<hidden_inputs> inputs_;
+};
+
+}  // namespace lab::front
