@@ -2,6 +2,9 @@
 // the library, and nothing of its speed.
 #pragma once
 
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_
+
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -17,6 +20,7 @@ enum cublasStatus_t : int {
   CUBLAS_STATUS_EXECUTION_FAILED = 13,
   CUBLAS_STATUS_INTERNAL_ERROR = 14,
   CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16,
 };
 using cublasStatus = cublasStatus_t;
 enum cublasOperation_t : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };

@@ -331,6 +331,15 @@ void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
 }
 
+device_access::device_access() {
+  if (!inside_kernel()) device_memory::instance().lift_protection();
+}
+device_access::~device_access() {
+  if (inside_kernel()) return;
+  device_memory::instance().restore_protection();
+  device_memory::instance().note_all_written();
+}
+
 void assertion_failed(const char* assertion, const char* file, unsigned line, const char* function) {
   if (!inside_kernel()) {
     std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
