@@ -476,6 +476,9 @@ bool is_stream(cudaStream_t stream) {
 bool is_managed(const void* pointer) {
   return managed_allocations.contains(pointer, 0);
 }
+bool host_may_touch(const void* pointer) {
+  return device_memory::instance().is_lifted() || is_managed(pointer);
+}
 bool is_host_memory_of_the_device(const void* pointer) {
   return is_pinned(pointer, 0);
 }
