@@ -196,14 +196,14 @@ class chevron_launch {
           },
           self.parameters);
     };
-    launch(config_, {reinterpret_cast<const void*>(kernel), run_thread, &bound});
+    launch(config_, {reinterpret_cast<const void*>(kernel), run_thread, &bound, sizeof bound, nullptr, 0});
   }
 
   // The name alone does not say which kernel it is, or it has default arguments.
   template <class... Arguments>
   void with_call(const void* kernel, Arguments&... arguments) const {
     struct bound_call {
-      const Call& call;
+      Call call;
       std::tuple<Arguments...> arguments;
     };
     const bound_call bound{call_, {arguments...}};
@@ -222,7 +222,7 @@ class chevron_launch {
     const auto id = kernel != nullptr
                         ? kernel
                         : reinterpret_cast<const void*>(static_cast<void (*)(const void*)>(run_thread));
-    launch(config_, {id, run_thread, &bound});
+    launch(config_, {id, run_thread, &bound, sizeof bound, nullptr, 0});
   }
 
   cudaLaunchConfig_t config_;

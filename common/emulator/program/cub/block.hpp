@@ -268,7 +268,8 @@ class BlockRadixSort {
   static constexpr int count = SizeX * SizeY * SizeZ * Items;
   struct element {
     Key key;
-    Value value;
+    [[no_unique_address]] Value
+        value;  // none takes no room, which would be read though nobody has written it
   };
 
  public:
