@@ -14,6 +14,7 @@
 #include "common/emulator/errors.hpp"
 #include "common/emulator/fault_handler.hpp"
 #include "common/emulator/fp_environment.hpp"
+#include "common/emulator/graph_capture.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -164,6 +165,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
+  if (capture_launch(config, call)) return finish(cudaSuccess);
   const traced_call traced("cudaLaunchKernel", 0, call.kernel);
   note_stream("a kernel", config.stream);
   const runtime_access access;

@@ -21,6 +21,7 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/graph_capture.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
 
@@ -649,6 +650,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   note_stream("cudaStreamWaitEvent", stream);
   if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
+  capture_wait(stream, event);
   return on_stream(stream);
 }
 
@@ -678,6 +680,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   note_stream("cudaEventRecord", stream);
   if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
   event->recorded = std::chrono::steady_clock::now();
+  capture_event(event, stream);
   return on_stream(stream);
 }
 
@@ -831,7 +834,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   const traced_call traced("cudaMemcpyAsync", bytes);
   note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
+  const auto copy = [=] { return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind); };
+  return capture(stream, copy) ? finish(cudaSuccess) : copy();
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -862,7 +866,8 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
   const traced_call traced("cudaMemsetAsync", bytes);
   note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return fill("cudaMemsetAsync", to, byte, bytes);
+  const auto set = [=] { return fill("cudaMemsetAsync", to, byte, bytes); };
+  return capture(stream, set) ? finish(cudaSuccess) : set();
 }
 
 // ---- memory pools

@@ -16,7 +16,9 @@
 #include <utility>
 
 #include "common/emulator/cuda_runtime.hpp"
+#include "common/emulator/program/graph_api.hpp"
 #include "common/emulator/program/program_api.hpp"
+#include "common/emulator/program/texture.hpp"
 
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__

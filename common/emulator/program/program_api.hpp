@@ -222,7 +222,7 @@ inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) {
   return {x, y, z};
 }
 struct cudaMemcpy3DParms {
-  struct cudaArray* srcArray;  // arrays belong to textures and are not emulated
+  struct cudaArray* srcArray;
   cudaPos srcPos;
   cudaPitchedPtr srcPtr;
   struct cudaArray* dstArray;
