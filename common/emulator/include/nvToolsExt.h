@@ -1,6 +1,8 @@
 // NVTX ranges, which nobody reads here.
 #pragma once
 
+#define NVTX_VERSION 3
+
 #include <cstdint>
 
 struct nvtxEventAttributes_t {
