@@ -1,8 +1,6 @@
 // NVTX ranges, which nobody reads here.
 #pragma once
 
-#define NVTX_VERSION 3
-
 #include <cstdint>
 
 struct nvtxEventAttributes_t {

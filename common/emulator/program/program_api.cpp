@@ -361,15 +361,9 @@ device_access::~device_access() {
 }
 
 void assertion_failed(const char* assertion, const char* file, unsigned line, const char* function) {
-  if (!inside_kernel()) {
-    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
-    std::abort();
-  }
-  const place where{file, static_cast<int>(line)};
-  const std::string text = format("%s: block %s: thread %s: assertion `%s` failed", text_of(where).c_str(),
-                                  text_of(blockIdx).c_str(), text_of(threadIdx).c_str(), assertion);
-  note_assertion();
-  fail_launch(text);
+  fail_assertion(assertion, file, line);  // returns outside of kernels
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+  std::abort();
 }
 
 }  // namespace lab::emulator

@@ -540,6 +540,12 @@ std::pair<Keys, Values> unique_by_key(Keys first, Keys last, Values values, Equa
   return thrust::reduce_by_key(first, last, values, first, values, equal,
                                [](const auto& kept, const auto&) { return kept; });
 }
+template <class Keys, class Values, class OutKeys, class OutValues, class Equal = std::equal_to<>>
+std::pair<OutKeys, OutValues> unique_by_key_copy(Keys first, Keys last, Values values, OutKeys out_keys,
+                                                 OutValues out_values, Equal equal = {}) {
+  return thrust::reduce_by_key(first, last, values, out_keys, out_values, equal,
+                               [](const auto& kept, const auto&) { return kept; });
+}
 template <class It, class T>
 It remove(It first, It last, const T& value) {
   const lab::emulator::device_access access;
@@ -664,6 +670,7 @@ LAB_THRUST_WITH_POLICY(sort_by_key)
 LAB_THRUST_WITH_POLICY(unique)
 LAB_THRUST_WITH_POLICY(unique_copy)
 LAB_THRUST_WITH_POLICY(unique_by_key)
+LAB_THRUST_WITH_POLICY(unique_by_key_copy)
 LAB_THRUST_WITH_POLICY(remove)
 LAB_THRUST_WITH_POLICY(remove_if)
 LAB_THRUST_WITH_POLICY(remove_copy)
