@@ -334,6 +334,11 @@ void device_memory::restore_protection() {
   if (--lifted_ == 0 && protected_) close();
 }
 
+bool device_memory::is_lifted() const {
+  const std::lock_guard lock(mutex_);
+  return lifted_ > 0;
+}
+
 bool device_memory::open_after_fault(std::uintptr_t address) {
   if (!protected_ || lifted_ > 0) return false;
   for (const range& pages : closed_) {

@@ -80,6 +80,7 @@ class device_memory {
   // Between them kernels, and the runtime, may touch what is theirs. They nest.
   void lift_protection();
   void restore_protection();
+  bool is_lifted() const;
   // Makes the allocation accessible that holds the address, in which host code has faulted; false if
   // protection is not the reason. Called by a signal handler, so it takes no lock.
   bool open_after_fault(std::uintptr_t address);

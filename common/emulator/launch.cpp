@@ -18,6 +18,7 @@
 #include "common/emulator/errors.hpp"
 #include "common/emulator/fault_handler.hpp"
 #include "common/emulator/fp_environment.hpp"
+#include "common/emulator/graph_capture.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -250,6 +251,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
+  if (capture_launch(config, call)) return finish(cudaSuccess);
   // A timeline shows a kernel that is run later when it runs.
   std::optional<traced_call> traced;
   if (!is_deferring()) traced.emplace("cudaLaunchKernel", 0, call.kernel);

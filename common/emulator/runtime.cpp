@@ -26,6 +26,7 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/graph_capture.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
 
@@ -546,6 +547,9 @@ int device_of(cudaStream_t stream) {
 bool is_managed(const void* pointer) {
   return managed_allocations.contains(pointer, 0);
 }
+bool host_may_touch(const void* pointer) {
+  return device_memory::instance().is_lifted() || is_managed(pointer);
+}
 bool is_host_memory_of_the_device(const void* pointer) {
   return is_pinned(pointer, 0);
 }
@@ -703,6 +707,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   note_stream("cudaStreamWaitEvent", stream);
   if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
+  capture_wait(stream, event);
   if (is_stream(stream) && is_deferring()) defer_wait(stream, event);
   return on_stream(stream);
 }
@@ -740,6 +745,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   } else {
     record();
   }
+  capture_event(event, stream);
   return finish(cudaSuccess);
 }
 
@@ -901,7 +907,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   const traced_call traced("cudaMemcpyAsync", bytes);
   note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
+  const auto copy = [=] {
+    return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
+  };
+  return capture(stream, copy) ? finish(cudaSuccess) : copy();
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -966,7 +975,8 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
   const traced_call traced("cudaMemsetAsync", bytes);
   note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return fill("cudaMemsetAsync", to, byte, bytes, stream);
+  const auto set = [=] { return fill("cudaMemsetAsync", to, byte, bytes, stream); };
+  return capture(stream, set) ? finish(cudaSuccess) : set();
 }
 
 // ---- memory pools

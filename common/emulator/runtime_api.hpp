@@ -345,7 +345,7 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
 
 template <class T>
 cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+  return cudaMalloc(reinterpret_cast<void**>(const_cast<std::remove_cv_t<T>**>(pointer)), bytes);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {

@@ -99,17 +99,25 @@ TEST_CASE("what is not emulated is refused with its line") {
     return result.refused.empty() ? std::string() : result.refused.front().message;
   };
   CHECK(contains(refused("__lab_global__ void k() { c<<<1, 1>>>(); }"), "dynamic parallelism"));
-  CHECK(contains(refused("texture<float, 1> t;"), "textures"));
-  CHECK(contains(refused("__lab_device__ int f() { return __shfl_down(1, 2); }"), "_sync"));
+  CHECK(contains(refused("cudaMipmappedArray_t a;"), "mipmaps"));
+  CHECK(contains(refused("cudaIpcMemHandle_t h;"), "one process"));
   CHECK(contains(refused("using namespace nvcuda;"), "wmma"));
   CHECK(contains(refused("auto c = cg::this_cluster();"), "clusters"));
   CHECK(contains(refused("void f() { k<<<1, 2>>>; }"), "parentheses"));
   // The same words where they mean something else.
   CHECK(refused("void f() { c<<<1, 1>>>(); asm(\"nop\"); }").empty());
   CHECK(refused("__lab_host__ __lab_device__ void f() { c<<<1, 1>>>(); }").empty());
-  CHECK(refused("void f(T t) { t.tex2D(1); }").empty());
-  CHECK(refused("const char* texture = \"texture<float>\";").empty());
-  CHECK(rewrite_cuda("# 1 \"/usr/include/x.h\" 1 3 4\nint __shfl(int);").refused.empty());
+  CHECK(refused("void f(T t) { t.cudaIpcMemHandle_t(1); }").empty());
+  CHECK(refused("const char* name = \"cudaMipmappedArray_t\";").empty());
+  CHECK(rewrite_cuda("# 1 \"/usr/include/x.h\" 1 3 4\nint nvcuda(int);").refused.empty());
+}
+
+TEST_CASE("texture references, and kernels that become nodes of graphs, keep their types") {
+  CHECK(
+      contains(rewrite_cuda("texture<float, 2> t;").text, "::lab::emulator::texture_reference<float, 2> t;"));
+  CHECK(contains(rewrite_cuda("my::texture<float> t;").text, "my::texture<float> t;"));
+  CHECK(contains(rewrite_cuda("void f() { p.func = (void *)kernel; }").text, "p.func = kernel;"));
+  CHECK(contains(rewrite_cuda("void f() { func = (void *)kernel; }").text, "func = (void *)kernel;"));
 }
 
 TEST_CASE("a special register that is read by PTX is what C++ has for it") {

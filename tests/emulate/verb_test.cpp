@@ -92,7 +92,106 @@ int main(int argc, char** argv) {
 }
 )cuda";
 
+// Libraries, textures and graphs in one program, since each costs the compiler seconds.
+constexpr const char* libraries_and_graphs = R"cuda(
+#include <cooperative_groups.h>
+#include <cub/cub.cuh>
+#include <cuda/std/array>
+#include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+namespace cg = cooperative_groups;
+texture<int, 1> table;
+__global__ void add(int* a, int by) { a[threadIdx.x] += by; }
+__global__ void sums(const int* a, int* out) {
+  using block_sum = cub::BlockReduce<int, 64>;
+  using block_scan = cub::BlockScan<int, 64>;
+  __shared__ typename block_sum::TempStorage room;
+  __shared__ typename block_scan::TempStorage more;
+  __shared__ cg::block_tile_memory<64> exchange;
+  const int mine = a[threadIdx.x], all = block_sum(room).Sum(mine);
+  int before = 0;
+  block_scan(more).ExclusiveSum(mine, before);
+  auto block = cg::this_thread_block(exchange);
+  const int again = cg::reduce(cg::tiled_partition<64>(block), mine, cg::plus<int>());
+  int old = threadIdx.x;
+  for (int d = 16; d > 0; d /= 2) old += __shfl_down(old, d);
+  if (threadIdx.x == 0) { out[0] = all; out[1] = again; out[2] = old; }
+  if (threadIdx.x == 63) out[3] = before;
+}
+__global__ void fetch(cudaTextureObject_t image, float* out) {
+  cuda::std::array<float, 1> value{tex2D<float>(image, 1.0f, 1.5f)};
+  out[0] = value[0] + tex1Dfetch(table, 2) + tex2D<float>(image, -5.0f, 0.5f);
+}
+int main() {
+  thrust::host_vector<int> numbers(64);
+  thrust::sequence(numbers.begin(), numbers.end(), 63, -1);
+  thrust::device_vector<int> sorted = numbers;
+  thrust::sort(sorted.begin(), sorted.end());
+  add<<<1, 64>>>(thrust::raw_pointer_cast(sorted.data()), 1);
+  int* out; cudaMallocManaged(&out, 64);
+  sums<<<1, 64>>>(thrust::raw_pointer_cast(&sorted[0]), out);
+  cudaDeviceSynchronize();
+  printf("thrust %d %d, cub %d %d %d %d, ", (int)sorted[2], thrust::reduce(sorted.begin(), sorted.end()), out[0],
+         out[1], out[2], out[3]);
+
+  float texels[4] = {1, 2, 3, 4};
+  cudaArray_t array; cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaMallocArray(&array, &format, 2, 2);
+  cudaMemcpy2DToArray(array, 0, 0, texels, 8, 8, 2, cudaMemcpyHostToDevice);
+  cudaResourceDesc resource = {}; resource.resType = cudaResourceTypeArray; resource.res.array.array = array;
+  cudaTextureDesc how = {}; how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+  how.filterMode = cudaFilterModeLinear;
+  cudaTextureObject_t image; cudaCreateTextureObject(&image, &resource, &how, nullptr);
+  cudaBindTexture(nullptr, table, out, 16);
+  float* texel; cudaMallocManaged(&texel, 4);
+  fetch<<<1, 1>>>(image, texel);
+  cudaDeviceSynchronize();
+  printf("texture %g, ", *texel);
+
+  int* a = thrust::raw_pointer_cast(sorted.data()), seen = 0, by = 10;
+  cudaStream_t stream; cudaStreamCreate(&stream);
+  cudaGraph_t graph; cudaGraphExec_t work; cudaGraphNode_t node;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  add<<<1, 64, 0, stream>>>(a, by);
+  cudaMemcpyAsync(&seen, a, 4, cudaMemcpyDeviceToHost, stream);
+  cudaStreamEndCapture(stream, &graph);
+  void* arguments[] = {&a, &by};
+  cudaKernelNodeParams params = {}; params.func = (void*)add; params.gridDim = dim3(1);
+  params.blockDim = dim3(64); params.kernelParams = arguments;
+  cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params);
+  by = 1000;
+  cudaGraphInstantiate(&work, graph, nullptr, nullptr, 0);
+  const int before = seen;
+  cudaGraphLaunch(work, stream); cudaGraphLaunch(work, stream);
+  printf("graph %d %d %s\n", before, seen, cudaGetErrorString(cudaGetLastError()));
+#ifdef WRONG
+  cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal);
+  return cudaGetLastError() == cudaErrorNotSupported && cudaGraphLaunch(nullptr, stream) == cudaErrorInvalidValue
+      ? *thrust::raw_pointer_cast(sorted.data()) : 3;
+#endif
+}
+)cuda";
+
 }  // namespace
+
+TEST_CASE("thrust, CUB, textures and graphs give the results of a device, and nobody is blamed for them") {
+  const temporary_directory directory;
+  const std::string source = (directory / "libraries.cu").string();
+  put(source, libraries_and_graphs);
+  // 1 + .. + 64 = 2080; the lanes' numbers 496; 2080 - 64. Between 3 and 4, out[2] and 1 at the border. Twice
+  // 10 and once 10 of the node, whose copy of `by` is older, when seen: 1 + 10 + 10 + 10.
+  const strings results{"thrust 3 2080, cub 2080 2080 496 2016, texture 500.5, graph 0 31 no error"};
+  expect(emulate({source}), 0, results);
+  if (!LAB_WITH_OBSERVED) return;
+  const outcome observed = emulate({"--observe", source});
+  expect(observed, 0, results);
+  CHECK(observed.text.find("lab: fault") == std::string::npos);
+  // Host code may not go around the vector.
+  expect(emulate({"--observe", source, "-DWRONG"}), 41, {"libraries.cu:78: host code touches device memory"});
+}
 
 TEST_CASE("a program of many kinds of launches, with a header of its own, runs and keeps its exit code") {
   const temporary_directory directory;

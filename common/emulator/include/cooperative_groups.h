@@ -164,7 +164,6 @@ inline coalesced_group coalesced_threads(place where = place::here()) {
 
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public lane_group {
-  static_assert(Size <= 32, "the emulator has tiles of up to 32 threads: larger ones would span warps");
   static_assert(Size > 0 && (Size & (Size - 1)) == 0, "a tile has a power of two of threads");
 
  public:
@@ -215,8 +214,87 @@ class thread_block_tile : public lane_group {
   }
 };
 
+// Shared memory through which threads of several warps exchange values.
+template <unsigned MostThreads = 1024>
+struct block_tile_memory {
+  alignas(16) unsigned char bytes[MostThreads * 16];
+};
+// A tile of several warps. It waits as the block does: all tiles of the block have to wait equally often.
+template <unsigned Size, class Parent>
+requires(Size > 32) class thread_block_tile<Size, Parent> {
+  static_assert((Size & (Size - 1)) == 0, "a tile has a power of two of threads");
+
+ public:
+  explicit thread_block_tile(unsigned char* memory) : memory_(memory) {}
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
+  static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
+  static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+  void sync(place where = place::here()) const { lab::emulator::wait_at_barrier(false, where); }
+  template <class T>
+  T shfl(T value, unsigned rank, place where = place::here()) const {
+    return exchange(value, rank % Size, where);
+  }
+  template <class T>
+  T shfl_down(T value, unsigned distance, place where = place::here()) const {
+    return exchange(value, thread_rank() + distance < Size ? thread_rank() + distance : thread_rank(), where);
+  }
+  template <class T>
+  T shfl_up(T value, unsigned distance, place where = place::here()) const {
+    return exchange(value, thread_rank() >= distance ? thread_rank() - distance : thread_rank(), where);
+  }
+  template <class T>
+  T shfl_xor(T value, unsigned mask, place where = place::here()) const {
+    return exchange(value, (thread_rank() ^ mask) % Size, where);
+  }
+  bool any(int predicate, place where = place::here()) const {
+    bool found = false;
+    for (unsigned rank = 0; rank < Size; ++rank) found = shfl(predicate != 0, rank, where) || found;
+    return found;
+  }
+  bool all(int predicate, place where = place::here()) const { return !any(predicate == 0, where); }
+
+ private:
+  template <class T>
+  T exchange(const T& value, unsigned rank, place where) const {
+    static_assert(sizeof(T) <= 16, "tiles of more than 32 threads exchange values of up to 16 bytes");
+    // Without block_tile_memory there is nowhere to exchange anything, and CUDA does not compile it.
+    if (memory_ == nullptr) lab::emulator::trap(where);
+    T* const values = reinterpret_cast<T*>(memory_);
+    values[thread_block::thread_rank()] = value;
+    sync(where);
+    const T result = values[meta_group_rank() * Size + rank];
+    sync(where);
+    return result;
+  }
+  unsigned char* memory_;
+};
+// The block with the memory that its tiles of several warps need.
+class thread_block_with_memory : public thread_block {
+ public:
+  explicit thread_block_with_memory(unsigned char* memory) : memory_(memory) {}
+  [[nodiscard]] unsigned char* memory() const { return memory_; }
+
+ private:
+  unsigned char* memory_;
+};
+template <unsigned MostThreads>
+thread_block_with_memory this_thread_block(block_tile_memory<MostThreads>& memory) {
+  return thread_block_with_memory(memory.bytes);
+}
 template <unsigned Size>
-thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
+requires(Size >
+         32) thread_block_tile<Size, thread_block> tiled_partition(const thread_block_with_memory& block) {
+  return thread_block_tile<Size, thread_block>(block.memory());
+}
+template <unsigned Size>
+requires(Size > 32) thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
+  return thread_block_tile<Size, thread_block>(nullptr);
+}
+
+template <unsigned Size>
+requires(Size <= 32) thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
   return {};
 }
 template <unsigned Size, unsigned Whole, class Parent>
@@ -318,10 +396,20 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
+// How many threads of the group there are: the last tile of a block may have fewer than its size.
+template <class Group>
+unsigned members(const Group& group) {
+  if constexpr (requires { group.lanes(); }) {
+    return static_cast<unsigned>(std::popcount(group.lanes()));
+  } else {
+    return group.size();
+  }
+}
+
 // Every thread gets the combination of all, in the order of the ranks.
 template <class Group, class T, class Combine>
 T reduce(const Group& group, T value, Combine combine, place where = place::here()) {
-  const unsigned size = static_cast<unsigned>(std::popcount(group.lanes()));
+  const unsigned size = members(group);
   T result = value;
   for (unsigned distance = 1; distance < size; distance *= 2) {
     const unsigned rank = group.thread_rank();
@@ -332,7 +420,7 @@ T reduce(const Group& group, T value, Combine combine, place where = place::here
 }
 template <class Group, class T, class Combine>
 T inclusive_scan(const Group& group, T value, Combine combine, place where = place::here()) {
-  const unsigned size = static_cast<unsigned>(std::popcount(group.lanes()));
+  const unsigned size = members(group);
   T result = value;
   for (unsigned distance = 1; distance < size; distance *= 2) {
     const T other = group.shfl_up(result, distance, where);

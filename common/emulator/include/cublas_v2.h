@@ -2,6 +2,11 @@
 // the library, and nothing of its speed.
 #pragma once
 
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -17,6 +22,7 @@ enum cublasStatus_t : int {
   CUBLAS_STATUS_EXECUTION_FAILED = 13,
   CUBLAS_STATUS_INTERNAL_ERROR = 14,
   CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16,
 };
 using cublasStatus = cublasStatus_t;
 enum cublasOperation_t : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
@@ -26,7 +32,28 @@ enum cublasMath_t : int {
   CUBLAS_TENSOR_OP_MATH = 1,
   CUBLAS_PEDANTIC_MATH = 2,
   CUBLAS_TF32_TENSOR_OP_MATH = 3,
+  CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION = 16,
 };
+enum cublasComputeType_t : int {
+  CUBLAS_COMPUTE_16F = 64,
+  CUBLAS_COMPUTE_32F = 68,
+  CUBLAS_COMPUTE_32F_FAST_16F = 74,
+  CUBLAS_COMPUTE_32F_FAST_16BF = 75,
+  CUBLAS_COMPUTE_32F_FAST_TF32 = 77,
+  CUBLAS_COMPUTE_64F = 70,
+  CUBLAS_COMPUTE_32I = 72,
+};
+enum cudaDataType_t : int { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_16BF = 14 };
+using cudaDataType = cudaDataType_t;
+using cublasDataType_t = cudaDataType_t;
+enum cublasGemmAlgo_t : int {
+  CUBLAS_GEMM_DFALT = -1,
+  CUBLAS_GEMM_DEFAULT = -1,
+  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
+};
+enum cublasFillMode_t : int { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1 };
+enum cublasDiagType_t : int { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 };
+enum cublasSideMode_t : int { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 };
 struct cublasContext {};
 using cublasHandle_t = cublasContext*;
 
@@ -274,4 +301,129 @@ inline cublasStatus_t cublasDcopy(cublasHandle_t, int n, const double* x, int x_
 inline cublasStatus_t cublasDswap(cublasHandle_t, int n, double* x, int x_step, double* y, int y_step) {
   return lab::emulator::vectors<double>(lab::emulator::vector_operation::swap, n, 0, x, x_step, y, y_step,
                                         nullptr);
+}
+
+namespace lab::emulator {
+
+// What happens to an element of a product before it is stored.
+struct product_end {
+  const void* bias = nullptr;  // one for each row
+  bool relu = false, gelu = false;
+};
+// A product of numbers of one type, summed in another.
+template <class T, class Sum>
+void multiply_and_end(matrix_product<T> p, Sum alpha, Sum beta, product_end end) {
+  const long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= p.m * p.n) return;
+  const long long row = at % p.m, column = at / p.m, batch = blockIdx.y;
+  const T *const a = p.a + batch * p.a_stride, *const b = p.b + batch * p.b_stride;
+  Sum sum = 0;
+  for (long long i = 0; i < p.k; ++i)
+    sum += static_cast<Sum>(a[p.a_turned ? i + row * p.a_rows : row + i * p.a_rows]) *
+           static_cast<Sum>(b[p.b_turned ? column + i * p.b_rows : i + column * p.b_rows]);
+  T& result = p.c[batch * p.c_stride + row + column * p.c_rows];
+  Sum value = alpha * sum;
+  if (beta != Sum{0}) value += beta * static_cast<Sum>(result);
+  if (end.bias != nullptr) value += static_cast<Sum>(static_cast<const T*>(end.bias)[row]);
+  if (end.relu && value < Sum{0}) value = 0;
+  if (end.gelu)  // as cuBLASLt's: the approximation by tanh
+    value = value / 2 * (1 + std::tanh(Sum(0.7978845608) * (value + Sum(0.044715) * value * value * value)));
+  result = static_cast<T>(value);
+}
+// Of a type that is known when the program runs.
+template <>
+struct matrix_product<void> {
+  bool a_turned, b_turned;
+  long long m, n, k;
+  const void *a, *b;
+  void* c;
+  long long a_rows, b_rows, c_rows, a_stride, b_stride, c_stride;
+};
+template <class T, class Sum>
+cublasStatus_t product_as(const matrix_product<void>& p, const void* alpha, const void* beta,
+                          unsigned batches, const product_end& end) {
+  if (p.m < 0 || p.n < 0 || p.k < 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (p.m == 0 || p.n == 0 || batches == 0) return CUBLAS_STATUS_SUCCESS;
+  constexpr unsigned threads = 128;
+  const cudaLaunchConfig_t config{{static_cast<unsigned>((p.m * p.n + threads - 1) / threads), batches},
+                                  threads};
+  const matrix_product<T> typed{p.a_turned,
+                                p.b_turned,
+                                p.m,
+                                p.n,
+                                p.k,
+                                T{},
+                                T{},
+                                static_cast<const T*>(p.a),
+                                static_cast<const T*>(p.b),
+                                static_cast<T*>(p.c),
+                                p.a_rows,
+                                p.b_rows,
+                                p.c_rows,
+                                p.a_stride,
+                                p.b_stride,
+                                p.c_stride};
+  return status_of(cudaLaunchKernelEx(&config, multiply_and_end<T, Sum>, typed,
+                                      *static_cast<const Sum*>(alpha), *static_cast<const Sum*>(beta), end));
+}
+// All matrices are of `type`.
+inline cublasStatus_t product_of(cudaDataType_t type, const matrix_product<void>& p, const void* alpha,
+                                 const void* beta, unsigned batches, const product_end& end = {}) {
+  switch (type) {
+    case CUDA_R_32F:
+      return product_as<float, float>(p, alpha, beta, batches, end);
+    case CUDA_R_64F:
+      return product_as<double, double>(p, alpha, beta, batches, end);
+    case CUDA_R_16F:
+      return product_as<__half, float>(p, alpha, beta, batches, end);
+    case CUDA_R_16BF:
+      return product_as<__nv_bfloat16, float>(p, alpha, beta, batches, end);
+    default:
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+}
+
+}  // namespace lab::emulator
+
+inline cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k,
+    const void* alpha, const void* a, cudaDataType_t a_type, int a_rows, long long a_stride, const void* b,
+    cudaDataType_t b_type, int b_rows, long long b_stride, const void* beta, void* c, cudaDataType_t c_type,
+    int c_rows, long long c_stride, int batches, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  if (a_type != b_type || a_type != c_type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  float wide_alpha = 0, wide_beta = 0;
+  if (compute == CUBLAS_COMPUTE_16F) {  // the factors are halves
+    wide_alpha = *static_cast<const __half*>(alpha);
+    wide_beta = *static_cast<const __half*>(beta);
+    alpha = &wide_alpha;
+    beta = &wide_beta;
+  }
+  return lab::emulator::product_of(c_type,
+                                   {a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, a, b, c, a_rows,
+                                    b_rows, c_rows, a_stride, b_stride, c_stride},
+                                   alpha, beta, static_cast<unsigned>(batches));
+}
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_form, cublasOperation_t b_form,
+                                   int m, int n, int k, const void* alpha, const void* a,
+                                   cudaDataType_t a_type, int a_rows, const void* b, cudaDataType_t b_type,
+                                   int b_rows, const void* beta, void* c, cudaDataType_t c_type, int c_rows,
+                                   cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+  return cublasGemmStridedBatchedEx(handle, a_form, b_form, m, n, k, alpha, a, a_type, a_rows, 0, b, b_type,
+                                    b_rows, 0, beta, c, c_type, c_rows, 0, 1, compute, algorithm);
+}
+// Before CUDA 11 the type of the sum was one of the data.
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_form, cublasOperation_t b_form,
+                                   int m, int n, int k, const void* alpha, const void* a,
+                                   cudaDataType_t a_type, int a_rows, const void* b, cudaDataType_t b_type,
+                                   int b_rows, const void* beta, void* c, cudaDataType_t c_type, int c_rows,
+                                   cudaDataType_t compute, cublasGemmAlgo_t algorithm) {
+  return cublasGemmEx(handle, a_form, b_form, m, n, k, alpha, a, a_type, a_rows, b, b_type, b_rows, beta, c,
+                      c_type, c_rows, compute == CUDA_R_16F ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F,
+                      algorithm);
+}
+inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t a_form, cublasOperation_t b_form,
+                                  int m, int n, int k, const __half* alpha, const __half* a, int a_rows,
+                                  const __half* b, int b_rows, const __half* beta, __half* c, int c_rows) {
+  return cublasGemmEx(handle, a_form, b_form, m, n, k, alpha, a, CUDA_R_16F, a_rows, b, CUDA_R_16F, b_rows,
+                      beta, c, CUDA_R_16F, c_rows, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
 }

@@ -1,6 +1,8 @@
 // The names of the driver's API that programs use without calling it. Its functions are not emulated.
 #pragma once
 
+#define __cuda_cuda_h__
+
 #include <cuda_runtime.h>
 
 enum CUresult : int {
@@ -32,5 +34,13 @@ inline CUresult cuDeviceGet(CUdevice* device, int) {
 }
 inline CUresult cuDriverGetVersion(int* version) {
   *version = CUDA_VERSION;
+  return CUDA_SUCCESS;
+}
+inline CUresult cuGetErrorName(CUresult error, const char** name) {
+  *name = error == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR_UNKNOWN";
+  return CUDA_SUCCESS;
+}
+inline CUresult cuGetErrorString(CUresult error, const char** text) {
+  *text = error == CUDA_SUCCESS ? "no error" : "an error of the driver API";
   return CUDA_SUCCESS;
 }

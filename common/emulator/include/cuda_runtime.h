@@ -16,12 +16,30 @@
 #include <utility>
 
 #include "common/emulator/cuda_runtime.hpp"
+#include "common/emulator/program/graph_api.hpp"
 #include "common/emulator/program/program_api.hpp"
+#include "common/emulator/program/texture.hpp"
 
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
 #include "common/emulator/program/device_functions.hpp"
 #endif
+
+// Programs ask by these which of NVIDIA's headers there are (helper_cuda.h does), and a header of an installed
+// toolkit that has no counterpart here finds those that have one included already.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_HPP__
+#define __CHANNEL_DESCRIPTOR_H__
+#define __TEXTURE_TYPES_H__
+#define __SURFACE_TYPES_H__
+#define __DEVICE_TYPES_H__
+#define __HOST_DEFINES_H__
+#define __CUDA_DEVICE_RUNTIME_API_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
 
 #define CUDA_VERSION 13000
 #define CUDART_CB

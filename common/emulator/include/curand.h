@@ -1,14 +1,26 @@
 // cuRAND's generators for the host: arrays of numbers with the same distributions, and not the same numbers.
 #pragma once
 
+#define CURAND_H_
+
 #include <curand_kernel.h>
 
 #include <vector>
 
 enum curandStatus_t : int {
   CURAND_STATUS_SUCCESS = 0,
+  CURAND_STATUS_VERSION_MISMATCH = 100,
   CURAND_STATUS_NOT_INITIALIZED = 101,
-  CURAND_STATUS_LAUNCH_FAILURE = 201
+  CURAND_STATUS_ALLOCATION_FAILED = 102,
+  CURAND_STATUS_TYPE_ERROR = 103,
+  CURAND_STATUS_OUT_OF_RANGE = 104,
+  CURAND_STATUS_LENGTH_NOT_MULTIPLE = 105,
+  CURAND_STATUS_DOUBLE_PRECISION_REQUIRED = 106,
+  CURAND_STATUS_LAUNCH_FAILURE = 201,
+  CURAND_STATUS_PREEXISTING_FAILURE = 202,
+  CURAND_STATUS_INITIALIZATION_FAILED = 203,
+  CURAND_STATUS_ARCH_MISMATCH = 204,
+  CURAND_STATUS_INTERNAL_ERROR = 999,
 };
 using curandStatus = curandStatus_t;
 enum curandRngType_t : int {
@@ -32,6 +44,10 @@ inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, cu
 inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
                                                          unsigned long long seed) {
   curand_init(seed, 0, 0, generator);
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
+  skipahead(offset, generator);
   return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t curandSetStream(curandGenerator_t, cudaStream_t) {
@@ -59,6 +75,18 @@ inline curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* 
 inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* to,
                                                   std::size_t count) {
   return lab_samples::fill(to, count, [&] { return curand_uniform_double(generator); });
+}
+inline curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* to, std::size_t count,
+                                                 double mean, double deviation) {
+  return lab_samples::fill(to, count, [&] { return mean + deviation * curand_normal_double(generator); });
+}
+inline curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* to, std::size_t count,
+                                              float mean, float deviation) {
+  return lab_samples::fill(to, count, [&] { return curand_log_normal(generator, mean, deviation); });
+}
+inline curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* to, std::size_t count,
+                                            double mean) {
+  return lab_samples::fill(to, count, [&] { return curand_poisson(generator, mean); });
 }
 inline curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* to, std::size_t count,
                                            float mean, float deviation) {

@@ -1,2 +1,4 @@
-// Refused by name.
-#error "textures are not emulated: read the memory through a const __restrict__ pointer"
+// Part of <cuda_runtime.h> here.
+#pragma once
+
+#include <cuda_runtime.h>

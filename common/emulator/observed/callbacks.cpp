@@ -29,7 +29,7 @@ __attribute__((always_inline)) inline void access(std::uintptr_t address, unsign
     the_callbacks.observer->stop_misaligned(address, bytes, operation, place_of_return(return_address));
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
     if (the_callbacks.stream == nullptr) {
-      if (is_managed(reinterpret_cast<const void*>(address))) return;
+      if (host_may_touch(reinterpret_cast<const void*>(address))) return;
       return the_callbacks.observer->host_access(place_of_return(return_address));
     }
     the_callbacks.observer->access_global(address, bytes, operation, strong, place_of_return(return_address));

@@ -457,6 +457,38 @@ LAB_EMULATOR_SCOPES(atomicOr)
 LAB_EMULATOR_SCOPES(atomicXor)
 #undef LAB_EMULATOR_SCOPES
 
+// ---- shuffles and votes without a mask, which CUDA 13 has no longer: of the lanes that are here
+
+template <class T>
+__forceinline__ T __shfl(T value, int source, int width = 32,
+                         lab::emulator::place where = lab::emulator::place::here()) {
+  return __shfl_sync(__activemask(where), value, source, width, where);
+}
+template <class T>
+__forceinline__ T __shfl_up(T value, unsigned distance, int width = 32,
+                            lab::emulator::place where = lab::emulator::place::here()) {
+  return __shfl_up_sync(__activemask(where), value, distance, width, where);
+}
+template <class T>
+__forceinline__ T __shfl_down(T value, unsigned distance, int width = 32,
+                              lab::emulator::place where = lab::emulator::place::here()) {
+  return __shfl_down_sync(__activemask(where), value, distance, width, where);
+}
+template <class T>
+__forceinline__ T __shfl_xor(T value, int lanes, int width = 32,
+                             lab::emulator::place where = lab::emulator::place::here()) {
+  return __shfl_xor_sync(__activemask(where), value, lanes, width, where);
+}
+__forceinline__ int __any(int predicate, lab::emulator::place where = lab::emulator::place::here()) {
+  return __any_sync(__activemask(where), predicate, where);
+}
+__forceinline__ int __all(int predicate, lab::emulator::place where = lab::emulator::place::here()) {
+  return __all_sync(__activemask(where), predicate, where);
+}
+__forceinline__ unsigned __ballot(int predicate, lab::emulator::place where = lab::emulator::place::here()) {
+  return __ballot_sync(__activemask(where), predicate, where);
+}
+
 // ---- the rest
 
 // A counter that grows; no time.

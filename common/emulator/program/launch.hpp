@@ -217,7 +217,7 @@ class chevron_launch {
   template <class... Arguments>
   void with_call(const void* kernel, Arguments&... arguments) const {
     struct bound_call {
-      const Call& call;
+      Call call;
       std::tuple<Arguments...> arguments;
     };
     const bound_call bound{call_, {arguments...}};

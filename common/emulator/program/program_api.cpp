@@ -9,8 +9,10 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/graph_capture.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program/grid_barrier.hpp"
+#include "common/emulator/program/texture.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/shared_variables.hpp"
@@ -141,7 +143,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (function == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  if (sticky_error() == cudaSuccess) function(data);
+  const auto call = [=] {
+    if (sticky_error() == cudaSuccess) function(data);
+    return cudaSuccess;
+  };
+  if (!capture(stream, call)) call();
   return accept();
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
@@ -174,18 +180,26 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
   if (what == nullptr) return finish(cudaErrorInvalidValue);
-  if (what->srcArray != nullptr || what->dstArray != nullptr) {
-    add_diagnostic("cudaMemcpy3D: arrays belong to textures, which are not emulated");
-    return finish(cudaErrorNotSupported);
-  }
-  const auto at = [](const cudaPitchedPtr& side, const cudaPos& position, std::size_t layer) {
-    return static_cast<char*>(side.ptr) + ((position.z + layer) * side.ysize + position.y) * side.pitch +
-           position.x;
+  // Where an array takes part, widths and positions in it are elements, and else bytes.
+  const std::size_t element = what->srcArray != nullptr   ? bytes_of_texel(what->srcArray)
+                              : what->dstArray != nullptr ? bytes_of_texel(what->dstArray)
+                                                          : 1;
+  struct side {
+    cudaPitchedPtr memory;
+    std::size_t unit;  // of positions
+  };
+  const auto side_of = [&](cudaArray_t array, const cudaPitchedPtr& memory) {
+    return array != nullptr ? side{memory_of(array), element} : side{memory, 1};
+  };
+  const side to = side_of(what->dstArray, what->dstPtr), from = side_of(what->srcArray, what->srcPtr);
+  const auto at = [](const side& one, const cudaPos& position, std::size_t layer) {
+    return static_cast<char*>(one.memory.ptr) +
+           ((position.z + layer) * one.memory.ysize + position.y) * one.memory.pitch + position.x * one.unit;
   };
   for (std::size_t layer = 0; layer < what->extent.depth; ++layer) {
-    const cudaError_t result = cudaMemcpy2D(at(what->dstPtr, what->dstPos, layer), what->dstPtr.pitch,
-                                            at(what->srcPtr, what->srcPos, layer), what->srcPtr.pitch,
-                                            what->extent.width, what->extent.height, what->kind);
+    const cudaError_t result =
+        cudaMemcpy2D(at(to, what->dstPos, layer), to.memory.pitch, at(from, what->srcPos, layer),
+                     from.memory.pitch, what->extent.width * element, what->extent.height, what->kind);
     if (result != cudaSuccess) return result;
   }
   return accept();
@@ -193,6 +207,12 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return cudaMemcpy3D(what);
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, std::size_t count,
+                                   const cudaMemcpy3DParms* what) {
+  return add_graph_node(node, graph, dependencies, count, [copy = *what] { return cudaMemcpy3D(&copy); });
 }
 
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size_t width_bytes, std::size_t height) {
@@ -312,13 +332,19 @@ void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
 }
 
+device_access::device_access() {
+  if (!inside_kernel()) device_memory::instance().lift_protection();
+}
+device_access::~device_access() {
+  if (inside_kernel()) return;
+  device_memory::instance().restore_protection();
+  device_memory::instance().note_all_written();
+}
+
 void assertion_failed(const char* assertion, const char* file, unsigned line, const char* function) {
-  if (!inside_kernel()) {
-    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
-    std::abort();
-  }
-  fail_assertion(assertion, file, line);
-  std::abort();  // not reached: a failed thread does not go on
+  fail_assertion(assertion, file, line);  // returns outside of kernels
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+  std::abort();
 }
 
 }  // namespace lab::emulator

@@ -218,7 +218,7 @@ inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) {
   return {x, y, z};
 }
 struct cudaMemcpy3DParms {
-  struct cudaArray* srcArray;  // arrays belong to textures and are not emulated
+  struct cudaArray* srcArray;
   cudaPos srcPos;
   cudaPitchedPtr srcPtr;
   struct cudaArray* dstArray;
@@ -263,6 +263,16 @@ namespace lab::emulator {
 
 // cooperative_groups::this_grid().sync(): waits for all threads of the grid.
 void wait_for_grid(place where);
+
+// Host code reads and writes device memory in this scope, where a library on a GPU would run kernels of its
+// own.
+class device_access {
+ public:
+  device_access();
+  device_access(const device_access&) = delete;
+  device_access& operator=(const device_access&) = delete;
+  ~device_access();
+};
 
 struct cooperative_launch {
   // The blocks of such a launch run at the same time, each on an OS thread of its own.

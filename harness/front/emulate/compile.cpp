@@ -188,7 +188,11 @@ class compilation {
     append(command, words_for_preprocessor(kind));
     append(command, {source, "-o", stem + ".i"});
     run_compiler(command, request_.time_limit, source + " does not compile");
-    const rewritten_source rewritten = rewrite_cuda(read_text(stem + ".i"));
+    const std::string preprocessed = read_text(stem + ".i");
+    // A program that includes OpenMP's header means its pragmas, whether or not -Xcompiler -fopenmp is given.
+    const bool has_openmp = preprocessed.find("/omp.h\"") != std::string::npos;
+    uses_openmp_ = uses_openmp_ || has_openmp;
+    const rewritten_source rewritten = rewrite_cuda(preprocessed);
     if (!rewritten.refused.empty()) refuse(source, rewritten.refused);
     std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
     command = {tools_.compiler, "-x", "c++", "-fpreprocessed", standard()};
@@ -202,6 +206,7 @@ class compilation {
     for (const std::string& word : request_.words.compile) {
       if (begins(word, "-f")) command.push_back(word);
     }
+    if (has_openmp) command.emplace_back("-fopenmp");
     append(command, {"-c", stem + ".ii", "-o", object});
     run_compiler(command, request_.time_limit, source + " does not compile");
     return object;
@@ -220,6 +225,7 @@ class compilation {
     for (const std::string& word : request_.words.compile) {
       if (word == "-fopenmp") command.push_back(word);
     }
+    if (uses_openmp_) command.emplace_back("-fopenmp");
     append(command, {"-lpthread", "-lm", "-ldl"});
     run_compiler(command, request_.time_limit, "the program does not link");
   }
@@ -268,6 +274,7 @@ class compilation {
 
   const compile_request& request_;
   emulation_toolchain tools_;
+  bool uses_openmp_ = false;
 };
 
 }  // namespace

@@ -22,53 +22,23 @@ struct refused_word {
   std::string_view word;
   std::string_view message;
 };
-constexpr std::string_view textures =
-    "textures and surfaces are not emulated; read the memory through a const __restrict__ pointer";
-constexpr std::string_view graphs = "CUDA graphs are not emulated; launch the kernels one after the other";
 constexpr std::string_view clusters =
     "thread block clusters are not emulated; use blocks of up to 1024 threads and global memory between them";
 constexpr std::string_view tensor_cores =
     "tensor cores (wmma) are not emulated; write the product with fused multiply-adds";
-constexpr std::string_view old_shuffles =
-    "was removed for devices of compute capability 7.0 and later; its successor ends in _sync and takes a "
-    "mask of lanes";
 constexpr std::string_view between_processes =
     "memory shared between processes is not emulated; use one process";
+constexpr std::string_view mipmaps =
+    "textures with levels (mipmaps) are not emulated; make a texture of each level's array";
 constexpr std::array refused_words{
-    refused_word{"tex1D", textures},
-    refused_word{"tex2D", textures},
-    refused_word{"tex3D", textures},
-    refused_word{"tex1Dfetch", textures},
-    refused_word{"tex2DLod", textures},
-    refused_word{"tex2DLayered", textures},
-    refused_word{"texCubemap", textures},
-    refused_word{"cudaTextureObject_t", textures},
-    refused_word{"cudaSurfaceObject_t", textures},
-    refused_word{"cudaCreateTextureObject", textures},
-    refused_word{"cudaCreateChannelDesc", textures},
-    refused_word{"cudaMallocArray", textures},
-    refused_word{"cudaMalloc3DArray", textures},
-    refused_word{"cudaBindTexture", textures},
-    refused_word{"cudaBindTexture2D", textures},
-    refused_word{"cudaBindTextureToArray", textures},
-    refused_word{"surf2Dread", textures},
-    refused_word{"surf2Dwrite", textures},
+    refused_word{"cudaMipmappedArray_t", mipmaps},
+    refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"nvcuda", tensor_cores},
     refused_word{"this_cluster", clusters},
     refused_word{"cluster_group", clusters},
     refused_word{"__cluster_dims__", clusters},
     refused_word{"cudaLaunchAttributeClusterDimension", clusters},
-    refused_word{"cudaGraph_t", graphs},
-    refused_word{"cudaGraphExec_t", graphs},
-    refused_word{"cudaStreamBeginCapture", graphs},
     refused_word{"cudaIpcMemHandle_t", between_processes},
-    refused_word{"__shfl", old_shuffles},
-    refused_word{"__shfl_up", old_shuffles},
-    refused_word{"__shfl_down", old_shuffles},
-    refused_word{"__shfl_xor", old_shuffles},
-    refused_word{"__any", old_shuffles},
-    refused_word{"__all", old_shuffles},
-    refused_word{"__ballot", old_shuffles},
 };
 
 // Special registers that programs read by inline PTX, and the same in C++.
@@ -235,12 +205,15 @@ class rewriter {
       return;
     }
     // A host file need not include the emulator's headers.
-    if (text == "__assert_fail" && has_emulator_) return replace(at, "::lab::emulator::assertion_failed");
+    if (text == "__assert_fail" && one.offset > emulator_at_)
+      return replace(at, "::lab::emulator::assertion_failed");
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
     if (is(at + 1, "[") && in_device_code_[at] && volatiles_.count(text) != 0) volatile_exchange(at);
-    if (text == "texture" && is(at + 1, "<")) return refuse(at, std::string(textures));
+    if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
+      return replace(at, "::lab::emulator::texture_reference");
+    if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
     const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
     if (is_member) return;
     const auto* const found = std::find_if(refused_words.begin(), refused_words.end(),
@@ -397,12 +370,13 @@ class rewriter {
     return "";
   }
 
-  // cudaLaunchKernel((void*)kernel, ...) takes the kernel as it is: its type tells its parameters.
+  // cudaLaunchKernel((void*)kernel, ...) and node.func = (void*)kernel take the kernel as it is: its type
+  // tells its parameters.
   void drop_cast(std::size_t at) {
-    std::size_t open = at + 1;
-    if (!is(open, "(") || !is(open + 1, "(")) {
-      if (is(open, "(") && (is(open + 1, "reinterpret_cast") || is(open + 1, "static_cast")) &&
-          is(open + 2, "<")) {
+    const std::size_t open = at + 1;
+    if (!is(open, "(") && !is(open, "=")) return;
+    if (!is(open + 1, "(")) {
+      if ((is(open + 1, "reinterpret_cast") || is(open + 1, "static_cast")) && is(open + 2, "<")) {
         std::size_t close = open + 3;
         while (close < tokens_.size() && !is(close, ">") && !is(close, ";")) ++close;
         if (is(close, ">")) replace_range(open + 1, close, "");
@@ -586,7 +560,7 @@ class rewriter {
   }
 
   std::string_view source_;
-  bool has_emulator_ = source_.find("namespace lab::emulator") != std::string_view::npos;
+  std::size_t emulator_at_ = source_.find("namespace lab::emulator");  // npos: nowhere
   token_list list_;
   const std::vector<token>& tokens_;
   std::vector<std::size_t> partner_;

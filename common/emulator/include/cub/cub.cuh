@@ -1,2 +1,5 @@
-// Refused by name.
-#error "CUB is not emulated: write the block's part with __shared__ memory and shuffles"
+// CUB's, by the emulator.
+#pragma once
+
+#include "common/emulator/program/cub/block.hpp"
+#include "common/emulator/program/cub/device.hpp"

@@ -1,2 +1,4 @@
-// Refused by name.
-#error "Thrust is not emulated: allocate with cudaMalloc and write the algorithm as a kernel, or use the standard library on the host"
+// Thrust's, by the emulator.
+#pragma once
+
+#include "common/emulator/program/thrust/algorithms.hpp"

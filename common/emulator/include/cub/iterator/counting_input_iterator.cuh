@@ -1,0 +1,4 @@
+// CUB's, by the emulator.
+#pragma once
+
+#include "common/emulator/program/cub/device.hpp"

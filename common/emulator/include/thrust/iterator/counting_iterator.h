@@ -1,0 +1,4 @@
+// Thrust's, by the emulator.
+#pragma once
+
+#include "common/emulator/program/thrust/iterators.hpp"
