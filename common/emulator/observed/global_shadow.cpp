@@ -29,13 +29,11 @@ T* map_zeros(std::size_t count) {
 }
 
 global_shadow::range map(std::uintptr_t begin, std::size_t bytes, const std::string* variable = nullptr) {
-  return {begin, bytes, map_zeros<global_shadow::cell>(cells_of(bytes)),
-          map_zeros<std::uint32_t>(cells_of(bytes)), variable};
+  return {begin, bytes, map_zeros<global_shadow::cell>(cells_of(bytes)), variable};
 }
 
 void unmap(const global_shadow::range& one) {
   munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell));
-  munmap(one.read_enough, cells_of(one.bytes) * sizeof(std::uint32_t));
 }
 
 }  // namespace
@@ -76,7 +74,6 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
         *at = {};
         at->ever_written = written;
       }
-      std::fill_n(one.read_enough, cells_of(one.bytes), 0u);
     };
     for (const range& one : ranges_) clear(one);
     for (const auto& [begin, one] : variables_) clear(one);
@@ -173,10 +170,13 @@ std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t 
     }
     if (!found) found = conflict_of(at, mask, access);
     add(at, mask, access);
-    in.read_enough[word] = at.near_epoch == epoch_ && at.far_second && at.near_whole &&
-                                   at.write_epoch != epoch_ && at.atomic_epoch != epoch_
-                               ? epoch_
-                               : 0;
+    const std::uintptr_t address = in.begin + 4 * word;
+    if (in.begin % 4 == 0 && at.near_epoch == epoch_ && at.far_second && at.near_whole &&
+        at.write_epoch != epoch_ && at.atomic_epoch != epoch_) {
+      the_known_reads.add_for_block(address);
+    } else {
+      the_known_reads.remove(address);
+    }
   }
   if (access.strong != strength::plain) {
     history& mine = now();

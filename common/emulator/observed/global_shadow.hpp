@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/observed/known_reads.hpp"
 #include "common/emulator/observed/shared_shadow.hpp"
 #include "common/emulator/observed/warp_trace.hpp"
 
@@ -79,9 +80,6 @@ class global_shadow {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
     cell* cells = nullptr;
-    // By word: the epoch in which further readers make no difference, since threads of two warps have read
-    // it.
-    std::uint32_t* read_enough = nullptr;
     const std::string* variable = nullptr;  // the name of a __device__ variable
   };
 
@@ -115,20 +113,20 @@ class global_shadow {
   // In words, of an access that find() did not find: "offset 12 of an allocation of 8 bytes".
   std::string describe_outside(std::uintptr_t address) const;
 
-  // Whether noting the access would change nothing: this thread, or two of which it is no better witness,
-  // have read the same in this epoch, and nobody of the block has written it. Other blocks do not run
-  // meanwhile.
+  // Whether noting a load would change nothing: this thread, or two of which it is no better witness, have
+  // read the same in this epoch, and nobody of the block has written it. Other blocks do not run meanwhile.
   bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
-    const std::size_t word = (address - in.begin) / 4;
     if (bytes < 4) return false;
-    if (in.read_enough[word] == epoch_ && in.read_enough[word + (bytes - 1) / 4] == epoch_ && bytes <= 8)
-      return true;
-    const cell* const cells = in.cells + word;
-    const auto is_known_read = [this, thread](const cell& at) {
+    const cell* const cells = in.cells + (address - in.begin) / 4;
+    const auto is_known_read = [&](const cell& at) {
       if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
       if (at.far_second || at.near_thread == thread) return true;
       const unsigned warp = thread / warp_lanes;
-      return at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+      const bool by_warp =
+          at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+      if (by_warp && bytes == 4 && at.atomic_epoch != epoch_ && address % 4 == 0 && in.begin % 4 == 0)
+        the_known_reads.add_for_warp(address);
+      return by_warp;
     };
     return is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
   }

@@ -127,7 +127,7 @@ std::optional<std::string> observation::recorder::end_launch() {
   // What a kernel writes that is not observed nobody knows.
   if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
-  the_callbacks.stream = nullptr;
+  the_callbacks.set_stream(nullptr);
   the_callbacks.shared_bytes = 0;
   the_callbacks.stack_bytes = 0;
   record_ = nullptr;
@@ -162,6 +162,7 @@ void observation::recorder::begin_block(uint3 block) {
   trace_.begin_block();
   shared_.begin_block();
   global_.begin_block(block_number_);
+  the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
 }
 
@@ -178,7 +179,8 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
 
 void observation::recorder::enter_thread() {
   if (the_callbacks.unfinished) after_access();
-  the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes);
+  if (current_thread.number / warp_lanes != the_callbacks.thread / warp_lanes) the_known_reads.begin_turn();
+  the_callbacks.set_stream(&trace_.stream(current_thread.number % warp_lanes));
   the_callbacks.thread = current_thread.number;
   the_callbacks.stack_begin = current_thread.stack_begin;
   the_callbacks.stack_bytes = current_thread.stack_end - current_thread.stack_begin;
@@ -186,7 +188,7 @@ void observation::recorder::enter_thread() {
 
 void observation::recorder::leave_thread() {
   if (the_callbacks.unfinished) after_access();
-  the_callbacks.stream = nullptr;
+  the_callbacks.set_stream(nullptr);
 }
 
 const void* observation::recorder::last_seen_at() {
@@ -203,6 +205,7 @@ void observation::recorder::barrier_passed() {
   report_unwritten_reads();
   shared_.barrier_passed();
   global_.barrier_passed();
+  the_known_reads.begin_epoch();
 }
 
 void observation::recorder::barrier_without_all(const std::string& warning) {
@@ -221,7 +224,9 @@ void observation::recorder::collective_passed(unsigned warp, unsigned lanes, boo
     if (trace_.stream(lane).count == lane_stream::capacity + lane_stream::slack) make_room(warp);
   }
   trace_.meet(lanes);
-  if (orders_memory) shared_.warp_synchronized(warp, lanes);
+  if (!orders_memory) return;
+  shared_.warp_synchronized(warp, lanes);
+  the_known_reads.begin_turn();
 }
 
 void observation::recorder::make_room(unsigned warp) {
@@ -246,6 +251,10 @@ void observation::recorder::push(std::uint32_t code, packed_access access) {
   lane_stream& stream = *the_callbacks.stream;
   stream.push(code, access);
   while (stream.full()) pause_thread();
+}
+
+void observation::recorder::forget_known_words(std::uintptr_t address, unsigned bytes) {
+  for (std::uintptr_t word = address / 4 * 4; word < address + bytes; word += 4) the_known_reads.remove(word);
 }
 
 // Apart from access_global(), which is called for each access and has no use for their stack frames.
@@ -377,7 +386,7 @@ void observation::recorder::deliver_late(global_shadow::range& in, std::uintptr_
   std::copy_n(late->before.begin(), bytes, memory);
   late_address_ = address;
   late_bytes_ = bytes;
-  the_callbacks.unfinished = true;
+  the_callbacks.set_unfinished(true);
 }
 
 void observation::recorder::report_late_reads() {
@@ -389,7 +398,7 @@ void observation::recorder::report_late_reads() {
 
 void observation::recorder::after_access() {
   const unobserved here;
-  the_callbacks.unfinished = false;
+  the_callbacks.set_unfinished(false);
   if (late_bytes_ != 0) {
     std::copy_n(late_value_.begin(), late_bytes_, reinterpret_cast<unsigned char*>(late_address_));
     late_bytes_ = 0;
@@ -403,7 +412,7 @@ void observation::recorder::judge_later(std::uintptr_t address, unsigned bytes, 
   unjudged& write =
       unjudged_.emplace_back(unjudged{.address = address, .bytes = bytes, .place = place, .with = with});
   std::copy_n(reinterpret_cast<const unsigned char*>(address), bytes, write.before.begin());
-  the_callbacks.unfinished = true;
+  the_callbacks.set_unfinished(true);
 }
 
 void observation::recorder::judge(const unjudged& write) {
@@ -448,6 +457,7 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
   }
   const shared_access access{thread, place, operation};
   if (strong != strength::plain) global_.acquire(thread);
+  if (operation != memory_operation::load) forget_known_words(address, bytes);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push(static_cast<std::uint32_t>(event::access) | place,

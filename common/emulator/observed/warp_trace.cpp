@@ -255,19 +255,22 @@ void warp_trace::perform(unsigned group, std::uint32_t length, site_table& sites
   }
 }
 
-// All 32 lanes, side by side: most accesses are affine in the lane, and their cost is known from the first
-// two.
+// All 32 lanes, side by side: the addresses of most accesses are affine in the lane, or in each half of the
+// warp (rows of a tile that is 16 wide), and their cost is known from the first two and the jump between the
+// halves.
 void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites) {
   constexpr std::uint32_t piece = 64;
   const std::uint32_t end = begin + length;
   for (; begin < end; begin += piece) {
     const std::uint32_t count = std::min(piece, end - begin);
-    std::uint64_t step[piece], uneven[piece] = {};
+    std::uint64_t step[piece], jump[piece], uneven[piece] = {};
     const packed_access* before = streams_[0].accesses + begin;
     for (unsigned lane = 1; lane < warp_lanes; ++lane) {
       const packed_access* const here = streams_[lane].accesses + begin;
       if (lane == 1) {
         for (std::uint32_t k = 0; k < count; ++k) step[k] = here[k] - before[k];
+      } else if (lane == warp_lanes / 2) {
+        for (std::uint32_t k = 0; k < count; ++k) jump[k] = here[k] - before[k];
       } else {
         for (std::uint32_t k = 0; k < count; ++k) uneven[k] |= (here[k] - before[k]) ^ step[k];
       }
@@ -281,8 +284,11 @@ void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, sit
         site.executed_lanes += warp_lanes;
       } else if (kind_of(code) == event::access) {
         const packed_access first = streams_[0].accesses[begin + k];
-        if (sink_ == nullptr && uneven[k] == 0 && manner_of(first) == manner_of(first + step[k])) {
-          add(sites[place_of(code)], first, warp_lanes, cost_of_step(first, step[k]));
+        const bool is_affine =
+            uneven[k] == 0 && manner_of(first) == manner_of(first + step[k]) &&
+            manner_of(first) == manner_of(first + (warp_lanes / 2 - 1) * step[k] + jump[k]);
+        if (sink_ == nullptr && is_affine) {
+          add(sites[place_of(code)], first, warp_lanes, cost_of_steps(first, step[k], jump[k]));
         } else {
           packed_access accesses[warp_lanes];
           for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -320,15 +326,17 @@ void warp_trace::count_access(unsigned group, const packed_access* access, std::
   }
 }
 
-const access_cost& warp_trace::cost_of_step(packed_access first, std::uint64_t step) {
+const access_cost& warp_trace::cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump) {
   constexpr std::uintptr_t period = 128;  // 32 banks of 4 bytes, 4 sectors: addresses count modulo this
   const packed_access head = manner_of(first) << address_bits | address_of(first) % period;
-  const std::uint64_t mixed = (head ^ head >> 44 ^ step * 0x9e3779b97f4a7c15u >> 50) * 0x9e3779b97f4a7c15u;
+  const std::uint64_t steps = step * 0x9e3779b97f4a7c15u ^ jump * 0xd6e8feb86659fd93u;
+  const std::uint64_t mixed = (head ^ head >> 44 ^ steps >> 50) * 0x9e3779b97f4a7c15u;
   affine_cost& entry = costs_[mixed >> 52];
-  if (entry.head != head || entry.step != step) {
-    std::uintptr_t address[warp_lanes];
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) address[lane] = address_of(first) + lane * step;
-    entry = {head, step, cost_of(all_lanes, address, manner_of(first))};
+  if (entry.head != head || entry.step != step || entry.jump != jump) {
+    std::uintptr_t address[warp_lanes] = {address_of(first)};
+    for (unsigned lane = 1; lane < warp_lanes; ++lane)
+      address[lane] = address[lane - 1] + (lane == warp_lanes / 2 ? jump : step);
+    entry = {head, step, jump, cost_of(all_lanes, address, manner_of(first))};
   }
   return entry.cost;
 }

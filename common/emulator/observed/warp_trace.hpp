@@ -149,7 +149,8 @@ class warp_trace {
  private:
   struct affine_cost {
     packed_access head = 0;  // of lane 0, its address within 128 bytes; 0 is no entry
-    std::uint64_t step = 0;
+    std::uint64_t step = 0;  // from lane to lane
+    std::uint64_t jump = 0;  // from lane 15 to lane 16
     access_cost cost;
   };
 
@@ -161,7 +162,7 @@ class warp_trace {
   void perform(unsigned group, std::uint32_t length, site_table& sites);
   void perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites);
   void count_access(unsigned group, const packed_access* access, std::uint32_t code, site_table& sites);
-  const access_cost& cost_of_step(packed_access first, std::uint64_t step);
+  const access_cost& cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump);
   void keep_rest();
 
   std::array<lane_stream, warp_lanes> streams_;
