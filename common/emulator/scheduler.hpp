@@ -2,12 +2,12 @@
 //
 // A fiber carries threads one after the other: when a thread leaves the kernel, the next one of its warp
 // starts on the same stack, without a switch. Only a thread that waits keeps its carrier, and another carrier
-// takes over; a kernel without barriers and collectives therefore costs one switch for each warp.
+// takes over; a kernel without barriers and collectives therefore costs one switch for each warp. A thread
+// that waits hands over to the next one of its warp, if that can go on, and otherwise to the scheduler.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <boost/context/fiber.hpp>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -22,6 +22,7 @@
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/sanitizer_fiber.hpp"
 #include "common/emulator/shared_variables.hpp"
+#include "common/emulator/stack_switch.hpp"
 #include "common/emulator/thread_functions.hpp"
 
 namespace lab::emulator {
@@ -122,7 +123,8 @@ class block_runner {
   void prepare_shared_memory();
   void select_warp(unsigned warp);
   emulated_thread& lane(unsigned number) { return threads_[warp_begin_ + number]; }
-  emulated_thread* next_runnable(bool fresh_only);
+  emulated_thread* next_runnable(thread_state kind);
+  emulated_thread* next_runnable();
   void run_warp();
   void run_carrier(carrier& self);
   void begin(emulated_thread& thread, carrier& on);
@@ -130,6 +132,9 @@ class block_runner {
   void enter(emulated_thread& thread);
   void resume(emulated_thread& thread);
   void suspend();
+  static void enter_carrier();
+  void switch_from(carrier& self);
+  void switch_to_scheduler(carrier& self);
   void forget_spins();
   bool repeats(unsigned thread, std::uint64_t state, const void* instruction);
   void sample(const void* instruction);
@@ -159,6 +164,10 @@ class block_runner {
   std::vector<emulated_thread> threads_;
   dim3 prepared_for_{0, 0, 0};
   emulated_thread* running_ = nullptr;
+  carrier* starting_ = nullptr;  // the carrier that is switched to for the first time
+  carrier* left_ = nullptr;      // from which the scheduler was switched to
+  suspended_stack scheduler_{};
+  stack_bounds scheduler_bounds_;
 
   unsigned warp_ = 0;
   unsigned warp_begin_ = 0;  // number of the warp's first thread
