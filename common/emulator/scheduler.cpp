@@ -663,6 +663,9 @@ void block_runner::tick(void* context) {
   const std::uintptr_t instruction = instruction_pointer(context);
   // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
   if (active_observer || looks_up_line || !is_users_code(instruction)) {
+    // Samples cost more than ticks do.
+    constexpr unsigned ticks_for_samples = 8;
+    if (active_observer && ++ticks_ % ticks_for_samples != 0) return;
     samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64);
     return;
   }

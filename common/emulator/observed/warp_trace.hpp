@@ -154,10 +154,15 @@ class warp_trace {
     access_cost cost;
   };
 
-  unsigned unfinished() const;
-  bool pass_meetings(unsigned active);
-  unsigned select(unsigned active, std::uint64_t& bound) const;
-  std::uint64_t order_of(unsigned lane) const;
+  // What a lane does next.
+  struct next_event {
+    std::uint64_t order = 0;  // the smallest goes first; none for meetings, and where nothing is left
+    std::uint64_t what = 0;   // code, and manner of an access
+  };
+
+  void look_at(unsigned lanes);
+  bool pass_meetings();
+  unsigned select(std::uint64_t& bound) const;
   std::uint32_t common_run(unsigned group, std::uint64_t bound) const;
   void perform(unsigned group, std::uint32_t length, site_table& sites);
   void perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites);
@@ -167,6 +172,9 @@ class warp_trace {
 
   std::array<lane_stream, warp_lanes> streams_;
   std::array<std::uint32_t, warp_lanes> at_{};  // next event of each lane
+  std::array<next_event, warp_lanes> next_{};   // in a replay
+  unsigned active_ = 0;                         // lanes with events that have not been replayed
+  unsigned meeting_ = 0;                        // those of them whose next event is a meeting
   std::array<std::uint8_t, 1024> depths_{};     // calls that each thread of the block is in
   std::uint8_t* depth_ = nullptr;               // of the warp that is replayed
   std::vector<unsigned> meetings_;              // lanes of each
