@@ -224,6 +224,7 @@ void block_runner::prepare_threads() {
   for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
   forget_spins();
   exited_ = at_barrier_ = at_collective_ = yielded_ = paused_ = 0;
+  waits_for_blocks_ = false;
   stopping_ = false;
   failure_.reset();
 }
@@ -242,24 +243,32 @@ void block_runner::prepare_shared_memory() {
 std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
   launch_ = &launch;
   block_number_ = block_number;
-  const std::uint64_t row = block_number / launch.grid.x;
-  blockIdx = {static_cast<unsigned>(block_number % launch.grid.x), static_cast<unsigned>(row % launch.grid.y),
-              static_cast<unsigned>(row / launch.grid.y)};
-  blockDim = launch.block;
-  gridDim = launch.grid;
+  enter_block();
   prepare_threads();
   prepare_shared_memory();
-
-  current_runner = this;
   if (active_observer) active_observer->begin_block(blockIdx);
+  return run_threads();
+}
+
+void block_runner::enter_block() {
+  const std::uint64_t row = block_number_ / launch_->grid.x;
+  blockIdx = {static_cast<unsigned>(block_number_ % launch_->grid.x),
+              static_cast<unsigned>(row % launch_->grid.y), static_cast<unsigned>(row / launch_->grid.y)};
+  blockDim = launch_->block;
+  gridDim = launch_->grid;
+  current_runner = this;
+}
+
+std::optional<std::string> block_runner::run_threads() {
   const auto size = static_cast<unsigned>(threads_.size());
   const unsigned warps = (size + 31) / 32;
   do {
     for (unsigned turn = 0; turn < warps && !stopping_; ++turn) {
-      select_warp(launch.reverse ? warps - 1 - turn : turn);
+      select_warp(launch_->reverse ? warps - 1 - turn : turn);
       run_warp();
       if (active_observer) active_observer->leave_warp(warp_);
     }
+    if (!stopping_ && waits_for_blocks_) return rest();
     if (!stopping_ && yielded_ != 0 && waits_for_ever(0.5)) {
       failure_ = describe_endless_loop();
       stopping_ = true;
@@ -273,6 +282,59 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
   forget_spins();
   current_runner = nullptr;
   return failure_ || stopping_ ? failure_ : check_shared_red_zone();
+}
+
+// ---- blocks that wait for each other, on one OS thread
+
+std::optional<std::string> block_runner::rest() {
+  if (auto damage = check_shared_red_zone()) return damage;
+  kept_shared_.assign(lab_dynamic_shared,
+                      lab_dynamic_shared + launch_->dynamic_shared_bytes + red_zone_bytes);
+  for (const shared_variable& variable : launch_->shared_variables) {
+    const auto* const begin =
+        reinterpret_cast<const unsigned char*>(thread_local_memory_.begin + variable.offset);
+    kept_shared_.insert(kept_shared_.end(), begin, begin + variable.bytes);
+  }
+  active_observer->rest_block();
+  forget_spins();
+  running_ = nullptr;
+  current_runner = nullptr;
+  return std::nullopt;
+}
+
+std::optional<std::string> block_runner::go_on() {
+  enter_block();
+  const unsigned char* from = kept_shared_.data();
+  const auto restore = [&from](void* to, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    from += bytes;
+  };
+  restore(lab_dynamic_shared, launch_->dynamic_shared_bytes + red_zone_bytes);
+  for (const shared_variable& variable : launch_->shared_variables)
+    restore(reinterpret_cast<void*>(thread_local_memory_.begin + variable.offset), variable.bytes);
+  waits_for_blocks_ = false;
+  wake_yielded();
+  active_observer->resume_block(blockIdx);
+  return run_threads();
+}
+
+void block_runner::wait_for_all_blocks(place where) {
+  waits_for_blocks_ = true;
+  waits_at_ = where;
+  running_->state = thread_state::yielded;
+  ++yielded_;
+  suspend();
+}
+
+std::string block_runner::describe_missing_block(std::uint64_t block) const {
+  const auto text_of_block = [this](std::uint64_t number) {
+    const std::uint64_t row = number / launch_->grid.x;
+    return "block " + text_of(uint3{static_cast<unsigned>(number % launch_->grid.x),
+                                    static_cast<unsigned>(row % launch_->grid.y),
+                                    static_cast<unsigned>(row / launch_->grid.y)});
+  };
+  return text_of(waits_at_) + ": " + kernel_name(launch_->call.kernel) + ": " + text_of_block(block_number_) +
+         " waits here for all blocks of the grid, but " + text_of_block(block) + " has left the kernel";
 }
 
 void block_runner::abandon_threads() {
@@ -824,6 +886,9 @@ unsigned wait_at_barrier(bool predicate, place where) {
 }
 collective_result wait_for_lanes(const collective_call& call) {
   return current_runner->wait_for_lanes(call);
+}
+void wait_for_all_blocks(place where) {
+  current_runner->wait_for_all_blocks(where);
 }
 void pause_thread() {
   current_runner->pause();

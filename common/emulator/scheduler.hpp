@@ -67,6 +67,9 @@ void pause_thread();
 std::string misaligned_access(const void* address, std::size_t bytes, const char* verb);
 void fail_assertion(const char* condition, const char* file, unsigned line);  // returns outside of kernels
 [[noreturn]] void fail_launch(const std::string& diagnostic, cudaError_t error = cudaErrorLaunchFailure);
+// In an observed launch, whose blocks run on one OS thread: stops the running thread until in each block of
+// the grid one thread has called this. Its block rests as soon as no other thread of it can go on.
+void wait_for_all_blocks(place where);
 // Whether the address is a local variable of some thread of the block that runs.
 bool is_on_another_stack(std::uintptr_t address);
 
@@ -80,7 +83,15 @@ class block_runner {
   // Runs the block to its end, or to the first thing that is wrong with it: then its diagnostic.
   std::optional<std::string> run(const launch_state& launch, std::uint64_t block_number);
 
+  // Whether the block rests, because a thread of it waits for all blocks; go_on() when they are there. Other
+  // blocks may run on other runners meanwhile: what is in shared memory comes back.
+  bool waits_for_blocks() const { return waits_for_blocks_; }
+  std::optional<std::string> go_on();
+  // What is wrong if another block has ended instead.
+  std::string describe_missing_block(std::uint64_t block) const;
+
   // For the running thread.
+  void wait_for_all_blocks(place where);
   unsigned wait_at_barrier(bool predicate, place where);
   collective_result wait_for_lanes(const collective_call& call);
   void pause();
@@ -121,6 +132,9 @@ class block_runner {
 
   void prepare_threads();
   void prepare_shared_memory();
+  void enter_block();
+  std::optional<std::string> run_threads();
+  std::optional<std::string> rest();
   void select_warp(unsigned warp);
   emulated_thread& lane(unsigned number) { return threads_[warp_begin_ + number]; }
   emulated_thread* next_runnable(thread_state kind);
@@ -193,6 +207,10 @@ class block_runner {
   unsigned ticks_ = 0;
   unsigned samples_left_ = 0;  // of threads that stop, to be looked at
   bool stuck_ = false;
+
+  bool waits_for_blocks_ = false;
+  place waits_at_{};
+  std::vector<unsigned char> kept_shared_;  // of a block that rests
 
   bool stopping_ = false;  // threads that wait are to leave the kernel instead of going on
   std::optional<std::string> failure_;

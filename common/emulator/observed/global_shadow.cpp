@@ -89,6 +89,12 @@ void global_shadow::end_launch() {
   last_ = last_but_one_ = &nothing_;
 }
 
+void global_shadow::grid_passed() {
+  launch_began_ += blocks_;
+  histories_.assign(blocks_ + 1, {});
+  kept_.clear();
+}
+
 void global_shadow::begin_block(std::uint64_t block) {
   block_ = launch_began_ + 1 + static_cast<std::uint32_t>(block);
   ++epoch_;

@@ -91,6 +91,8 @@ class global_shadow {
   // Looks at all allocations anew.
   void begin_launch(std::uint64_t blocks);
   void end_launch();
+  // All blocks have waited for each other: what they did before is ordered as if it were another launch's.
+  void grid_passed();
   void begin_block(std::uint64_t block);
   void barrier_passed() { ++epoch_; }
   void fence_passed(unsigned thread);

@@ -124,6 +124,7 @@ std::optional<std::string> observation::recorder::end_launch() {
   }
   flags_.clear();
   same_values_.clear();
+  resting_.clear();
   // What a kernel writes that is not observed nobody knows.
   if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
@@ -151,10 +152,14 @@ void observation::recorder::find_shared_memory() {
   ignore(current_thread);
 }
 
-void observation::recorder::begin_block(uint3 block) {
-  find_shared_memory();
+void observation::recorder::name_block(uint3 block) {
   block_ = block;
   block_number_ = (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
+}
+
+void observation::recorder::begin_block(uint3 block) {
+  find_shared_memory();
+  name_block(block);
   block_failure_.reset();
   unwritten_reads_.clear();
   late_reads_.clear();
@@ -175,6 +180,31 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
   log_ = nullptr;
   trace_.set_sink(nullptr);
   return std::exchange(block_failure_, std::nullopt);
+}
+
+void observation::recorder::rest_block() {
+  if (the_callbacks.unfinished) after_access();
+  report_unwritten_reads();
+  report_late_reads();
+  late_delivered_.clear();
+  resting_[block_number_] = {trace_.depths(), log_};
+  log_ = nullptr;
+  trace_.set_sink(nullptr);
+}
+
+void observation::recorder::grid_passed() {
+  global_.grid_passed();
+}
+
+void observation::recorder::resume_block(uint3 block) {
+  name_block(block);
+  const resting_block& then = resting_[block_number_];
+  trace_.set_depths(then.depths);
+  log_ = then.log;
+  if (log_ != nullptr) trace_.set_sink(this);
+  shared_.resume_block();
+  global_.begin_block(block_number_);
+  the_known_reads.begin_epoch();
 }
 
 void observation::recorder::enter_thread() {

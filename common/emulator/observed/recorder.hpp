@@ -29,6 +29,9 @@ class observation::recorder final : public observer, private request_sink {
   std::optional<std::string> end_launch() override;
   void begin_block(uint3 block) override;
   std::optional<std::string> end_block(bool completed) override;
+  void rest_block() override;
+  void grid_passed() override;
+  void resume_block(uint3 block) override;
   void enter_thread() override;
   void leave_thread() override;
   const void* last_seen_at() override;
@@ -83,6 +86,7 @@ class observation::recorder final : public observer, private request_sink {
                     const access_cost& cost) override;
   touched_array array_of(memory_space space, std::uintptr_t address, unsigned bytes);
 
+  void name_block(uint3 block);
   void find_host_pointers();
   void find_shared_memory();
   // Two accesses of one location that nothing orders.
@@ -176,6 +180,12 @@ class observation::recorder final : public observer, private request_sink {
   std::vector<observed_block> kept_;
   access_log* log_ = nullptr;  // of the block that runs, if it is wanted
   std::vector<touched_array> shared_variables_;
+  // Of the blocks that rest, by number.
+  struct resting_block {
+    warp_trace::call_depths depths{};
+    access_log* log = nullptr;
+  };
+  std::map<std::uint64_t, resting_block> resting_;
 };
 
 // What the callbacks need at every access. Not thread_local: an observed launch uses one OS thread.

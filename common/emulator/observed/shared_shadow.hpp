@@ -42,6 +42,11 @@ class shared_shadow {
 
   void begin_block();
   void barrier_passed() { ++epoch_; }
+  // The block goes on after others have run: what it has not written is not known any more.
+  void resume_block() {
+    ++epoch_;
+    block_began_ = 0;
+  }
   void warp_synchronized(unsigned warp, unsigned lanes);
 
   // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does,

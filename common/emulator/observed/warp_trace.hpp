@@ -137,7 +137,11 @@ class warp_trace {
   void set_sink(request_sink* sink) { sink_ = sink; }
   lane_stream& stream(unsigned lane) { return streams_[lane]; }
 
+  // Calls that each thread of the block is in.
+  using call_depths = std::array<std::uint8_t, 1024>;
   void begin_block() { depths_.fill(0); }
+  [[nodiscard]] const call_depths& depths() const { return depths_; }
+  void set_depths(const call_depths& depths) { depths_ = depths; }
   // The lanes of `lanes` have met.
   void meet(unsigned lanes);
   // Lanes whose streams have no room.
@@ -175,9 +179,9 @@ class warp_trace {
   std::array<next_event, warp_lanes> next_{};   // in a replay
   unsigned active_ = 0;                         // lanes with events that have not been replayed
   unsigned meeting_ = 0;                        // those of them whose next event is a meeting
-  std::array<std::uint8_t, 1024> depths_{};     // calls that each thread of the block is in
-  std::uint8_t* depth_ = nullptr;               // of the warp that is replayed
-  std::vector<unsigned> meetings_;              // lanes of each
+  call_depths depths_{};
+  std::uint8_t* depth_ = nullptr;   // of the warp that is replayed
+  std::vector<unsigned> meetings_;  // lanes of each
   std::array<affine_cost, 4096> costs_;
   request_sink* sink_ = nullptr;
   unsigned warp_ = 0;  // that is replayed
