@@ -164,6 +164,34 @@ bool global_shadow::in_order_within(unsigned earlier, std::uint32_t turn, unsign
          (thread_acquired_[thread] && thread_fenced_[earlier] > fences);
 }
 
+// Whether they need not be noted any more.
+inline void global_shadow::tell_readers(const range& in, std::uintptr_t word, const cell& at) const {
+  if (in.begin % 4 == 0 && at.near_epoch == epoch_ && at.far_second && at.near_whole &&
+      at.write_epoch != epoch_ && at.atomic_epoch != epoch_) {
+    the_known_reads.add_for_block(word);
+  } else {
+    the_known_reads.remove(word);
+  }
+}
+
+bool global_shadow::note_harmless(range& in, std::uintptr_t address, const global_access& access) {
+  if ((address | in.begin) % 4 != 0) return false;
+  cell& at = in.cells[(address - in.begin) / 4];
+  const bool own = at.writer == block_ && at.atomic_epoch != epoch_ &&
+                   (at.write_epoch != epoch_ || at.write_thread == access.thread);
+  if (at.writer > launch_began_ && !own) return false;
+  constexpr unsigned whole = 0xf;
+  if (access.operation == memory_operation::load) {
+    add_read(at, whole, access);
+    tell_readers(in, address, at);
+    return true;
+  }
+  const bool others_read = at.near_epoch == epoch_ || (at.reader > launch_began_ && at.reader != block_);
+  if (access.operation != memory_operation::store || others_read) return false;
+  add(at, whole, access);
+  return true;
+}
+
 std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t word, unsigned first_byte,
                                                          unsigned bytes, const global_access& access) {
   std::optional<global_conflict> found;
@@ -176,13 +204,7 @@ std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t 
     }
     if (!found) found = conflict_of(at, mask, access);
     add(at, mask, access);
-    const std::uintptr_t address = in.begin + 4 * word;
-    if (in.begin % 4 == 0 && at.near_epoch == epoch_ && at.far_second && at.near_whole &&
-        at.write_epoch != epoch_ && at.atomic_epoch != epoch_) {
-      the_known_reads.add_for_block(address);
-    } else {
-      the_known_reads.remove(address);
-    }
+    tell_readers(in, in.begin + 4 * word, at);
   }
   if (access.strong != strength::plain) {
     history& mine = now();

@@ -136,6 +136,10 @@ class global_shadow {
                                       const global_access& access) {
     return note_cells(in, (address - in.begin) / 4, address % 4, bytes, access);
   }
+  // Notes a plain load or store of one whole word, if that can be in conflict with nothing: only this thread
+  // has written it in this launch, or its block before the last barrier. Otherwise false, and nothing is
+  // noted.
+  bool note_harmless(range& in, std::uintptr_t address, const global_access& access);
   // Whether no kernel has written any of these bytes since they were allocated.
   bool nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const;
 
@@ -171,6 +175,7 @@ class global_shadow {
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
   bool in_order(std::uint32_t earlier, unsigned fences) const;
   bool in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences, unsigned thread) const;
+  void tell_readers(const range& in, std::uintptr_t word, const cell& at) const;
   std::optional<global_conflict> conflict_of(const cell& at, unsigned mask,
                                              const global_access& access) const;
   void add_read(cell& at, unsigned mask, const global_access& access);

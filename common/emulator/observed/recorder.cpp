@@ -318,10 +318,16 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) [[unlikely]]
     stop_outside(address, bytes, operation, place);
-  const unsigned thread = the_callbacks.thread;
-  if (operation != memory_operation::load || strong != strength::plain ||
-      !global_.is_known(*in, address, bytes, thread))
-    note_global(*in, address, bytes, {thread, place, operation, strong});
+  const global_access access{the_callbacks.thread, place, operation, strong};
+  const bool is_plain_load = operation == memory_operation::load && strong == strength::plain;
+  if (!is_plain_load || !global_.is_known(*in, address, bytes, access.thread)) {
+    // What is not the pattern of fresh memory has been written.
+    const bool is_usual =
+        bytes == 4 && strong == strength::plain &&
+        (is_plain_load ? *reinterpret_cast<const unsigned char*>(address) != device_memory::fresh_byte
+                       : flags_.empty());
+    if (!is_usual || !global_.note_harmless(*in, address, access)) note_global(*in, address, bytes, access);
+  }
   push(static_cast<std::uint32_t>(event::access) | place,
        pack(address, memory_space::global, operation, bytes));
 }
