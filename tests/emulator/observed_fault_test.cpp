@@ -44,6 +44,19 @@ __global__ void use_constants(float* to) {
   to[threadIdx.x] = weights[threadIdx.x % 4];
 }
 
+// Every thread reads the word again and again, so that most reads need not be noted; then one writes it.
+__global__ void read_often_then_write(int* word, int* to, bool in_shared, bool waits) {
+  __shared__ int shared_word;
+  if (threadIdx.x == 0) shared_word = *word;
+  __syncthreads();
+  int* const at = in_shared ? &shared_word : word;
+  int sum = 0;
+  for (int turn = 0; turn < 8; ++turn) sum += at[0];
+  to[threadIdx.x] = sum;
+  if (waits) __syncthreads();
+  if (threadIdx.x == 127) *at = sum;
+}
+
 // ---- blocks that wait for each other
 
 // What this_grid().sync() comes down to.
@@ -352,4 +365,15 @@ TEST_CASE("observed: a block that leaves while the others wait for it") {
             "leave_early: block (0,0,0) waits here for all blocks of the grid, but block (2,0,0) has left "
             "the kernel") != std::string::npos);
   lab::emulator::reset();
+}
+
+TEST_CASE("observed: a word that is read so often that nobody notes it is still one that was read") {
+  const device_array<int> word(1, 3), to(128);
+  for (const bool in_shared : {false, true}) {
+    check_silent(observe(read_often_then_write, 1, 128, word.get(), to.get(), in_shared, true));
+    check_text(
+        observe(read_often_then_write, 1, 128, word.get(), to.get(), in_shared, false), fault::race,
+        {"read_often_then_write",
+         in_shared ? "writes shared memory that thread" : "writes device memory that thread", "reads at"});
+  }
 }
