@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "common/emulator/call_trace.hpp"
@@ -143,6 +145,41 @@ class initial_rounding {
   fp_environment hosts_ = fp_environment::current();
 };
 
+// Runs an observed grid. Blocks that wait for all others (a cooperative launch) rest meanwhile, each on a
+// runner of its own.
+void run_one_by_one(launch_state& state, std::uint64_t blocks, first_failure& failure) {
+  struct resting {
+    std::uint64_t block;
+    std::unique_ptr<block_runner> runner;
+  };
+  static thread_local std::unique_ptr<block_runner> runner;
+  std::vector<resting> at_rest;
+  std::optional<std::uint64_t> ended;
+  const auto keep = [&](std::uint64_t block, std::unique_ptr<block_runner>& which,
+                        std::optional<std::string> text) {
+    const bool rests = !text && which->waits_for_blocks();
+    if (text) failure.note(block, std::move(*text));
+    if (rests) {
+      at_rest.push_back({block, std::move(which)});
+    } else if (!ended) {
+      ended = block;
+    }
+  };
+  for (std::uint64_t block = state.next_block++; block < blocks && block < state.first_failed_block;
+       block = state.next_block++) {
+    if (!runner) runner = std::make_unique<block_runner>();
+    keep(block, runner, runner->run(state, block));
+  }
+  while (!at_rest.empty() && state.first_failed_block == launch_state::none) {
+    if (ended)
+      return failure.note(at_rest.front().block, at_rest.front().runner->describe_missing_block(*ended));
+    active_observer->grid_passed();
+    for (resting& one : std::exchange(at_rest, {})) {
+      if (one.block < state.first_failed_block) keep(one.block, one.runner, one.runner->go_on());
+    }
+  }
+}
+
 // Runs the grid; the diagnostic of what went wrong.
 std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
@@ -155,9 +192,13 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
     const spin_watch watch;
     prepare_signal_stack();
     ++state.running;
-    for (std::uint64_t block = state.next_block++; block < blocks && block < state.first_failed_block;
-         block = state.next_block++) {
-      if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
+    if (active_observer != nullptr) {
+      run_one_by_one(state, blocks, failure);
+    } else {
+      for (std::uint64_t block = state.next_block++; block < blocks && block < state.first_failed_block;
+           block = state.next_block++) {
+        if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
+      }
     }
     --state.running;
   };

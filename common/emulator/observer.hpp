@@ -33,6 +33,11 @@ class observer {
   // What was wrong with the block, which then fails the launch. `completed`: it has not been stopped before
   // its end.
   virtual std::optional<std::string> end_block(bool completed) = 0;
+  // The block rests until all blocks of the grid have come so far, and goes on: what any of them has done
+  // before is ordered before what comes. grid_passed() is called once between.
+  virtual void rest_block() {}
+  virtual void grid_passed() {}
+  virtual void resume_block(uint3) {}
   // current_thread runs now, for the first time or again.
   virtual void enter_thread() = 0;
   // The emulator runs now, which calls functions of the library that are also compiled into kernels.

@@ -62,58 +62,28 @@ struct block_runner::carrier {
   }
 
   void start() {
-    // The carrier keeps its stack.
-    struct keep {
-      void deallocate(context::stack_context&) {}
-    };
     forget_frames(bounds);
     thread = nullptr;
     lost = false;
     // Stacks lie a multiple of the page size apart, so that their tops would compete for the same few cache
-    // sets: hence the stagger. The fiber that was there is not destroyed, which would unwind it.
-    new (fiber_memory) context::fiber(
-        std::allocator_arg,
-        context::preallocated(static_cast<char*>(stack.sp) - stagger, stack.size - stagger, stack), keep{},
-        [this](context::fiber&& caller) {
-          after_switch(nullptr, &scheduler_bounds);
-          new (scheduler_memory) context::fiber(std::move(caller));
-          runner.run_carrier(*this);
-          return context::fiber();  // not reached
-        });
+    // sets: hence the stagger. What was on the stack is not unwound.
+    suspended = prepare_stack<enter_carrier>(static_cast<char*>(stack.sp) - stagger, stack.size - stagger);
   }
-  context::fiber& fiber() { return *std::launder(reinterpret_cast<context::fiber*>(fiber_memory)); }
-  context::fiber& scheduler() { return *std::launder(reinterpret_cast<context::fiber*>(scheduler_memory)); }
 
-  // Called by the scheduler; returns when the carrier's thread waits or the carrier is idle.
-  void switch_to() {
+  // Leaves the stack that runs, where `here` says, and goes on on this one; returns when that is resumed.
+  void switch_to(suspended_stack& here) {
     void* saved = nullptr;
     before_switch(&saved, bounds);
-    fiber() = std::move(fiber()).resume();
+    runner.starting_ = this;
+    switch_stacks(here, suspended);
     after_switch(saved, nullptr);
-  }
-
-  // Called on the carrier, whose fiber is never resumed.
-  void switch_back_for_good() {
-    lost = true;
-    before_switch(nullptr, scheduler_bounds);
-    scheduler() = std::move(scheduler()).resume();
-  }
-
-  // Called on the carrier; returns when the scheduler resumes it.
-  void switch_back() {
-    void* saved = nullptr;
-    before_switch(&saved, scheduler_bounds);
-    scheduler() = std::move(scheduler()).resume();
-    after_switch(saved, &scheduler_bounds);
   }
 
   block_runner& runner;
   std::size_t stagger;
   context::stack_context stack;
-  alignas(context::fiber) unsigned char fiber_memory[sizeof(context::fiber)];
-  alignas(context::fiber) unsigned char scheduler_memory[sizeof(context::fiber)];
+  suspended_stack suspended{};
   stack_bounds bounds;
-  stack_bounds scheduler_bounds;
   emulated_thread* thread = nullptr;  // the thread whose frames lie on this stack; null when idle
   bool lost = false;
 };
@@ -138,7 +108,8 @@ block_runner::carrier& block_runner::idle_carrier() {
 // then idleness.
 void block_runner::run_carrier(carrier& self) {
   for (;;) {
-    for (emulated_thread* thread = self.thread; thread != nullptr; thread = next_runnable(true)) {
+    for (emulated_thread* thread = self.thread; thread != nullptr;
+         thread = next_runnable(thread_state::fresh)) {
       begin(*thread, self);
       try {
         launch_->call.run(launch_->call.arguments);
@@ -152,11 +123,36 @@ void block_runner::run_carrier(carrier& self) {
     }
     check_fp_environment();
     self.thread = nullptr;
-    self.switch_back();
+    switch_from(self);
   }
 }
 
-// Each carrier has control words of its own, which stay with it from launch to launch.
+void block_runner::enter_carrier() {
+  block_runner& runner = *current_runner;
+  after_switch(nullptr, &runner.scheduler_bounds_);
+  runner.run_carrier(*runner.starting_);
+}
+
+// Leaves a carrier, whose thread waits or has left the kernel, for the next lane that has a carrier of its
+// own, else for the scheduler. Returns when the carrier is resumed.
+void block_runner::switch_from(carrier& self) {
+  if (active_observer) active_observer->leave_thread();
+  emulated_thread* const next = next_runnable(thread_state::ready);
+  if (next == nullptr) return switch_to_scheduler(self);
+  if (self.thread == nullptr) idle_.push_back(&self);
+  enter(*next);
+  next->on->switch_to(self.suspended);
+}
+
+void block_runner::switch_to_scheduler(carrier& self) {
+  void* saved = nullptr;
+  before_switch(self.lost ? nullptr : &saved, scheduler_bounds_);
+  left_ = &self;
+  switch_stacks(self.suspended, scheduler_);
+  after_switch(saved, nullptr);
+}
+
+// Switches leave the control words alone, so that the next thread would go on with those of this one.
 void block_runner::check_fp_environment() {
   if (fp_environment::current() == fp_environment::initial()) return;
   fp_environment::initial().apply();
@@ -171,28 +167,24 @@ void block_runner::check_fp_environment() {
 void block_runner::begin(emulated_thread& thread, carrier& on) {
   thread.on = &on;
   on.thread = &thread;
-  current_thread.stack_begin = reinterpret_cast<std::uintptr_t>(on.bounds.bottom);
-  current_thread.stack_end = current_thread.stack_begin + on.bounds.bytes;
   enter(thread);
 }
 
 void block_runner::enter(emulated_thread& thread) {
   running_ = &thread;
   thread.state = thread_state::running;
+  current_thread.stack_begin = reinterpret_cast<std::uintptr_t>(thread.on->bounds.bottom);
+  current_thread.stack_end = current_thread.stack_begin + thread.on->bounds.bytes;
   threadIdx = thread.index;
   current_thread.number = thread.number;
   if (active_observer) active_observer->enter_thread();
 }
 
 void block_runner::resume(emulated_thread& thread) {
-  carrier& on = *thread.on;
-  if (thread.state != thread_state::fresh) {
-    current_thread.stack_begin = reinterpret_cast<std::uintptr_t>(on.bounds.bottom);
-    current_thread.stack_end = current_thread.stack_begin + on.bounds.bytes;
-    enter(thread);
-  }
-  on.switch_to();
+  if (thread.state != thread_state::fresh) enter(thread);
+  thread.on->switch_to(scheduler_);
   if (active_observer) active_observer->leave_thread();
+  carrier& on = *left_;
   if (on.lost) {
     on.start();
     idle_.push_back(&on);
@@ -210,7 +202,9 @@ bool block_runner::is_stack(std::uintptr_t address) const {
 void block_runner::suspend() {
   if (samples_left_ != 0) [[unlikely]]
     sample(__builtin_return_address(0));
-  running_->on->switch_back();
+  if (!fp_environment::is_usual()) [[unlikely]]
+    check_fp_environment();
+  switch_from(*running_->on);
 }
 
 // ---- a block
@@ -230,6 +224,7 @@ void block_runner::prepare_threads() {
   for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
   forget_spins();
   exited_ = at_barrier_ = at_collective_ = yielded_ = paused_ = 0;
+  waits_for_blocks_ = false;
   stopping_ = false;
   failure_.reset();
 }
@@ -248,24 +243,32 @@ void block_runner::prepare_shared_memory() {
 std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
   launch_ = &launch;
   block_number_ = block_number;
-  const std::uint64_t row = block_number / launch.grid.x;
-  blockIdx = {static_cast<unsigned>(block_number % launch.grid.x), static_cast<unsigned>(row % launch.grid.y),
-              static_cast<unsigned>(row / launch.grid.y)};
-  blockDim = launch.block;
-  gridDim = launch.grid;
+  enter_block();
   prepare_threads();
   prepare_shared_memory();
-
-  current_runner = this;
   if (active_observer) active_observer->begin_block(blockIdx);
+  return run_threads();
+}
+
+void block_runner::enter_block() {
+  const std::uint64_t row = block_number_ / launch_->grid.x;
+  blockIdx = {static_cast<unsigned>(block_number_ % launch_->grid.x),
+              static_cast<unsigned>(row % launch_->grid.y), static_cast<unsigned>(row / launch_->grid.y)};
+  blockDim = launch_->block;
+  gridDim = launch_->grid;
+  current_runner = this;
+}
+
+std::optional<std::string> block_runner::run_threads() {
   const auto size = static_cast<unsigned>(threads_.size());
   const unsigned warps = (size + 31) / 32;
   do {
     for (unsigned turn = 0; turn < warps && !stopping_; ++turn) {
-      select_warp(launch.reverse ? warps - 1 - turn : turn);
+      select_warp(launch_->reverse ? warps - 1 - turn : turn);
       run_warp();
       if (active_observer) active_observer->leave_warp(warp_);
     }
+    if (!stopping_ && waits_for_blocks_) return rest();
     if (!stopping_ && yielded_ != 0 && waits_for_ever(0.5)) {
       failure_ = describe_endless_loop();
       stopping_ = true;
@@ -279,6 +282,59 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
   forget_spins();
   current_runner = nullptr;
   return failure_ || stopping_ ? failure_ : check_shared_red_zone();
+}
+
+// ---- blocks that wait for each other, on one OS thread
+
+std::optional<std::string> block_runner::rest() {
+  if (auto damage = check_shared_red_zone()) return damage;
+  kept_shared_.assign(lab_dynamic_shared,
+                      lab_dynamic_shared + launch_->dynamic_shared_bytes + red_zone_bytes);
+  for (const shared_variable& variable : launch_->shared_variables) {
+    const auto* const begin =
+        reinterpret_cast<const unsigned char*>(thread_local_memory_.begin + variable.offset);
+    kept_shared_.insert(kept_shared_.end(), begin, begin + variable.bytes);
+  }
+  active_observer->rest_block();
+  forget_spins();
+  running_ = nullptr;
+  current_runner = nullptr;
+  return std::nullopt;
+}
+
+std::optional<std::string> block_runner::go_on() {
+  enter_block();
+  const unsigned char* from = kept_shared_.data();
+  const auto restore = [&from](void* to, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    from += bytes;
+  };
+  restore(lab_dynamic_shared, launch_->dynamic_shared_bytes + red_zone_bytes);
+  for (const shared_variable& variable : launch_->shared_variables)
+    restore(reinterpret_cast<void*>(thread_local_memory_.begin + variable.offset), variable.bytes);
+  waits_for_blocks_ = false;
+  wake_yielded();
+  active_observer->resume_block(blockIdx);
+  return run_threads();
+}
+
+void block_runner::wait_for_all_blocks(place where) {
+  waits_for_blocks_ = true;
+  waits_at_ = where;
+  running_->state = thread_state::yielded;
+  ++yielded_;
+  suspend();
+}
+
+std::string block_runner::describe_missing_block(std::uint64_t block) const {
+  const auto text_of_block = [this](std::uint64_t number) {
+    const std::uint64_t row = number / launch_->grid.x;
+    return "block " + text_of(uint3{static_cast<unsigned>(number % launch_->grid.x),
+                                    static_cast<unsigned>(row % launch_->grid.y),
+                                    static_cast<unsigned>(row / launch_->grid.y)});
+  };
+  return text_of(waits_at_) + ": " + kernel_name(launch_->call.kernel) + ": " + text_of_block(block_number_) +
+         " waits here for all blocks of the grid, but " + text_of_block(block) + " has left the kernel";
 }
 
 void block_runner::abandon_threads() {
@@ -311,17 +367,21 @@ void block_runner::select_warp(unsigned warp) {
   warp_lanes_ = std::min(32u, static_cast<unsigned>(threads_.size()) - warp_begin_);
 }
 
-block_runner::emulated_thread* block_runner::next_runnable(bool fresh_only) {
+// The next lane that can go on.
+block_runner::emulated_thread* block_runner::next_runnable() {
   while (turn_ < warp_lanes_ && !stopping_) {
     const unsigned turn = turn_++;
     emulated_thread& thread = lane(launch_->reverse ? warp_lanes_ - 1 - turn : turn);
-    if (thread.state == thread_state::fresh) return &thread;
-    if (thread.state == thread_state::ready) {
-      if (!fresh_only) return &thread;
-      --turn_;  // the scheduler's turn: this thread has a carrier of its own
-      return nullptr;
-    }
+    if (thread.state == thread_state::fresh || thread.state == thread_state::ready) return &thread;
   }
+  return nullptr;
+}
+
+// Likewise, or null if it is not of that kind; then its turn is still to come.
+block_runner::emulated_thread* block_runner::next_runnable(thread_state kind) {
+  emulated_thread* const next = next_runnable();
+  if (next == nullptr || next->state == kind) return next;
+  --turn_;
   return nullptr;
 }
 
@@ -331,7 +391,7 @@ void block_runner::run_warp() {
   while (progress && !stopping_) {
     progress = false;
     turn_ = 0;
-    while (emulated_thread* thread = next_runnable(false)) {
+    while (emulated_thread* thread = next_runnable()) {
       progress = true;
       if (thread->state == thread_state::fresh) {
         thread->on = &idle_carrier();
@@ -665,6 +725,9 @@ void block_runner::tick(void* context) {
   const std::uintptr_t instruction = instruction_pointer(context);
   // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
   if (active_observer || looks_up_line || !is_users_code(instruction)) {
+    // Samples cost more than ticks do.
+    constexpr unsigned ticks_for_samples = 8;
+    if (active_observer && ++ticks_ % ticks_for_samples != 0) return;
     samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64);
     return;
   }
@@ -675,7 +738,7 @@ void block_runner::tick(void* context) {
   }
   running_->state = thread_state::yielded;
   ++yielded_;
-  running_->on->switch_back();
+  switch_to_scheduler(*running_->on);
 }
 
 // ---- what the running thread asks for
@@ -707,7 +770,7 @@ void block_runner::yield_from(const void* instruction) {
   if (!spins_.empty()) repeats(running_->number, digest_of_caller(current_thread.stack_end), instruction);
   running_->state = thread_state::yielded;
   ++yielded_;
-  running_->on->switch_back();
+  switch_to_scheduler(*running_->on);
 }
 
 void block_runner::pause() {
@@ -718,7 +781,7 @@ void block_runner::pause() {
                 active_observer->last_seen_at())) {
       running_->state = thread_state::yielded;
       ++yielded_;
-      return running_->on->switch_back();
+      return switch_to_scheduler(*running_->on);
     }
   }
   running_->state = thread_state::paused;
@@ -775,7 +838,8 @@ void block_runner::leave_for_good() {
   stopping_ = true;
   running_->state = thread_state::exited;
   ++exited_;
-  running_->on->switch_back_for_good();
+  running_->on->lost = true;
+  switch_to_scheduler(*running_->on);
   std::abort();  // not reached
 }
 
@@ -822,6 +886,9 @@ unsigned wait_at_barrier(bool predicate, place where) {
 }
 collective_result wait_for_lanes(const collective_call& call) {
   return current_runner->wait_for_lanes(call);
+}
+void wait_for_all_blocks(place where) {
+  current_runner->wait_for_all_blocks(where);
 }
 void pause_thread() {
   current_runner->pause();

@@ -2,12 +2,12 @@
 //
 // A fiber carries threads one after the other: when a thread leaves the kernel, the next one of its warp
 // starts on the same stack, without a switch. Only a thread that waits keeps its carrier, and another carrier
-// takes over; a kernel without barriers and collectives therefore costs one switch for each warp.
+// takes over; a kernel without barriers and collectives therefore costs one switch for each warp. A thread
+// that waits hands over to the next one of its warp, if that can go on, and otherwise to the scheduler.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <boost/context/fiber.hpp>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -22,6 +22,7 @@
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/sanitizer_fiber.hpp"
 #include "common/emulator/shared_variables.hpp"
+#include "common/emulator/stack_switch.hpp"
 #include "common/emulator/thread_functions.hpp"
 
 namespace lab::emulator {
@@ -66,6 +67,9 @@ void pause_thread();
 std::string misaligned_access(const void* address, std::size_t bytes, const char* verb);
 void fail_assertion(const char* condition, const char* file, unsigned line);  // returns outside of kernels
 [[noreturn]] void fail_launch(const std::string& diagnostic, cudaError_t error = cudaErrorLaunchFailure);
+// In an observed launch, whose blocks run on one OS thread: stops the running thread until in each block of
+// the grid one thread has called this. Its block rests as soon as no other thread of it can go on.
+void wait_for_all_blocks(place where);
 // Whether the address is a local variable of some thread of the block that runs.
 bool is_on_another_stack(std::uintptr_t address);
 
@@ -79,7 +83,15 @@ class block_runner {
   // Runs the block to its end, or to the first thing that is wrong with it: then its diagnostic.
   std::optional<std::string> run(const launch_state& launch, std::uint64_t block_number);
 
+  // Whether the block rests, because a thread of it waits for all blocks; go_on() when they are there. Other
+  // blocks may run on other runners meanwhile: what is in shared memory comes back.
+  bool waits_for_blocks() const { return waits_for_blocks_; }
+  std::optional<std::string> go_on();
+  // What is wrong if another block has ended instead.
+  std::string describe_missing_block(std::uint64_t block) const;
+
   // For the running thread.
+  void wait_for_all_blocks(place where);
   unsigned wait_at_barrier(bool predicate, place where);
   collective_result wait_for_lanes(const collective_call& call);
   void pause();
@@ -120,9 +132,13 @@ class block_runner {
 
   void prepare_threads();
   void prepare_shared_memory();
+  void enter_block();
+  std::optional<std::string> run_threads();
+  std::optional<std::string> rest();
   void select_warp(unsigned warp);
   emulated_thread& lane(unsigned number) { return threads_[warp_begin_ + number]; }
-  emulated_thread* next_runnable(bool fresh_only);
+  emulated_thread* next_runnable(thread_state kind);
+  emulated_thread* next_runnable();
   void run_warp();
   void run_carrier(carrier& self);
   void begin(emulated_thread& thread, carrier& on);
@@ -130,6 +146,9 @@ class block_runner {
   void enter(emulated_thread& thread);
   void resume(emulated_thread& thread);
   void suspend();
+  static void enter_carrier();
+  void switch_from(carrier& self);
+  void switch_to_scheduler(carrier& self);
   void forget_spins();
   bool repeats(unsigned thread, std::uint64_t state, const void* instruction);
   void sample(const void* instruction);
@@ -159,6 +178,10 @@ class block_runner {
   std::vector<emulated_thread> threads_;
   dim3 prepared_for_{0, 0, 0};
   emulated_thread* running_ = nullptr;
+  carrier* starting_ = nullptr;  // the carrier that is switched to for the first time
+  carrier* left_ = nullptr;      // from which the scheduler was switched to
+  suspended_stack scheduler_{};
+  stack_bounds scheduler_bounds_;
 
   unsigned warp_ = 0;
   unsigned warp_begin_ = 0;  // number of the warp's first thread
@@ -181,8 +204,13 @@ class block_runner {
   std::vector<spin> spins_;       // empty while nobody looks
   std::uint64_t quiet_ = 0;       // states found again since the last new one
   std::int64_t quiet_since_ = 0;  // ns
-  unsigned samples_left_ = 0;     // of threads that stop, to be looked at
+  unsigned ticks_ = 0;
+  unsigned samples_left_ = 0;  // of threads that stop, to be looked at
   bool stuck_ = false;
+
+  bool waits_for_blocks_ = false;
+  place waits_at_{};
+  std::vector<unsigned char> kept_shared_;  // of a block that rests
 
   bool stopping_ = false;  // threads that wait are to leave the kernel instead of going on
   std::optional<std::string> failure_;

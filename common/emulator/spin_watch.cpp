@@ -42,6 +42,7 @@ std::vector<code_range> read_own_code() {
                                                "_Zd",
                                                "__tsan_",
                                                "__sanitizer_",
+                                               "lab_emulator_",
                                                "make_fcontext",
                                                "jump_fcontext",
                                                "ontop_fcontext"};

@@ -34,6 +34,11 @@ __global__ void flush_denormals() {
   std::fesetround(FE_UPWARD);
 }
 
+__global__ void round_up_and_wait() {
+  if (threadIdx.x == 5) std::fesetround(FE_UPWARD);
+  __syncthreads();
+}
+
 __global__ void third(double* out) {
   const volatile double three = 3;
   *out = 1 / three;
@@ -326,6 +331,16 @@ TEST_CASE("a kernel that changes the rounding mode fails, and the next one does 
   const device_array<double> out(64);
   run(third, 16, 64, out.get());
   CHECK(out.values()[0] == 1.0 / 3.0);
+}
+
+TEST_CASE("a thread that waits with another rounding mode fails before the others run") {
+  for_each_schedule();
+  CHECK(try_launch(round_up_and_wait, 1, 64, 0) == cudaErrorLaunchFailure);
+  const texts said = lab::emulator::take_diagnostics();
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().find("thread (5,0,0) or one before it changes how the CPU rounds") != std::string::npos);
+  lab::emulator::reset();
+  CHECK(std::fegetround() == FE_TONEAREST);
 }
 
 TEST_CASE("a host thread that a launch leaves running is a violation") {

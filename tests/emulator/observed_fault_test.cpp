@@ -1,6 +1,7 @@
 // The faults of fault_test.cpp, of observed kernels; and races that only those show, each beside the right
 // kernel.
 #include "common/emulator/observed/observation.hpp"
+#include "common/emulator/scheduler.hpp"
 #include "tests/emulator/fault_test.cpp"
 
 // Seen by other files, so that the compiler keeps what is written there and never read.
@@ -41,6 +42,51 @@ __global__ void write_variable(bool race) {
 
 __global__ void use_constants(float* to) {
   to[threadIdx.x] = weights[threadIdx.x % 4];
+}
+
+// Every thread reads the word again and again, so that most reads need not be noted; then one writes it.
+__global__ void read_often_then_write(int* word, int* to, bool in_shared, bool waits) {
+  __shared__ int shared_word;
+  if (threadIdx.x == 0) shared_word = *word;
+  __syncthreads();
+  int* const at = in_shared ? &shared_word : word;
+  int sum = 0;
+  for (int turn = 0; turn < 8; ++turn) sum += at[0];
+  to[threadIdx.x] = sum;
+  if (waits) __syncthreads();
+  if (threadIdx.x == 127) *at = sum;
+}
+
+// ---- blocks that wait for each other
+
+// What this_grid().sync() comes down to.
+__device__ void wait_for_grid() {
+  __syncthreads();
+  if (threadIdx.x == 0) lab::emulator::wait_for_all_blocks(lab::emulator::place::here());
+  __syncthreads();
+}
+
+// Each block writes its part, and then adds up those of all; what it keeps in shared memory must be its own.
+__global__ void add_up_grid(int* parts, int* sums, int rounds, bool waits) {
+  __shared__ int own;
+  int* const dynamic = lab::dynamic_shared<int>();
+  if (threadIdx.x == 0) own = 100 * static_cast<int>(blockIdx.x);
+  dynamic[threadIdx.x] = static_cast<int>(blockIdx.x);
+  for (int round = 1; round <= rounds; ++round) {
+    if (threadIdx.x == 0) parts[blockIdx.x] = round;
+    waits ? wait_for_grid() : __syncthreads();
+    if (threadIdx.x == 1) {
+      int sum = own + dynamic[0];
+      for (unsigned block = 0; block < gridDim.x; ++block) sum += parts[block];
+      sums[blockIdx.x] = sum;
+    }
+    waits ? wait_for_grid() : __syncthreads();
+  }
+}
+
+__global__ void leave_early() {
+  if (blockIdx.x == 2) return;
+  wait_for_grid();
 }
 
 // ---- one block in device memory
@@ -145,12 +191,18 @@ struct found {
 };
 
 template <class... Parameters, class... Arguments>
-found observe(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
+found observe_dynamic(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                      Arguments... arguments) {
   lab::emulator::reset();
   const lab::emulator::observation watching;
-  const cudaError_t error = try_launch(kernel, grid, block, 0, arguments...);
+  const cudaError_t error = try_launch(kernel, grid, block, shared_bytes, arguments...);
   lab::emulator::reset();
   return {error, watching.faults(), watching.warnings(), watching.kernels()};
+}
+
+template <class... Parameters, class... Arguments>
+found observe(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
+  return observe_dynamic(kernel, grid, block, 0, arguments...);
 }
 
 void check_silent(const found& one) {
@@ -290,4 +342,38 @@ TEST_CASE("observed: device memory that nobody has written") {
   lab::emulator::reset();
   cudaFree(fresh);
   cudaFree(other);
+}
+
+TEST_CASE("observed: blocks that wait for all others keep their threads and their shared memory") {
+  const device_array<int> parts(4), sums(4);
+  check_silent(observe_dynamic(add_up_grid, 4, 64, 64 * sizeof(int), parts.get(), sums.get(), 3, true));
+  CHECK(sums.values() == std::vector<int>{12, 113, 214, 315});
+  const found race = observe_dynamic(add_up_grid, 4, 64, 64 * sizeof(int), parts.get(), sums.get(), 1, false);
+  check_text(race, fault::race,
+             {"add_up_grid", "device memory that thread", "nothing orders the two blocks"});
+}
+
+TEST_CASE("observed: a block that leaves while the others wait for it") {
+  lab::emulator::reset();
+  {
+    const lab::emulator::observation watching;
+    CHECK(try_launch(leave_early, 4, 64, 0) == cudaErrorLaunchFailure);
+  }
+  const auto said = lab::emulator::take_diagnostics();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find(
+            "leave_early: block (0,0,0) waits here for all blocks of the grid, but block (2,0,0) has left "
+            "the kernel") != std::string::npos);
+  lab::emulator::reset();
+}
+
+TEST_CASE("observed: a word that is read so often that nobody notes it is still one that was read") {
+  const device_array<int> word(1, 3), to(128);
+  for (const bool in_shared : {false, true}) {
+    check_silent(observe(read_often_then_write, 1, 128, word.get(), to.get(), in_shared, true));
+    check_text(
+        observe(read_often_then_write, 1, 128, word.get(), to.get(), in_shared, false), fault::race,
+        {"read_often_then_write",
+         in_shared ? "writes shared memory that thread" : "writes device memory that thread", "reads at"});
+  }
 }

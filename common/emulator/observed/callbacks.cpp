@@ -12,33 +12,74 @@ namespace lab::emulator {
 namespace {
 
 using enum memory_operation;
+using recorder = callbacks::recorder;
 
-__attribute__((always_inline)) inline std::uint32_t place_of_return(const void* return_address) {
+[[gnu::always_inline]] inline std::uint32_t place_of_return(const void* return_address) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
                                     the_callbacks.program_begin);
 }
 
+[[gnu::noinline]] void wait_for_room() {
+  while (the_callbacks.stream->full()) pause_thread();
+}
+
 // What a kernel has on its stack a GPU has in registers.
-__attribute__((always_inline)) inline void access(std::uintptr_t address, unsigned bytes,
-                                                  memory_operation operation, strength strong,
-                                                  const void* return_address, bool aligned = true) {
+[[gnu::noinline]] void any_access(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                  strength strong, std::uint32_t place, bool aligned) {
   if (address - the_callbacks.stack_begin < the_callbacks.stack_bytes) return;
   if (the_callbacks.unfinished) [[unlikely]]
     the_callbacks.observer->after_access();
   if (aligned && address % bytes != 0 && the_callbacks.stream != nullptr) [[unlikely]]
-    the_callbacks.observer->stop_misaligned(address, bytes, operation, place_of_return(return_address));
+    the_callbacks.observer->stop_misaligned(address, bytes, operation, place);
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
     if (the_callbacks.stream == nullptr) {
       if (host_may_touch(reinterpret_cast<const void*>(address))) return;
-      return the_callbacks.observer->host_access(place_of_return(return_address));
+      return the_callbacks.observer->host_access(place);
     }
-    the_callbacks.observer->access_global(address, bytes, operation, strong, place_of_return(return_address));
+    the_callbacks.observer->access_global(address, bytes, operation, strong, place);
   } else if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
-    the_callbacks.observer->access_shared(address, bytes, operation, strong, place_of_return(return_address));
+    the_callbacks.observer->access_shared(address, bytes, operation, strong, place);
   } else if (the_callbacks.stream != nullptr) [[unlikely]] {
-    the_callbacks.observer->access_elsewhere(address, bytes, operation, strong,
-                                             place_of_return(return_address));
+    the_callbacks.observer->access_elsewhere(address, bytes, operation, strong, place);
   }
+}
+
+[[gnu::always_inline]] inline void push(lane_stream& stream, std::uint32_t place, packed_access access) {
+  stream.push(static_cast<std::uint32_t>(event::access) | place, access);
+  if (stream.full()) [[unlikely]]
+    wait_for_room();
+}
+
+// A plain access of 4 bytes, which most accesses of shared memory are.
+template <memory_operation operation, bool aligned>
+[[gnu::noinline]] void access_word(std::uintptr_t address, std::uint32_t place) {
+  lane_stream* const stream = the_callbacks.ready_stream;
+  if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes && stream != nullptr &&
+      address % 4 == 0) {
+    recorder& observer = *the_callbacks.observer;
+    if (observer.ignores_shared(address)) return;
+    if (observer.note_harmless(address, operation, place))
+      return push(*stream, place, pack(address, memory_space::shared, operation, 4));
+  }
+  any_access(address, 4, operation, strength::plain, place, aligned);
+}
+
+// Most loads need no more than a line in the lane's stream.
+template <unsigned bytes, memory_operation operation, strength strong, bool aligned>
+[[gnu::always_inline]] inline void access(std::uintptr_t address, const void* return_address) {
+  const std::uint32_t place = place_of_return(return_address);
+  if constexpr (strong == strength::plain && operation == load) {
+    lane_stream* const stream = the_callbacks.ready_stream;
+    if (stream != nullptr && (!aligned || address % bytes == 0) && the_known_reads.contains<bytes>(address))
+        [[likely]] {
+      const bool is_shared = address - the_callbacks.shared_begin < the_callbacks.shared_bytes;
+      return push(*stream, place,
+                  pack(address, is_shared ? memory_space::shared : memory_space::global, operation, bytes));
+    }
+  }
+  if constexpr (strong == strength::plain && bytes == 4)
+    return access_word<operation, aligned>(address, place);
+  any_access(address, bytes, operation, strong, place, aligned);
 }
 
 // A copy of a whole object, which a GPU does in the widest accesses that its alignment allows.
@@ -48,19 +89,27 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
   while (bytes != 0) {
     unsigned piece = 16;
     while (address % piece != 0 || piece > bytes) piece /= 2;
-    access(address, piece, operation, strength::plain, return_address);
+    any_access(address, piece, operation, strength::plain, place_of_return(return_address), true);
     address += piece;
     bytes -= piece;
   }
 }
 
-__attribute__((always_inline)) inline void note(event kind, const void* return_address) {
-  lane_stream* const stream = the_callbacks.stream;
-  if (stream == nullptr) return;
-  if (the_callbacks.unfinished) [[unlikely]]
-    the_callbacks.observer->after_access();
-  stream->push(static_cast<std::uint32_t>(kind) | place_of_return(return_address));
-  while (stream->full()) pause_thread();
+[[gnu::noinline]] void finish_and_note(std::uint32_t code) {
+  if (the_callbacks.stream == nullptr) return;
+  if (the_callbacks.unfinished) the_callbacks.observer->after_access();
+  the_callbacks.stream->push(code);
+  wait_for_room();
+}
+
+[[gnu::always_inline]] inline void note(event kind, const void* return_address) {
+  const std::uint32_t code = static_cast<std::uint32_t>(kind) | place_of_return(return_address);
+  lane_stream* const stream = the_callbacks.ready_stream;
+  if (stream == nullptr) [[unlikely]]
+    return finish_and_note(code);
+  stream->push(code);
+  if (stream->full()) [[unlikely]]
+    wait_for_room();
 }
 
 }  // namespace
@@ -71,10 +120,10 @@ using namespace lab::emulator;
 #define LAB_CALLER __builtin_return_address(0)
 // `aligned`: a GPU needs the address to be a multiple of the size. It does not where the program says that it
 // may not be one (a packed structure).
-#define LAB_ACCESS(name, bytes, operation, strong, aligned)                                                 \
-  void name(void* address) {                                                                                \
-    access(reinterpret_cast<std::uintptr_t>(address), bytes, memory_operation::operation, strength::strong, \
-           LAB_CALLER, aligned);                                                                            \
+#define LAB_ACCESS(name, bytes, operation, strong, aligned)                \
+  void name(void* address) {                                               \
+    access<bytes, memory_operation::operation, strength::strong, aligned>( \
+        reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);            \
   }
 #define LAB_ACCESSES(bytes)                                                          \
   LAB_ACCESS(__tsan_read##bytes, bytes, load, plain, true)                           \
@@ -174,8 +223,8 @@ void before_atomic(const volatile T* address, memory_operation operation, const 
   // A release orders what came before it, as a fence does.
   if (order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST)
     the_callbacks.observer->fence_passed();
-  access(reinterpret_cast<std::uintptr_t>(address), sizeof(T), operation, strength::is_atomic,
-         return_address);
+  any_access(reinterpret_cast<std::uintptr_t>(address), sizeof(T), operation, strength::is_atomic,
+             place_of_return(return_address), true);
 }
 
 }  // namespace

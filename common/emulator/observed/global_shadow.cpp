@@ -29,13 +29,11 @@ T* map_zeros(std::size_t count) {
 }
 
 global_shadow::range map(std::uintptr_t begin, std::size_t bytes, const std::string* variable = nullptr) {
-  return {begin, bytes, map_zeros<global_shadow::cell>(cells_of(bytes)),
-          map_zeros<std::uint32_t>(cells_of(bytes)), variable};
+  return {begin, bytes, map_zeros<global_shadow::cell>(cells_of(bytes)), variable};
 }
 
 void unmap(const global_shadow::range& one) {
   munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell));
-  munmap(one.read_enough, cells_of(one.bytes) * sizeof(std::uint32_t));
 }
 
 }  // namespace
@@ -76,7 +74,6 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
         *at = {};
         at->ever_written = written;
       }
-      std::fill_n(one.read_enough, cells_of(one.bytes), 0u);
     };
     for (const range& one : ranges_) clear(one);
     for (const auto& [begin, one] : variables_) clear(one);
@@ -90,6 +87,12 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
 
 void global_shadow::end_launch() {
   last_ = last_but_one_ = &nothing_;
+}
+
+void global_shadow::grid_passed() {
+  launch_began_ += blocks_;
+  histories_.assign(blocks_ + 1, {});
+  kept_.clear();
 }
 
 void global_shadow::begin_block(std::uint64_t block) {
@@ -161,6 +164,34 @@ bool global_shadow::in_order_within(unsigned earlier, std::uint32_t turn, unsign
          (thread_acquired_[thread] && thread_fenced_[earlier] > fences);
 }
 
+// Whether they need not be noted any more.
+inline void global_shadow::tell_readers(const range& in, std::uintptr_t word, const cell& at) const {
+  if (in.begin % 4 == 0 && at.near_epoch == epoch_ && at.far_second && at.near_whole &&
+      at.write_epoch != epoch_ && at.atomic_epoch != epoch_) {
+    the_known_reads.add_for_block(word);
+  } else {
+    the_known_reads.remove(word);
+  }
+}
+
+bool global_shadow::note_harmless(range& in, std::uintptr_t address, const global_access& access) {
+  if ((address | in.begin) % 4 != 0) return false;
+  cell& at = in.cells[(address - in.begin) / 4];
+  const bool own = at.writer == block_ && at.atomic_epoch != epoch_ &&
+                   (at.write_epoch != epoch_ || at.write_thread == access.thread);
+  if (at.writer > launch_began_ && !own) return false;
+  constexpr unsigned whole = 0xf;
+  if (access.operation == memory_operation::load) {
+    add_read(at, whole, access);
+    tell_readers(in, address, at);
+    return true;
+  }
+  const bool others_read = at.near_epoch == epoch_ || (at.reader > launch_began_ && at.reader != block_);
+  if (access.operation != memory_operation::store || others_read) return false;
+  add(at, whole, access);
+  return true;
+}
+
 std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t word, unsigned first_byte,
                                                          unsigned bytes, const global_access& access) {
   std::optional<global_conflict> found;
@@ -173,10 +204,7 @@ std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t 
     }
     if (!found) found = conflict_of(at, mask, access);
     add(at, mask, access);
-    in.read_enough[word] = at.near_epoch == epoch_ && at.far_second && at.near_whole &&
-                                   at.write_epoch != epoch_ && at.atomic_epoch != epoch_
-                               ? epoch_
-                               : 0;
+    tell_readers(in, in.begin + 4 * word, at);
   }
   if (access.strong != strength::plain) {
     history& mine = now();

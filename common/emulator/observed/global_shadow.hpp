@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/observed/known_reads.hpp"
 #include "common/emulator/observed/shared_shadow.hpp"
 #include "common/emulator/observed/warp_trace.hpp"
 
@@ -79,9 +80,6 @@ class global_shadow {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
     cell* cells = nullptr;
-    // By word: the epoch in which further readers make no difference, since threads of two warps have read
-    // it.
-    std::uint32_t* read_enough = nullptr;
     const std::string* variable = nullptr;  // the name of a __device__ variable
   };
 
@@ -93,6 +91,8 @@ class global_shadow {
   // Looks at all allocations anew.
   void begin_launch(std::uint64_t blocks);
   void end_launch();
+  // All blocks have waited for each other: what they did before is ordered as if it were another launch's.
+  void grid_passed();
   void begin_block(std::uint64_t block);
   void barrier_passed() { ++epoch_; }
   void fence_passed(unsigned thread);
@@ -115,20 +115,20 @@ class global_shadow {
   // In words, of an access that find() did not find: "offset 12 of an allocation of 8 bytes".
   std::string describe_outside(std::uintptr_t address) const;
 
-  // Whether noting the access would change nothing: this thread, or two of which it is no better witness,
-  // have read the same in this epoch, and nobody of the block has written it. Other blocks do not run
-  // meanwhile.
+  // Whether noting a load would change nothing: this thread, or two of which it is no better witness, have
+  // read the same in this epoch, and nobody of the block has written it. Other blocks do not run meanwhile.
   bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
-    const std::size_t word = (address - in.begin) / 4;
     if (bytes < 4) return false;
-    if (in.read_enough[word] == epoch_ && in.read_enough[word + (bytes - 1) / 4] == epoch_ && bytes <= 8)
-      return true;
-    const cell* const cells = in.cells + word;
-    const auto is_known_read = [this, thread](const cell& at) {
+    const cell* const cells = in.cells + (address - in.begin) / 4;
+    const auto is_known_read = [&](const cell& at) {
       if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
       if (at.far_second || at.near_thread == thread) return true;
       const unsigned warp = thread / warp_lanes;
-      return at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+      const bool by_warp =
+          at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+      if (by_warp && bytes == 4 && at.atomic_epoch != epoch_ && address % 4 == 0 && in.begin % 4 == 0)
+        the_known_reads.add_for_warp(address);
+      return by_warp;
     };
     return is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
   }
@@ -136,6 +136,10 @@ class global_shadow {
                                       const global_access& access) {
     return note_cells(in, (address - in.begin) / 4, address % 4, bytes, access);
   }
+  // Notes a plain load or store of one whole word, if that can be in conflict with nothing: only this thread
+  // has written it in this launch, or its block before the last barrier. Otherwise false, and nothing is
+  // noted.
+  bool note_harmless(range& in, std::uintptr_t address, const global_access& access);
   // Whether no kernel has written any of these bytes since they were allocated.
   bool nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const;
 
@@ -171,6 +175,7 @@ class global_shadow {
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
   bool in_order(std::uint32_t earlier, unsigned fences) const;
   bool in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences, unsigned thread) const;
+  void tell_readers(const range& in, std::uintptr_t word, const cell& at) const;
   std::optional<global_conflict> conflict_of(const cell& at, unsigned mask,
                                              const global_access& access) const;
   void add_read(cell& at, unsigned mask, const global_access& access);

@@ -124,10 +124,11 @@ std::optional<std::string> observation::recorder::end_launch() {
   }
   flags_.clear();
   same_values_.clear();
+  resting_.clear();
   // What a kernel writes that is not observed nobody knows.
   if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
-  the_callbacks.stream = nullptr;
+  the_callbacks.set_stream(nullptr);
   the_callbacks.shared_bytes = 0;
   the_callbacks.stack_bytes = 0;
   record_ = nullptr;
@@ -151,10 +152,14 @@ void observation::recorder::find_shared_memory() {
   ignore(current_thread);
 }
 
-void observation::recorder::begin_block(uint3 block) {
-  find_shared_memory();
+void observation::recorder::name_block(uint3 block) {
   block_ = block;
   block_number_ = (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
+}
+
+void observation::recorder::begin_block(uint3 block) {
+  find_shared_memory();
+  name_block(block);
   block_failure_.reset();
   unwritten_reads_.clear();
   late_reads_.clear();
@@ -162,6 +167,7 @@ void observation::recorder::begin_block(uint3 block) {
   trace_.begin_block();
   shared_.begin_block();
   global_.begin_block(block_number_);
+  the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
 }
 
@@ -176,9 +182,35 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
   return std::exchange(block_failure_, std::nullopt);
 }
 
+void observation::recorder::rest_block() {
+  if (the_callbacks.unfinished) after_access();
+  report_unwritten_reads();
+  report_late_reads();
+  late_delivered_.clear();
+  resting_[block_number_] = {trace_.depths(), log_};
+  log_ = nullptr;
+  trace_.set_sink(nullptr);
+}
+
+void observation::recorder::grid_passed() {
+  global_.grid_passed();
+}
+
+void observation::recorder::resume_block(uint3 block) {
+  name_block(block);
+  const resting_block& then = resting_[block_number_];
+  trace_.set_depths(then.depths);
+  log_ = then.log;
+  if (log_ != nullptr) trace_.set_sink(this);
+  shared_.resume_block();
+  global_.begin_block(block_number_);
+  the_known_reads.begin_epoch();
+}
+
 void observation::recorder::enter_thread() {
   if (the_callbacks.unfinished) after_access();
-  the_callbacks.stream = &trace_.stream(current_thread.number % warp_lanes);
+  if (current_thread.number / warp_lanes != the_callbacks.thread / warp_lanes) the_known_reads.begin_turn();
+  the_callbacks.set_stream(&trace_.stream(current_thread.number % warp_lanes));
   the_callbacks.thread = current_thread.number;
   the_callbacks.stack_begin = current_thread.stack_begin;
   the_callbacks.stack_bytes = current_thread.stack_end - current_thread.stack_begin;
@@ -186,7 +218,7 @@ void observation::recorder::enter_thread() {
 
 void observation::recorder::leave_thread() {
   if (the_callbacks.unfinished) after_access();
-  the_callbacks.stream = nullptr;
+  the_callbacks.set_stream(nullptr);
 }
 
 const void* observation::recorder::last_seen_at() {
@@ -203,6 +235,7 @@ void observation::recorder::barrier_passed() {
   report_unwritten_reads();
   shared_.barrier_passed();
   global_.barrier_passed();
+  the_known_reads.begin_epoch();
 }
 
 void observation::recorder::barrier_without_all(const std::string& warning) {
@@ -221,7 +254,9 @@ void observation::recorder::collective_passed(unsigned warp, unsigned lanes, boo
     if (trace_.stream(lane).count == lane_stream::capacity + lane_stream::slack) make_room(warp);
   }
   trace_.meet(lanes);
-  if (orders_memory) shared_.warp_synchronized(warp, lanes);
+  if (!orders_memory) return;
+  shared_.warp_synchronized(warp, lanes);
+  the_known_reads.begin_turn();
 }
 
 void observation::recorder::make_room(unsigned warp) {
@@ -246,6 +281,10 @@ void observation::recorder::push(std::uint32_t code, packed_access access) {
   lane_stream& stream = *the_callbacks.stream;
   stream.push(code, access);
   while (stream.full()) pause_thread();
+}
+
+void observation::recorder::forget_known_words(std::uintptr_t address, unsigned bytes) {
+  for (std::uintptr_t word = address / 4 * 4; word < address + bytes; word += 4) the_known_reads.remove(word);
 }
 
 // Apart from access_global(), which is called for each access and has no use for their stack frames.
@@ -279,10 +318,16 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) [[unlikely]]
     stop_outside(address, bytes, operation, place);
-  const unsigned thread = the_callbacks.thread;
-  if (operation != memory_operation::load || strong != strength::plain ||
-      !global_.is_known(*in, address, bytes, thread))
-    note_global(*in, address, bytes, {thread, place, operation, strong});
+  const global_access access{the_callbacks.thread, place, operation, strong};
+  const bool is_plain_load = operation == memory_operation::load && strong == strength::plain;
+  if (!is_plain_load || !global_.is_known(*in, address, bytes, access.thread)) {
+    // What is not the pattern of fresh memory has been written.
+    const bool is_usual =
+        bytes == 4 && strong == strength::plain &&
+        (is_plain_load ? *reinterpret_cast<const unsigned char*>(address) != device_memory::fresh_byte
+                       : flags_.empty());
+    if (!is_usual || !global_.note_harmless(*in, address, access)) note_global(*in, address, bytes, access);
+  }
   push(static_cast<std::uint32_t>(event::access) | place,
        pack(address, memory_space::global, operation, bytes));
 }
@@ -377,7 +422,7 @@ void observation::recorder::deliver_late(global_shadow::range& in, std::uintptr_
   std::copy_n(late->before.begin(), bytes, memory);
   late_address_ = address;
   late_bytes_ = bytes;
-  the_callbacks.unfinished = true;
+  the_callbacks.set_unfinished(true);
 }
 
 void observation::recorder::report_late_reads() {
@@ -389,7 +434,7 @@ void observation::recorder::report_late_reads() {
 
 void observation::recorder::after_access() {
   const unobserved here;
-  the_callbacks.unfinished = false;
+  the_callbacks.set_unfinished(false);
   if (late_bytes_ != 0) {
     std::copy_n(late_value_.begin(), late_bytes_, reinterpret_cast<unsigned char*>(late_address_));
     late_bytes_ = 0;
@@ -403,7 +448,7 @@ void observation::recorder::judge_later(std::uintptr_t address, unsigned bytes, 
   unjudged& write =
       unjudged_.emplace_back(unjudged{.address = address, .bytes = bytes, .place = place, .with = with});
   std::copy_n(reinterpret_cast<const unsigned char*>(address), bytes, write.before.begin());
-  the_callbacks.unfinished = true;
+  the_callbacks.set_unfinished(true);
 }
 
 void observation::recorder::judge(const unjudged& write) {
@@ -448,6 +493,7 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
   }
   const shared_access access{thread, place, operation};
   if (strong != strength::plain) global_.acquire(thread);
+  if (operation != memory_operation::load) forget_known_words(address, bytes);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push(static_cast<std::uint32_t>(event::access) | place,

@@ -29,6 +29,9 @@ class observation::recorder final : public observer, private request_sink {
   std::optional<std::string> end_launch() override;
   void begin_block(uint3 block) override;
   std::optional<std::string> end_block(bool completed) override;
+  void rest_block() override;
+  void grid_passed() override;
+  void resume_block(uint3 block) override;
   void enter_thread() override;
   void leave_thread() override;
   const void* last_seen_at() override;
@@ -54,6 +57,11 @@ class observation::recorder final : public observer, private request_sink {
   void after_access();
   void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                      std::uint32_t place);
+  // Not the kernel's shared memory, but the emulator's variables that lie there, too.
+  bool ignores_shared(std::uintptr_t address) const;
+  // A plain access of a whole word of shared memory: true if it was noted, since nothing can be wrong with
+  // it.
+  bool note_harmless(std::uintptr_t address, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
@@ -78,6 +86,7 @@ class observation::recorder final : public observer, private request_sink {
                     const access_cost& cost) override;
   touched_array array_of(memory_space space, std::uintptr_t address, unsigned bytes);
 
+  void name_block(uint3 block);
   void find_host_pointers();
   void find_shared_memory();
   // Two accesses of one location that nothing orders.
@@ -112,6 +121,7 @@ class observation::recorder final : public observer, private request_sink {
   };
 
   void push(std::uint32_t code, packed_access access);
+  void forget_known_words(std::uintptr_t address, unsigned bytes);
   void judge(const unjudged& write);
   void judge_later(std::uintptr_t address, unsigned bytes, std::uint32_t place,
                    const std::optional<race>& with);
@@ -170,6 +180,12 @@ class observation::recorder final : public observer, private request_sink {
   std::vector<observed_block> kept_;
   access_log* log_ = nullptr;  // of the block that runs, if it is wanted
   std::vector<touched_array> shared_variables_;
+  // Of the blocks that rest, by number.
+  struct resting_block {
+    warp_trace::call_depths depths{};
+    access_log* log = nullptr;
+  };
+  std::map<std::uint64_t, resting_block> resting_;
 };
 
 // What the callbacks need at every access. Not thread_local: an observed launch uses one OS thread.
@@ -181,22 +197,50 @@ struct callbacks {
   std::uintptr_t program_begin = 0;
   std::uintptr_t stack_begin = 0, stack_bytes = 0;  // of the running thread
   lane_stream* stream = nullptr;                    // of the running lane; null outside of kernels
+  lane_stream* ready_stream = nullptr;              // the same, but null while `unfinished`
   unsigned thread = 0;                              // its number within the block
   bool unfinished = false;                          // after_access() has something to do
   recorder* observer = nullptr;                     // null: nobody observes
+
+  void set_stream(lane_stream* now) {
+    stream = now;
+    ready_stream = unfinished ? nullptr : now;
+  }
+  void set_unfinished(bool now) {
+    unfinished = now;
+    ready_stream = unfinished ? nullptr : stream;
+  }
 };
 extern constinit callbacks the_callbacks;
 
 // For as long as it exists the emulator runs in place of a kernel: what it accesses is not observed.
 class unobserved {
  public:
-  unobserved() { the_callbacks.stream = nullptr; }
+  unobserved() { the_callbacks.set_stream(nullptr); }
   unobserved(const unobserved&) = delete;
   unobserved& operator=(const unobserved&) = delete;
-  ~unobserved() { the_callbacks.stream = stream_; }
+  ~unobserved() { the_callbacks.set_stream(stream_); }
 
  private:
   lane_stream* const stream_ = the_callbacks.stream;
 };
+
+inline bool observation::recorder::ignores_shared(std::uintptr_t address) const {
+  return shared_.ignores(address - the_callbacks.shared_begin);
+}
+
+inline bool observation::recorder::note_harmless(std::uintptr_t address, memory_operation operation,
+                                                 std::uint32_t place) {
+  const std::size_t offset = address - the_callbacks.shared_begin;
+  const unsigned thread = the_callbacks.thread;
+  if (operation == memory_operation::store) {
+    const bool beyond =
+        address - dynamic_begin_ < sizeof lab_dynamic_shared && address - dynamic_begin_ + 4 > dynamic_bytes_;
+    return !beyond && shared_.note_harmless_store(offset, thread, place);
+  }
+  if (!shared_.note_harmless_load(offset, thread, place)) return false;
+  if (shared_.is_known(offset)) the_known_reads.add_for_block(address);
+  return true;
+}
 
 }  // namespace lab::emulator

@@ -126,33 +126,6 @@ std::optional<shared_conflict> shared_shadow::conflict_with_readers(const cell& 
   return std::nullopt;
 }
 
-void shared_shadow::add_reader(cell& at, const shared_access& access) {
-  const unsigned warp = warp_of(access.thread);
-  const std::uint32_t lane = 1u << lane_of(access.thread);
-  if (at.read_in != epoch_) {
-    at.read_in = epoch_;
-    at.read_warp = static_cast<std::uint16_t>(warp);
-    at.read_turn = turn_[warp];
-    at.read_lanes = 0;
-    at.has_second_reader = false;
-  }
-  if (at.read_warp != warp) {
-    at.has_second_reader = true;
-    at.second = static_cast<std::uint16_t>(access.thread);
-    at.second_place = access.place;
-    return;
-  }
-  // Readers before a __syncwarp() of all lanes need not be remembered: what comes is ordered behind them.
-  // Behind one of some lanes the older turn stays, which may miss a race, and never invents one.
-  if (at.read_turn < seen_by_all_[warp]) {
-    at.read_turn = turn_[warp];
-    at.read_lanes = 0;
-  }
-  at.read_lanes |= lane;
-  at.reader = static_cast<std::uint16_t>(access.thread);
-  at.read_place = access.place;
-}
-
 void shared_shadow::add_writer(cell& at, const shared_access& access) {
   const bool atomic = access.operation == memory_operation::atomic;
   const bool beside = atomic && at.atomic && at.written_in == epoch_ && at.writer != access.thread;
@@ -163,16 +136,7 @@ void shared_shadow::add_writer(cell& at, const shared_access& access) {
   } else if (!(atomic && at.atomic && at.written_in == epoch_)) {
     at.has_second_writer = false;
   }
-  at.written_in = epoch_;
-  at.write_turn = turn_[warp_of(access.thread)];
-  at.writer = static_cast<std::uint16_t>(access.thread);
-  at.write_place = access.place;
-  at.atomic = atomic;
-  if (atomic) return;
-  at.plain_in = epoch_;
-  at.plain_turn = at.write_turn;
-  at.plain_place = access.place;
-  at.plain_writer = at.writer;
+  set_writer(at, access);
 }
 
 }  // namespace lab::emulator

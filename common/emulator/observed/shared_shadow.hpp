@@ -42,6 +42,11 @@ class shared_shadow {
 
   void begin_block();
   void barrier_passed() { ++epoch_; }
+  // The block goes on after others have run: what it has not written is not known any more.
+  void resume_block() {
+    ++epoch_;
+    block_began_ = 0;
+  }
   void warp_synchronized(unsigned warp, unsigned lanes);
 
   // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does,
@@ -52,6 +57,29 @@ class shared_shadow {
   bool ignores(std::size_t offset) const { return ignored_[offset / 4] != 0; }
   // Notes the access of bytes [offset, offset + bytes).
   std::optional<shared_conflict> note(std::size_t offset, unsigned bytes, const shared_access& access);
+  // Notes a load of one whole word, if that can be in conflict with nothing: the block has written it, and
+  // not in this epoch. Otherwise false, and nothing is noted.
+  bool note_harmless_load(std::size_t offset, unsigned thread, std::uint32_t place) {
+    cell& at = words_[offset / 4];
+    if (at.in_bytes || at.written_in == epoch_ || at.written_in < block_began_) return false;
+    add_reader(at, {thread, place, memory_operation::load});
+    return true;
+  }
+  // Likewise a plain store, if nobody has touched the word in this epoch.
+  bool note_harmless_store(std::size_t offset, unsigned thread, std::uint32_t place) {
+    cell& at = words_[offset / 4];
+    if (at.in_bytes || at.written_in == epoch_ || at.read_in == epoch_) return false;
+    at.has_second_writer = false;
+    set_writer(at, {thread, place, memory_operation::store});
+    return true;
+  }
+  // Whether a further load of the word by any thread of the block would make no difference: threads of two
+  // warps have read what was written before this epoch.
+  bool is_known(std::size_t offset) const {
+    const cell& at = words_[offset / 4];
+    return !at.in_bytes && at.read_in == epoch_ && at.has_second_reader && at.written_in != epoch_ &&
+           at.written_in >= block_began_;
+  }
 
  private:
   static constexpr unsigned nobody = ~0u;
@@ -60,28 +88,28 @@ class shared_shadow {
   // for each side: a third is in conflict with one of the two, unless it is both.
   struct cell {
     std::uint32_t written_in = 0;  // epoch of the last write
-    std::uint32_t write_turn = 0;  // of the writer's warp
-    std::uint32_t write_place = 0;
     std::uint32_t read_in = 0;
     std::uint32_t read_turn = 0;
     std::uint32_t read_place = 0;  // of the last reader in `read_warp`
     std::uint32_t read_lanes = 0;  // of `read_warp`, since the turn
     std::uint32_t second_place = 0;
-    std::uint16_t writer = 0;
     std::uint16_t reader = 0;  // the last
     std::uint16_t read_warp = 0;
-    std::uint16_t second = 0;  // another thread: atomic writers, or readers of another warp
-    bool atomic = false;
-    bool has_second_writer = false;
+    std::uint16_t second = 0;  // a reader of another warp
     bool has_second_reader = false;
     bool in_bytes = false;  // this word's bytes have cells of their own
+    bool atomic = false;
+    bool has_second_writer = false;  // of atomic ones
+    std::uint16_t writer = 0;
     std::uint16_t second_writer = 0;
+    std::uint16_t plain_writer = 0;
+    std::uint32_t write_turn = 0;  // of the writer's warp
+    std::uint32_t write_place = 0;
     std::uint32_t second_write_place = 0;
     // The last plain write, which an atomic that follows does not make good.
     std::uint32_t plain_in = 0;
     std::uint32_t plain_turn = 0;
     std::uint32_t plain_place = 0;
-    std::uint16_t plain_writer = 0;
   };
 
   std::optional<shared_conflict> note(cell& at, const shared_access& access);
@@ -89,6 +117,7 @@ class shared_shadow {
   std::optional<shared_conflict> conflict_with_readers(const cell& at, const shared_access& access) const;
   void add_reader(cell& at, const shared_access& access);
   void add_writer(cell& at, const shared_access& access);
+  void set_writer(cell& at, const shared_access& access);
 
   std::vector<cell> words_, bytes_;
   std::vector<std::uint8_t> ignored_;  // by word
@@ -100,5 +129,46 @@ class shared_shadow {
   std::array<std::uint32_t, warp_lanes> seen_by_all_{};
   std::vector<std::array<std::array<std::uint32_t, warp_lanes>, warp_lanes>> seen_{warp_lanes};
 };
+
+inline void shared_shadow::add_reader(cell& at, const shared_access& access) {
+  const unsigned warp = access.thread / warp_lanes;
+  const std::uint32_t lane = 1u << access.thread % warp_lanes;
+  if (at.read_in != epoch_) {
+    at.read_in = epoch_;
+    at.read_warp = static_cast<std::uint16_t>(warp);
+    at.read_turn = turn_[warp];
+    at.read_lanes = 0;
+    at.has_second_reader = false;
+  }
+  if (at.read_warp != warp) {
+    at.has_second_reader = true;
+    at.second = static_cast<std::uint16_t>(access.thread);
+    at.second_place = access.place;
+    return;
+  }
+  // Readers before a __syncwarp() of all lanes need not be remembered: what comes is ordered behind them.
+  // Behind one of some lanes the older turn stays, which may miss a race, and never invents one.
+  if (at.read_turn < seen_by_all_[warp]) {
+    at.read_turn = turn_[warp];
+    at.read_lanes = 0;
+  }
+  at.read_lanes |= lane;
+  at.reader = static_cast<std::uint16_t>(access.thread);
+  at.read_place = access.place;
+}
+
+inline void shared_shadow::set_writer(cell& at, const shared_access& access) {
+  const bool atomic = access.operation == memory_operation::atomic;
+  at.written_in = epoch_;
+  at.write_turn = turn_[access.thread / warp_lanes];
+  at.writer = static_cast<std::uint16_t>(access.thread);
+  at.write_place = access.place;
+  at.atomic = atomic;
+  if (atomic) return;
+  at.plain_in = epoch_;
+  at.plain_turn = at.write_turn;
+  at.plain_place = access.place;
+  at.plain_writer = at.writer;
+}
 
 }  // namespace lab::emulator

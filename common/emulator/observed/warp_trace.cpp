@@ -96,15 +96,6 @@ void warp_trace::meet(unsigned lanes) {
   for (unsigned left = lanes; left != 0; left &= left - 1) streams_[lowest(left)].push(code);
 }
 
-// Lanes with events that have not been replayed.
-unsigned warp_trace::unfinished() const {
-  unsigned lanes = 0;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    if (at_[lane] < streams_[lane].count) lanes |= bit(lane);
-  }
-  return lanes;
-}
-
 unsigned warp_trace::full_streams() const {
   unsigned lanes = 0;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -116,13 +107,16 @@ unsigned warp_trace::full_streams() const {
 void warp_trace::replay(unsigned warp, unsigned to_come, site_table& sites) {
   depth_ = depths_.data() + warp * warp_lanes;
   warp_ = warp;
+  active_ = meeting_ = 0;
+  look_at(all_lanes);
   // What a lane that goes on does next is not known once its stream is empty, and it could be what comes
   // first.
-  for (unsigned active = unfinished(); active != 0 && (to_come & ~active) == 0; active = unfinished()) {
-    if (pass_meetings(active)) continue;
+  while (active_ != 0 && (to_come & ~active_) == 0) {
+    if (meeting_ != 0 && pass_meetings()) continue;
     std::uint64_t bound = no_order;
-    const unsigned group = select(active, bound);
+    const unsigned group = select(bound);
     perform(group, common_run(group, bound), sites);
+    look_at(group);
   }
   keep_rest();
 }
@@ -143,63 +137,73 @@ void warp_trace::keep_rest() {
 }
 
 // Lets lanes whose next event is a meeting go on if all of its lanes are there; true if any did.
-bool warp_trace::pass_meetings(unsigned active) {
-  bool any = false;
-  for (unsigned left = active; left != 0; left &= left - 1) {
+bool warp_trace::pass_meetings() {
+  unsigned passed = 0;
+  for (unsigned left = meeting_; left != 0; left &= left - 1) {
     const unsigned lane = lowest(left);
     const std::uint32_t code = streams_[lane].codes[at_[lane]];
-    if (kind_of(code) != event::meeting) continue;
     const unsigned lanes = meetings_[place_of(code)];
-    bool all_there = (lanes & ~active) == 0;
-    for (unsigned others = lanes & active; others != 0 && all_there; others &= others - 1) {
+    bool all_there = (lanes & ~meeting_) == 0;
+    for (unsigned others = lanes & meeting_; others != 0 && all_there; others &= others - 1) {
       all_there = streams_[lowest(others)].codes[at_[lowest(others)]] == code;
     }
     if (!all_there) continue;
-    for (unsigned others = lanes; others != 0; others &= others - 1) ++at_[lowest(others)];
-    active &= ~lanes;
-    left &= active | bit(lane);
-    any = true;
+    passed |= lanes;
+    left &= ~lanes | bit(lane);
   }
-  return any;
+  for (unsigned left = passed; left != 0; left &= left - 1) ++at_[lowest(left)];
+  look_at(passed);
+  return passed != 0;
 }
 
-// The smallest goes first: the deepest call, in it the lowest place; a return last of its function.
-std::uint64_t warp_trace::order_of(unsigned lane) const {
-  const std::uint32_t code = streams_[lane].codes[at_[lane]];
-  const std::uint64_t depth = std::uint64_t{255} - depth_[lane];
-  if (kind_of(code) == event::meeting) return no_order;
-  const std::uint32_t place = kind_of(code) == event::leave ? site_table::offset_limit : place_of(code);
-  return depth << 32 | place;
+// Notes what the lanes do next. First goes the deepest call, in it the lowest place; a return last of its
+// function.
+void warp_trace::look_at(unsigned lanes) {
+  active_ |= lanes;
+  meeting_ &= ~lanes;
+  for (unsigned left = lanes; left != 0; left &= left - 1) {
+    const unsigned lane = lowest(left);
+    const lane_stream& stream = streams_[lane];
+    const std::uint32_t at = at_[lane];
+    if (at >= stream.count) {
+      active_ &= ~bit(lane);
+      next_[lane] = {no_order, 0};
+      continue;
+    }
+    const std::uint32_t code = stream.codes[at];
+    if (kind_of(code) == event::meeting) {
+      meeting_ |= bit(lane);
+      next_[lane] = {no_order, code};
+      continue;
+    }
+    const std::uint64_t depth = std::uint64_t{255} - depth_[lane];
+    const std::uint32_t place = kind_of(code) == event::leave ? site_table::offset_limit : place_of(code);
+    const packed_access manner = kind_of(code) == event::access ? manner_of(stream.accesses[at]) : 0;
+    next_[lane] = {depth << 32 | place, std::uint64_t{code} << 32 | manner};
+  }
 }
 
 // The lanes that go first together. `bound` is the order of the first of the others.
-unsigned warp_trace::select(unsigned active, std::uint64_t& bound) const {
+unsigned warp_trace::select(std::uint64_t& bound) const {
   std::uint64_t first = no_order;
+  for (unsigned left = active_; left != 0; left &= left - 1)
+    first = std::min(first, next_[lowest(left)].order);
   unsigned group = 0;
-  for (unsigned left = active; left != 0; left &= left - 1) {
-    const unsigned lane = lowest(left);
-    const std::uint64_t order = order_of(lane);
-    if (order < first) {
-      bound = first;
-      first = order;
-      group = bit(lane);
-    } else if (order == first) {
-      group |= bit(lane);
+  std::uint64_t others = no_order;
+  for (unsigned left = active_; left != 0; left &= left - 1) {
+    const std::uint64_t order = next_[lowest(left)].order;
+    if (order == first) {
+      group |= bit(lowest(left));
     } else {
-      bound = std::min(bound, order);
+      others = std::min(others, order);
     }
   }
+  bound = others;
   // Equal orders are not yet equal events: a block begins where a call returns to, say.
-  const unsigned lane = lowest(group);
-  const std::uint32_t code = streams_[lane].codes[at_[lane]];
-  const packed_access manner = manner_of(streams_[lane].accesses[at_[lane]]);
+  const std::uint64_t what = next_[lowest(group)].what;
   unsigned same = 0;
   for (unsigned left = group; left != 0; left &= left - 1) {
-    const lane_stream& stream = streams_[lowest(left)];
-    const std::uint32_t at = at_[lowest(left)];
-    const bool equal = stream.codes[at] == code &&
-                       (kind_of(code) != event::access || manner_of(stream.accesses[at]) == manner);
-    if (equal) same |= bit(lowest(left));
+    if (next_[lowest(left)].what == what) same |= bit(lowest(left));
   }
   if (same != group) bound = first;
   return same;
@@ -208,20 +212,34 @@ unsigned warp_trace::select(unsigned active, std::uint64_t& bound) const {
 // How many events the lanes of the group have in common before one of the others would go first.
 std::uint32_t warp_trace::common_run(unsigned group, std::uint64_t bound) const {
   const unsigned leader = lowest(group);
+  const bool is_alone = bound == no_order && group == all_lanes;
   const std::uint32_t* const codes = streams_[leader].codes + at_[leader];
-  std::uint32_t length = streams_[leader].count - at_[leader];
-  for (unsigned left = group & (group - 1); left != 0; left &= left - 1) {
-    const unsigned lane = lowest(left);
-    length = std::min(length, streams_[lane].count - at_[lane]);
-    length = common_length(codes, streams_[lane].codes + at_[lane], length);
-  }
-  if (bound == no_order && group == all_lanes) return std::max(1u, length);
   const std::uint64_t depth = (std::uint64_t{255} - depth_[leader]) << 32;
+  std::uint32_t longest = streams_[leader].count - at_[leader];
+  for (unsigned left = group & (group - 1); left != 0; left &= left - 1)
+    longest = std::min(longest, streams_[lowest(left)].count - at_[lowest(left)]);
+  // In pieces, since lanes that diverge often have little in common.
   std::uint32_t run = 1;
-  // Calls and meetings change who goes first, so they end a run.
-  while (run < length && kind_of(codes[run - 1]) <= event::access && kind_of(codes[run]) <= event::access &&
-         (depth | place_of(codes[run])) < bound) {
-    ++run;
+  for (std::uint32_t piece = is_alone ? longest : 4; run < longest; piece *= 2) {
+    std::uint32_t end = std::min(longest, run + piece);
+    if (!is_alone) {
+      // Calls and meetings change who goes first, so they end a run.
+      const auto goes_on = [&](std::uint32_t at) {
+        return kind_of(codes[at - 1]) <= event::access && kind_of(codes[at]) <= event::access &&
+               (depth | place_of(codes[at])) < bound;
+      };
+      std::uint32_t at = run;
+      while (at < end && goes_on(at)) ++at;
+      end = at;
+    }
+    const std::uint32_t wanted = end - run;
+    std::uint32_t length = wanted;
+    for (unsigned left = group & (group - 1); left != 0 && length != 0; left &= left - 1) {
+      const unsigned lane = lowest(left);
+      length = common_length(codes + run, streams_[lane].codes + at_[lane] + run, length);
+    }
+    run += length;
+    if (length < wanted || wanted < piece) break;
   }
   return run;
 }
@@ -236,38 +254,44 @@ void warp_trace::perform(unsigned group, std::uint32_t length, site_table& sites
     for (unsigned lane = 0; lane < warp_lanes; ++lane) at_[lane] += length;
     return;
   }
+  const std::uint32_t lanes = count_of(group);
   for (std::uint32_t number = 0; number < length; ++number) {
-    const std::uint32_t code = streams_[leader].codes[at_[leader]];
-    packed_access accesses[warp_lanes];
-    for (unsigned left = group; left != 0; left &= left - 1) {
-      const unsigned lane = lowest(left);
-      accesses[lane] = streams_[lane].accesses[at_[lane]];
-      if (kind_of(code) == event::call) ++depth_[lane];
-      if (kind_of(code) == event::leave && depth_[lane] > 0) --depth_[lane];
-      ++at_[lane];
-    }
-    if (kind_of(code) == event::access) count_access(group, accesses, code, sites);
+    const std::uint32_t code = streams_[leader].codes[begin + number];
     if (kind_of(code) == event::block) {
       site_counters& site = sites[place_of(code)];
       site.executed += 1;
-      site.executed_lanes += count_of(group);
+      site.executed_lanes += lanes;
+    } else if (kind_of(code) == event::access) {
+      packed_access accesses[warp_lanes];
+      for (unsigned left = group; left != 0; left &= left - 1)
+        accesses[lowest(left)] = streams_[lowest(left)].accesses[at_[lowest(left)] + number];
+      count_access(group, accesses, code, sites);
+    } else if (kind_of(code) == event::call) {
+      for (unsigned left = group; left != 0; left &= left - 1) ++depth_[lowest(left)];
+    } else if (kind_of(code) == event::leave) {
+      for (unsigned left = group; left != 0; left &= left - 1)
+        depth_[lowest(left)] -= depth_[lowest(left)] > 0;
     }
   }
+  for (unsigned left = group; left != 0; left &= left - 1) at_[lowest(left)] += length;
 }
 
-// All 32 lanes, side by side: most accesses are affine in the lane, and their cost is known from the first
-// two.
+// All 32 lanes, side by side: the addresses of most accesses are affine in the lane, or in each half of the
+// warp (rows of a tile that is 16 wide), and their cost is known from the first two and the jump between the
+// halves.
 void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites) {
   constexpr std::uint32_t piece = 64;
   const std::uint32_t end = begin + length;
   for (; begin < end; begin += piece) {
     const std::uint32_t count = std::min(piece, end - begin);
-    std::uint64_t step[piece], uneven[piece] = {};
+    std::uint64_t step[piece], jump[piece], uneven[piece] = {};
     const packed_access* before = streams_[0].accesses + begin;
     for (unsigned lane = 1; lane < warp_lanes; ++lane) {
       const packed_access* const here = streams_[lane].accesses + begin;
       if (lane == 1) {
         for (std::uint32_t k = 0; k < count; ++k) step[k] = here[k] - before[k];
+      } else if (lane == warp_lanes / 2) {
+        for (std::uint32_t k = 0; k < count; ++k) jump[k] = here[k] - before[k];
       } else {
         for (std::uint32_t k = 0; k < count; ++k) uneven[k] |= (here[k] - before[k]) ^ step[k];
       }
@@ -281,8 +305,11 @@ void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, sit
         site.executed_lanes += warp_lanes;
       } else if (kind_of(code) == event::access) {
         const packed_access first = streams_[0].accesses[begin + k];
-        if (sink_ == nullptr && uneven[k] == 0 && manner_of(first) == manner_of(first + step[k])) {
-          add(sites[place_of(code)], first, warp_lanes, cost_of_step(first, step[k]));
+        const bool is_affine =
+            uneven[k] == 0 && manner_of(first) == manner_of(first + step[k]) &&
+            manner_of(first) == manner_of(first + (warp_lanes / 2 - 1) * step[k] + jump[k]);
+        if (sink_ == nullptr && is_affine) {
+          add(sites[place_of(code)], first, warp_lanes, cost_of_steps(first, step[k], jump[k]));
         } else {
           packed_access accesses[warp_lanes];
           for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -320,15 +347,17 @@ void warp_trace::count_access(unsigned group, const packed_access* access, std::
   }
 }
 
-const access_cost& warp_trace::cost_of_step(packed_access first, std::uint64_t step) {
+const access_cost& warp_trace::cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump) {
   constexpr std::uintptr_t period = 128;  // 32 banks of 4 bytes, 4 sectors: addresses count modulo this
   const packed_access head = manner_of(first) << address_bits | address_of(first) % period;
-  const std::uint64_t mixed = (head ^ head >> 44 ^ step * 0x9e3779b97f4a7c15u >> 50) * 0x9e3779b97f4a7c15u;
+  const std::uint64_t steps = step * 0x9e3779b97f4a7c15u ^ jump * 0xd6e8feb86659fd93u;
+  const std::uint64_t mixed = (head ^ head >> 44 ^ steps >> 50) * 0x9e3779b97f4a7c15u;
   affine_cost& entry = costs_[mixed >> 52];
-  if (entry.head != head || entry.step != step) {
-    std::uintptr_t address[warp_lanes];
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) address[lane] = address_of(first) + lane * step;
-    entry = {head, step, cost_of(all_lanes, address, manner_of(first))};
+  if (entry.head != head || entry.step != step || entry.jump != jump) {
+    std::uintptr_t address[warp_lanes] = {address_of(first)};
+    for (unsigned lane = 1; lane < warp_lanes; ++lane)
+      address[lane] = address[lane - 1] + (lane == warp_lanes / 2 ? jump : step);
+    entry = {head, step, jump, cost_of(all_lanes, address, manner_of(first))};
   }
   return entry.cost;
 }

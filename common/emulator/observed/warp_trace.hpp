@@ -137,7 +137,11 @@ class warp_trace {
   void set_sink(request_sink* sink) { sink_ = sink; }
   lane_stream& stream(unsigned lane) { return streams_[lane]; }
 
+  // Calls that each thread of the block is in.
+  using call_depths = std::array<std::uint8_t, 1024>;
   void begin_block() { depths_.fill(0); }
+  [[nodiscard]] const call_depths& depths() const { return depths_; }
+  void set_depths(const call_depths& depths) { depths_ = depths; }
   // The lanes of `lanes` have met.
   void meet(unsigned lanes);
   // Lanes whose streams have no room.
@@ -149,26 +153,35 @@ class warp_trace {
  private:
   struct affine_cost {
     packed_access head = 0;  // of lane 0, its address within 128 bytes; 0 is no entry
-    std::uint64_t step = 0;
+    std::uint64_t step = 0;  // from lane to lane
+    std::uint64_t jump = 0;  // from lane 15 to lane 16
     access_cost cost;
   };
 
-  unsigned unfinished() const;
-  bool pass_meetings(unsigned active);
-  unsigned select(unsigned active, std::uint64_t& bound) const;
-  std::uint64_t order_of(unsigned lane) const;
+  // What a lane does next.
+  struct next_event {
+    std::uint64_t order = 0;  // the smallest goes first; none for meetings, and where nothing is left
+    std::uint64_t what = 0;   // code, and manner of an access
+  };
+
+  void look_at(unsigned lanes);
+  bool pass_meetings();
+  unsigned select(std::uint64_t& bound) const;
   std::uint32_t common_run(unsigned group, std::uint64_t bound) const;
   void perform(unsigned group, std::uint32_t length, site_table& sites);
   void perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites);
   void count_access(unsigned group, const packed_access* access, std::uint32_t code, site_table& sites);
-  const access_cost& cost_of_step(packed_access first, std::uint64_t step);
+  const access_cost& cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump);
   void keep_rest();
 
   std::array<lane_stream, warp_lanes> streams_;
   std::array<std::uint32_t, warp_lanes> at_{};  // next event of each lane
-  std::array<std::uint8_t, 1024> depths_{};     // calls that each thread of the block is in
-  std::uint8_t* depth_ = nullptr;               // of the warp that is replayed
-  std::vector<unsigned> meetings_;              // lanes of each
+  std::array<next_event, warp_lanes> next_{};   // in a replay
+  unsigned active_ = 0;                         // lanes with events that have not been replayed
+  unsigned meeting_ = 0;                        // those of them whose next event is a meeting
+  call_depths depths_{};
+  std::uint8_t* depth_ = nullptr;   // of the warp that is replayed
+  std::vector<unsigned> meetings_;  // lanes of each
   std::array<affine_cost, 4096> costs_;
   request_sink* sink_ = nullptr;
   unsigned warp_ = 0;  // that is replayed

@@ -269,13 +269,7 @@ cooperative_launch::cooperative_launch(dim3 grid, bool* possible) {
   before_cooperation = configuration();
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   constexpr std::uint64_t most = 64;
-  if (active_observer != nullptr && blocks > 1) {
-    add_diagnostic(
-        "a cooperative launch of several blocks cannot be observed, because observed blocks run one after "
-        "the "
-        "other; run it without --observe, or with one block");
-    *possible = false;
-  } else if (blocks > most) {
+  if (blocks > most) {
     add_diagnostic(format("a cooperative launch of %llu blocks; the emulator runs %llu at the same time",
                           static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most)));
     *possible = false;
@@ -312,6 +306,11 @@ void grid_barrier::wait(place where) {
   }
   // The last thread of each block to go on waits for the other blocks, for all of its block.
   wait_at_barrier(false, where);
+  if (active_observer != nullptr) {
+    if (current_thread.number == 0) wait_for_all_blocks(where);
+    wait_at_barrier(false, where);
+    return;
+  }
   if (current_thread.number == 0) {
     const unsigned round = round_.load();
     if (++arrived_ == blocks_) {
