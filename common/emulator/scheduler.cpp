@@ -248,9 +248,7 @@ void block_runner::prepare_shared_memory() {
 std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
   launch_ = &launch;
   block_number_ = block_number;
-  const std::uint64_t row = block_number / launch.grid.x;
-  blockIdx = {static_cast<unsigned>(block_number % launch.grid.x), static_cast<unsigned>(row % launch.grid.y),
-              static_cast<unsigned>(row / launch.grid.y)};
+  blockIdx = launch.block_at(block_number);
   blockDim = launch.block;
   gridDim = launch.grid;
   prepare_threads();
@@ -646,11 +644,7 @@ std::string block_runner::describe_endless_loop() const {
   const std::uint64_t blocks = std::uint64_t{launch_->grid.x} * launch_->grid.y * launch_->grid.z;
   const std::uint64_t next = launch_->next_block;
   if (next < blocks) {
-    const std::uint64_t row = next / launch_->grid.x;
-    text += "; block " +
-            text_of(uint3{static_cast<unsigned>(next % launch_->grid.x),
-                          static_cast<unsigned>(row % launch_->grid.y),
-                          static_cast<unsigned>(row / launch_->grid.y)}) +
+    text += "; block " + text_of(launch_->block_at(next)) +
             " and those behind it start when earlier ones have ended";
   }
   return text;

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "harness/device/conversation.hpp"
+#include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/worker.hpp"
 
@@ -67,6 +68,13 @@ call parse(int argc, char** argv) {
   return result;
 }
 
+void serve(lab::worker& worker) {
+  const auto request = nlohmann::json::parse(lab::conversation::request(), nullptr, false);
+  nlohmann::json reply = worker.answer(request);
+  if (request.is_object()) reply["id"] = request.value("id", "");
+  lab::conversation::say(reply);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,9 +82,10 @@ int main(int argc, char** argv) {
     const call asked = parse(argc, argv);
     lab::check_registry();
     check_own_stages();
-    lab::worker worker(asked.device);
+    lab::worker worker(asked.device, {.begins = lab::conversation::say_sampling_begins,
+                                      .ended = lab::conversation::say_sampling_ended});
     if (asked.serve) {
-      worker.serve();
+      serve(worker);
       std::fflush(stdout);
       // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().
       _exit(0);

@@ -34,11 +34,11 @@ failure_record launch_failure(const cuda_error& error, failure_kind kind) {
 }
 
 bool shows_drift(pattern kind) {
-  return kind == pattern::spikes;
+  return kind == pattern::spikes || kind == pattern::wide;
 }
 bool shows_leaks(pattern kind) {
   return kind == pattern::nonfinite || kind == pattern::infinite || kind == pattern::negative_infinity ||
-         kind == pattern::positive_infinity;
+         kind == pattern::positive_infinity || kind == pattern::gaps;
 }
 
 // Launches on one input after which a nondeterministic stage must have shown that it is.
@@ -47,13 +47,14 @@ constexpr int max_repetitions = 20;
 // On a GPU code that is loaded at its first launch, and local memory, are not told from what the stage keeps.
 constexpr std::size_t kept_by_the_driver = emulated ? 0 : std::size_t{64} << 20;
 
-// The order of a block's threads, for as long as this lives.
+// The order of a block's threads and of a grid's blocks, for as long as this lives.
 class thread_order {
  public:
 #if LAB_EMULATED
   explicit thread_order(bool reversed) : before_(emulator::configuration()) {
     emulator::options wanted = before_;
     wanted.reverse = before_.reverse != reversed;
+    wanted.reverse_blocks = before_.reverse_blocks != reversed;
     emulator::configure(wanted);
   }
   ~thread_order() {
@@ -134,7 +135,7 @@ std::string trial_name(const parameter_values& parameters, const launch_setup& s
   text += std::string("input=") + to_string(setup.input) + " seed=" + std::to_string(setup.seed);
   if (setup.fill != memory_fill::ones)
     text += std::string(", ") + memory_fill_names[static_cast<int>(setup.fill)];
-  if (setup.reversed) text += ", last thread first";
+  if (setup.reversed) text += ", last block and thread first";
   return text;
 }
 

@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "harness/device/measure.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
@@ -12,14 +14,13 @@ namespace lab {
 // Answers requests on one device. `device_index` counts CUDA devices; the emulator has only 0.
 class worker {
  public:
-  explicit worker(int device_index) : device_index_(device_index) {}
+  // Of `announce` only begins and ended are used.
+  explicit worker(int device_index, sample_hooks announce = {})
+      : device_index_(device_index), announce_(std::move(announce)) {}
 
   // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
   // this process's last word.
   answer_record answer(const nlohmann::json& request);
-
-  // Answers the request that came with the start of the process.
-  void serve();
 
  private:
   answer_record dispatch(const nlohmann::json& request);
@@ -30,6 +31,7 @@ class worker {
   void select_device();
 
   int device_index_;
+  sample_hooks announce_;
   bool device_selected_ = false;
   bool at_stage_ = false;  // from here on, what goes wrong is the stage's doing unless it says otherwise
 };
