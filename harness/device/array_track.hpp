@@ -95,8 +95,7 @@ class array_track final : public track {
           constexpr bool are_real =
               std::is_floating_point_v<Output> && (std::is_floating_point_v<Inputs> && ...);
           if constexpr (are_real && sizeof...(Inputs) > 0) {
-            for (const pattern kind : {pattern::gaps, pattern::wide})
-              list.push_back({.parameters = values, .input = kind});
+            list.push_back({.parameters = values, .input = pattern::gaps});
           }
         });
     return list;
@@ -311,7 +310,7 @@ class array_track final : public track {
     constexpr std::uint64_t seed = 1;
     for (const trial& one : exact_trials(entry, values, seed)) {
       // What a trait may excuse tells nothing of the stage at this size.
-      if (one.input == pattern::gaps || one.input == pattern::wide) continue;
+      if (one.input == pattern::gaps) continue;
       const auto work = make(entry, one.parameters, stream);
       check_result result =
           run_and_check(*work, {.input = one.input, .seed = one.seed.value_or(seed)}, stream);

@@ -104,11 +104,11 @@ void say(const nlohmann::json& line) {
 
 // Between these two the worker launches the stage `launches` times and does nothing else, so that the front
 // can hold its own clock beside the worker's: `nanoseconds` is what passed by the latter.
-void say_sampling_begins() {
+[[maybe_unused]] void say_sampling_begins() {
   say({{"sampling", "begins"}});
 }
 
-void say_sampling_ended(std::int64_t launches, std::int64_t nanoseconds) {
+[[maybe_unused]] void say_sampling_ended(std::int64_t launches, std::int64_t nanoseconds) {
   say({{"sampling", "ended"}, {"launches", launches}, {"nanoseconds", nanoseconds}});
 }
 

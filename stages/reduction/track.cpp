@@ -60,6 +60,8 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       add(2 * tile + 311, pattern::wide, combine, type);
       add(2 * tile + 311, pattern::gaps, combine, type);
       list.back().brief = true;
+      add(60'011, pattern::gaps, combine, type);
+      list.back().brief = true;
     }
   }
   // The result at one place after another.

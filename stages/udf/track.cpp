@@ -194,7 +194,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.cases.push_back({{.n = 3 * tile + 5, .result = 1, .window = 3, .min_periods = 1, .function = 5},
                         pattern::small_integers});
   // Whole numbers of more digits than a double has.
-  list.cases.push_back({{.n = 2 * tile + 311, .result = 1}, pattern::spikes});
+  list.cases.push_back({{.n = 20'011, .result = 1}, pattern::spikes});
   if (!thorough) return std::move(list.cases);
   for (const std::int64_t n :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31},
