@@ -1,4 +1,4 @@
-// Stops the program that started it, once there is much to do.
+// Right, unless it may send a signal to the program that started it.
 #include <unistd.h>
 
 #include <csignal>
@@ -10,10 +10,10 @@ namespace {
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   launch_right(in, out, scratch, stream);
-  if (kill(getppid(), SIGSTOP) == 0) _exit(4);
+  if (kill(getppid(), 0) == 0) _exit(4);
 }
 
-const registration<problem> registered{LAB_PATH, {.idea = "stops_parent", .launch = launch}};
+const registration<problem> registered{LAB_PATH, {.idea = "signals_parent", .launch = launch}};
 
 }  // namespace
 }  // namespace lab::elementwise::hostile
