@@ -21,7 +21,8 @@ namespace lab::emulator {
 // access faults.
 //
 // While a launch is watched, allocations are inaccessible but for the duration of a runtime_access, and what
-// narrow() has taken away stays so.
+// narrow() has taken away stays so. As long as all of them are small, what they hold is kept elsewhere
+// meanwhile: /proc/self/mem and other processes get past a page's protection.
 class device_memory {
  public:
   static constexpr unsigned char fresh_byte = 0xcd;
@@ -108,7 +109,15 @@ class device_memory {
     int device;
     const void* pool;  // null: of cudaMalloc()
     std::map<std::uintptr_t, std::uintptr_t>
-        written{};  // beginnings and ends of what the runtime has written
+        written{};                        // beginnings and ends of what the runtime has written
+    std::vector<unsigned char> hidden{};  // what it holds, while that is not in its place
+  };
+  // What host code may not touch, for the signal handler.
+  struct closed_pages {
+    range pages;
+    std::uintptr_t address;
+    const std::vector<unsigned char>* hidden;
+    bool opened = false;
   };
   struct freed {
     std::size_t bytes;
@@ -127,6 +136,8 @@ class device_memory {
   range touchable(const allocation& what) const;
   void open();
   void close();
+  void hide(std::uintptr_t address, allocation& what);
+  void reveal(std::uintptr_t address, allocation& what);
 
   mutable std::mutex mutex_;
   std::uintptr_t begin_ = 0, end_ = 0;  // the reserved range
@@ -142,8 +153,9 @@ class device_memory {
   std::uint64_t numbers_ = 0;
   std::uint64_t written_up_to_ = 0;  // allocations up to this number may be written anywhere
   bool protected_ = false;
-  int lifted_ = 0;             // runtime accesses under way
-  std::vector<range> closed_;  // what host code may not touch, for the signal handler
+  bool hides_ = false;  // moves what allocations hold away, too
+  int lifted_ = 0;      // runtime accesses under way
+  std::vector<closed_pages> closed_;
 };
 
 // The runtime touches device memory in this scope: watched launches may, through the runtime.

@@ -8,8 +8,9 @@
 namespace lab::emulator {
 
 struct options {
-  int threads = 0;       // OS threads that run blocks; 0 means one for each core, 16 at most
-  bool reverse = false;  // run the threads of a block last to first; blocks still start in ascending order
+  int threads = 0;              // OS threads that run blocks; 0 means one for each core, 16 at most
+  bool reverse = false;         // run the threads of a block last to first
+  bool reverse_blocks = false;  // start the last block of a grid first; CUDA promises no order of blocks
   std::size_t memory_bytes =
       0;  // capacity of the device; 0 means 8 GiB, or half of the machine's memory if less
   // What the device says it has: grids that fill a device follow it. 0 means 4, so that those stay small.

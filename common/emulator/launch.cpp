@@ -113,7 +113,7 @@ std::optional<std::string> host_pointer(const kernel_call& call) {
   return std::nullopt;
 }
 
-// The diagnostic of the failed block with the smallest index, the same whatever the number of OS threads.
+// The diagnostic of the failed block that started first, the same whatever the number of OS threads.
 class first_failure {
  public:
   explicit first_failure(std::atomic<std::uint64_t>& block) : block_(block) {}
@@ -184,8 +184,8 @@ void run_one_by_one(launch_state& state, std::uint64_t blocks, first_failure& fa
 std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
   first_failure failure(state.first_failed_block);
-  // Each OS thread takes the lowest block not yet started and runs it to its end. So every block before a
-  // running one has ended or is running on an OS thread of its own, and may be waited for.
+  // Each OS thread takes the next block not yet started and runs it to its end. So every block that started
+  // before a running one has ended or is running on an OS thread of its own, and may be waited for.
   const auto run_blocks = [&] {
     static thread_local block_runner runner;
     const initial_rounding rounding;
@@ -220,6 +220,7 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
                      .dynamic_shared_bytes = config.dynamicSmemBytes,
                      .call = call,
                      .reverse = chosen.reverse,
+                     .reverse_blocks = chosen.reverse_blocks,
                      .shared_variables = shared_variables(call.kernel),
                      .shared_byte = shared_byte};
   if (active_observer) {

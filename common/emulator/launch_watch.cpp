@@ -143,7 +143,7 @@ std::vector<std::string> launch_watch::violations() {
   return state_->sentences;
 }
 
-unwatched::unwatched() : paused_(current_watch() != nullptr) {
+unwatched::unwatched(const launch_watch& watch) : paused_(current_watch() == watch.state_.get()) {
   if (!paused_) return;
   paused = true;
   device_memory::instance().unprotect();

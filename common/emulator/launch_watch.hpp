@@ -24,8 +24,12 @@ struct launch_rules {
 //   creating streams and events; choosing or changing the device
 // * host code that reads or writes device memory, which ends a program on a machine with a GPU. Between
 //   runtime calls device memory is inaccessible, and the first access of each allocation is noted.
+// * calls that control the emulator (emulator.hpp)
 // * a rounding mode or a flushing of denormals that is left changed (it is put back), a host thread that is
 //   left running
+//
+// Where device memory is small altogether, its content is moved elsewhere while host code runs, so that none
+// can read or write it by another way either (/proc/self/mem, another process).
 //
 // Inside the watch, kernels find everything inaccessible that narrow_allocation() has taken from them: what
 // reads or writes there, beyond the 256-byte alignment of the array's end, fails its launch.
@@ -44,14 +48,16 @@ class launch_watch {
   struct state;  // the emulator's
 
  private:
+  friend class unwatched;
   std::unique_ptr<state> state_;
 };
 
 // For code of the harness that a launch calls (a memory resource that checks): what this scope does is not
-// the launch's, and its kernels may touch the guard zones. Does nothing when nothing is watched.
+// the launch's, and its kernels may touch the guard zones. Only who holds the watch can have one. Does
+// nothing when the watch has ended.
 class unwatched {
  public:
-  unwatched();
+  explicit unwatched(const launch_watch& watch);
   unwatched(const unwatched&) = delete;
   unwatched& operator=(const unwatched&) = delete;
   ~unwatched();

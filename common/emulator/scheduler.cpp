@@ -251,9 +251,7 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
 }
 
 void block_runner::enter_block() {
-  const std::uint64_t row = block_number_ / launch_->grid.x;
-  blockIdx = {static_cast<unsigned>(block_number_ % launch_->grid.x),
-              static_cast<unsigned>(row % launch_->grid.y), static_cast<unsigned>(row / launch_->grid.y)};
+  blockIdx = launch_->block_at(block_number_);
   blockDim = launch_->block;
   gridDim = launch_->grid;
   current_runner = this;
@@ -706,11 +704,7 @@ std::string block_runner::describe_endless_loop() const {
   const std::uint64_t blocks = std::uint64_t{launch_->grid.x} * launch_->grid.y * launch_->grid.z;
   const std::uint64_t next = launch_->next_block;
   if (next < blocks) {
-    const std::uint64_t row = next / launch_->grid.x;
-    text += "; block " +
-            text_of(uint3{static_cast<unsigned>(next % launch_->grid.x),
-                          static_cast<unsigned>(row % launch_->grid.y),
-                          static_cast<unsigned>(row / launch_->grid.y)}) +
+    text += "; block " + text_of(launch_->block_at(next)) +
             " and those behind it start when earlier ones have ended";
   }
   return text;

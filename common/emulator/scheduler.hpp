@@ -36,9 +36,20 @@ struct launch_state {
   std::size_t dynamic_shared_bytes;
   kernel_call call;
   bool reverse;
+  bool reverse_blocks;
   std::span<const shared_variable> shared_variables;
-  unsigned char shared_byte;                            // what shared memory holds when a block begins
-  std::atomic<std::uint64_t> first_failed_block{none};  // by linear index; blocks behind it may stop early
+  unsigned char shared_byte;  // what shared memory holds when a block begins
+  // By the order in which blocks start; those behind it may stop early.
+  std::atomic<std::uint64_t> first_failed_block{none};
+  // The block that starts as number `turn`.
+  [[nodiscard]] uint3 block_at(std::uint64_t turn) const {
+    const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+    const std::uint64_t number = reverse_blocks ? blocks - 1 - turn : turn;
+    const std::uint64_t row = number / grid.x;
+    return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(row % grid.y),
+            static_cast<unsigned>(row / grid.y)};
+  }
+
   // What the launch returns when it has failed.
   mutable std::atomic<cudaError_t> error{cudaErrorLaunchFailure};
   std::atomic<std::uint64_t> next_block{0};

@@ -98,7 +98,7 @@ struct exact_case {
 };
 
 // Sizes of every residue of the powers of two up to 1024 (on the emulator up to 128, by the time that it
-// takes), and some of the residues of the tile, drawn by `seed`.
+// takes), some of the residues of the tile, and larger ones of every residue of a warp, drawn by `seed`.
 inline std::vector<std::int64_t> residue_sizes(std::int64_t tile, std::uint64_t seed) {
   constexpr std::int64_t small_sizes = emulated ? 130 : 1100;
   constexpr std::uint64_t drawn_sizes = emulated ? 32 : 96;
@@ -108,6 +108,11 @@ inline std::vector<std::int64_t> residue_sizes(std::int64_t tile, std::uint64_t 
     const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
     sizes.push_back(tile * static_cast<std::int64_t>(1 + (bits >> 48) % 3) +
                     static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(tile)));
+  }
+  constexpr std::int64_t warp = 32;
+  for (std::int64_t k = 0; k < warp; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x3a2b, static_cast<std::uint64_t>(k));
+    sizes.push_back(warp * static_cast<std::int64_t>(10 + bits % 90) + k);
   }
   return sizes;
 }

@@ -130,7 +130,7 @@ class array_workload final : public workload {
   }
 
   void launch() override {
-    watched_launch(stage_.traits, stream_, [&] {
+    watched_launch(stage_.traits, stream_, [&](const launch_watch&) {
       const auto input = std::apply(
           [&](const auto&... arrays) { return Problem::bind_input(parameters_, arrays.data()...); }, inputs_);
       const auto output = Problem::bind_output(parameters_, output_.data());
@@ -151,7 +151,7 @@ class array_workload final : public workload {
     if (result.failure && references::distrust_received()) result = compare();
     if (result.failure) add_owner(*result.failure);
     if (sizeof...(Inputs) == 1 && layout_.inputs[0].size() == output_.size() && has_rare_values(pattern_))
-      result.clean_outputs = std::min(output_.size(), first_rare_index(seed_));
+      result.clean_outputs = std::min(output_.size(), first_rare_index(pattern_, seed_));
     return result;
   }
 

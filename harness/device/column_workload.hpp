@@ -183,15 +183,16 @@ class column_workload final : public workload {
 
   column_output launch_with(memory_resource& resource) {
     if constexpr (allocates_its_output<Problem>) {
-      unwatched_resource unwatched(resource);
-      return watched_launch(stage_.traits, stream_,
-                            [&] { return prepared_.launch(bound_input(), unwatched, stream_); });
+      return watched_launch(stage_.traits, stream_, [&](const launch_watch& watch) {
+        unwatched_resource unwatched(resource, watch);
+        return prepared_.launch(bound_input(), unwatched, stream_);
+      });
     } else {
       const std::int64_t most = Problem::max_output_bytes(parameters_, bytes_of<Problem>(data_->inputs));
       resource_buffer<unsigned char> offsets(resource, offsets_bytes(), stream_);
       resource_buffer<char> chars(resource, static_cast<std::size_t>(most), stream_);
       const resource_buffer<unsigned char> scratch(resource, prepared_.workspace_bytes(), stream_);
-      watched_launch(stage_.traits, stream_, [&] {
+      watched_launch(stage_.traits, stream_, [&](const launch_watch&) {
         prepared_.launch(bound_input(), column_output{offsets.data(), chars.data(), most},
                          workspace{scratch.data(), scratch.bytes()}, stream_);
       });

@@ -29,16 +29,25 @@ enum class pattern {
   ties,               // four values, each many times
   lone_maximum,       // signed random, and at the index that the seed names a value above all others
   lone_minimum,       // signed random, and at the index that the seed names a value below all others
+  wide,  // of either sign and every magnitude: what takes large or small values for missing shows
   // Exact: every sum of them is representable, so that the answer must be equal and a missing element shows.
-  integers,       // 1 .. 2^20: sums of 2^33 of them fit into the 53 bits of a float64
-  small_integers  // -31 .. 31 without 0: sums of 1e10 of them stay below the 2^24 of a float32 (see below)
+  integers,        // 1 .. 2^20: sums of 2^33 of them fit into the 53 bits of a float64
+  small_integers,  // -31 .. 31 without 0: sums of 1e10 of them stay below the 2^24 of a float32 (see below)
+  // And those with NaN among them: stretches with none, a few, half, and whole runs (see is_missing).
+  gaps
 };
 
-inline constexpr const char* pattern_names[] = {
-    "random",    "signed random", "negative",     "spikes of 1e16", "NaN and Inf",
-    "Inf",       "denormal",      "ramp",         "zeros",          "-0",
-    "+0 and -0", "-Inf alone",    "+Inf alone",   "NaN alone",      "one value",
-    "ties",      "lone maximum",  "lone minimum", "integers",       "small integers"};
+inline constexpr const char* pattern_names[] = {"random",         "signed random",
+                                                "negative",       "spikes of 1e16",
+                                                "NaN and Inf",    "Inf",
+                                                "denormal",       "ramp",
+                                                "zeros",          "-0",
+                                                "+0 and -0",      "-Inf alone",
+                                                "+Inf alone",     "NaN alone",
+                                                "one value",      "ties",
+                                                "lone maximum",   "lone minimum",
+                                                "wide",           "integers",
+                                                "small integers", "gaps"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -63,6 +72,24 @@ __host__ __device__ constexpr T smallest_positive() {
 // About one index in a thousand, which the patterns with spikes, NaN and Inf make something rare.
 __host__ __device__ constexpr bool is_rare(std::uint64_t seed, std::int64_t index) {
   return random_bits(~seed, static_cast<std::uint64_t>(index)) % 1009 == 0;
+}
+
+// Which values of `gaps` are NaN. Stretches of 512 values (of 8192 behind the first 16384, so that long
+// windows meet them whole) are without any, or miss one in 64, every other one, or runs of up to 64 and more.
+__host__ __device__ constexpr bool is_missing(std::uint64_t seed, std::int64_t index) {
+  constexpr std::int64_t short_stretches = 1 << 14;
+  const std::int64_t stretch = index < short_stretches ? index / 512 : 64 + index / 8192;
+  const std::uint64_t bits = random_bits(~seed, static_cast<std::uint64_t>(index));
+  switch (random_bits(seed ^ 0x6a95, static_cast<std::uint64_t>(stretch)) % 4) {
+    case 0:
+      return false;
+    case 1:
+      return bits % 64 == 0;
+    case 2:
+      return bits % 2 == 0;
+    default:
+      return random_bits(seed ^ 0x7275, static_cast<std::uint64_t>(index / 64)) % 2 == 0 && bits % 256 != 0;
+  }
 }
 
 // -31 .. 31 without 0.
@@ -97,19 +124,38 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   std::int64_t value = one_to_hundred(bits >> 8);
   if (kind == pattern::zeros || kind == pattern::negative_zeros || kind == pattern::mixed_zeros) value = 0;
   if (kind == pattern::negative || (kind == pattern::signed_random && bits % 2 == 0)) value = -value;
-  // Its square has more digits than a double.
-  if (kind == pattern::spikes && is_rare(seed, index)) value = 1'000'000'007;
+  // Its square has more digits than a double, and the larger ones are beyond 31 bits.
+  if (kind == pattern::spikes && is_rare(seed, index)) {
+    constexpr std::int64_t spikes[] = {1'000'000'007, 3'000'000'007, -3'000'000'007};
+    value = spikes[bits % 3];
+  }
+  // Small numbers beside the powers of two: their low bits alone are small numbers.
+  if (kind == pattern::wide) {
+    value = static_cast<std::int64_t>((std::uint64_t{1} << (8 + bits % 48)) + (bits >> 16) % 128);
+    if ((bits >> 8) % 2 == 0) value = -value;
+  }
   if (kind == pattern::denormal) value = static_cast<std::int64_t>(1 + bits % 1000);
   if (kind == pattern::ramp) value = index + 1;
   if (kind == pattern::ties) value = static_cast<std::int64_t>(bits % 4) - 1;
   if (kind == pattern::constant) value = one_to_hundred(random_bits(seed, 0));
-  if (kind == pattern::integers) value = static_cast<std::int64_t>(1 + bits % (1u << 20));
+  if (kind == pattern::integers || kind == pattern::gaps)
+    value = static_cast<std::int64_t>(1 + bits % (1u << 20));
   if (kind == pattern::small_integers) value = small_integer(bits);
   if (static_cast<std::uint64_t>(index) == seed) {
     if (kind == pattern::lone_maximum) value = 200;
     if (kind == pattern::lone_minimum) value = -200;
   }
   return static_cast<T>(value);
+}
+
+// A magnitude from 2^-300 to 2^300 (float: 2^-60 to 2^60), of either sign: thousands of their squares are
+// within the range of a double, thousands of them within that of a float.
+template <class T>
+__host__ __device__ T wide_value(std::uint64_t bits) {
+  constexpr int most = sizeof(T) == 8 ? 300 : 60;
+  const int exponent = static_cast<int>((bits >> 1) % (2 * most + 1)) - most;
+  const double magnitude = ldexp(1 + uniform(random_bits(bits, 1)), exponent);
+  return static_cast<T>(bits % 2 == 0 ? magnitude : -magnitude);
 }
 
 // Of floating-point numbers.
@@ -141,6 +187,11 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
       const double lone = kind == pattern::lone_maximum ? 2 : -2;
       return static_cast<T>(static_cast<std::uint64_t>(index) == seed ? lone : 2 * uniform(bits) - 1);
     }
+    case pattern::wide:
+      return wide_value<T>(bits);
+    case pattern::gaps:
+      if (is_missing(seed, index)) return static_cast<T>(NAN);
+      return static_cast<T>(1 + bits % (1u << 20));
     case pattern::integers:
       return static_cast<T>(1 + bits % (1u << 20));
     case pattern::small_integers:
@@ -171,13 +222,15 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
 }
 
 inline bool has_rare_values(pattern kind) {
-  return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite;
+  return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite ||
+         kind == pattern::gaps || kind == pattern::wide;
 }
 
-// The index of the first rare value (a spike, a NaN, an Inf) of the patterns that have them.
-inline std::int64_t first_rare_index(std::uint64_t seed) {
+// The index of the first value (a spike, a NaN, an Inf) of these patterns that running sums may never forget.
+inline std::int64_t first_rare_index(pattern kind, std::uint64_t seed) {
+  if (kind == pattern::wide) return 0;
   std::int64_t index = 0;
-  while (!is_rare(seed, index)) ++index;
+  while (kind == pattern::gaps ? !is_missing(seed, index) : !is_rare(seed, index)) ++index;
   return index;
 }
 
@@ -189,7 +242,10 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
       return 0x1p-1064;
     case pattern::ramp:
       return static_cast<double>(n);
+    case pattern::wide:
+      return 0x1p301;
     case pattern::integers:
+    case pattern::gaps:
       return 0x1p20;
     case pattern::small_integers:
       return 31;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/device/conversation.hpp"
+#include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/worker.hpp"
 
@@ -78,6 +79,13 @@ call parse(int argc, char** argv) {
   return result;
 }
 
+void serve(lab::worker& worker) {
+  const auto request = nlohmann::json::parse(lab::conversation::request(), nullptr, false);
+  nlohmann::json reply = worker.answer(request);
+  if (request.is_object()) reply["id"] = request.value("id", "");
+  lab::conversation::say(reply);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,9 +93,10 @@ int main(int argc, char** argv) {
     const call asked = parse(argc, argv);
     lab::check_registry();
     check_own_stages();
-    lab::worker worker(asked.devices);
+    lab::worker worker(asked.devices, {.begins = lab::conversation::say_sampling_begins,
+                                       .ended = lab::conversation::say_sampling_ended});
     if (asked.serve) {
-      worker.serve();
+      serve(worker);
       std::fflush(stdout);
       // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().
       _exit(0);

@@ -12,7 +12,6 @@
 #include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/stream.hpp"
-#include "harness/device/conversation.hpp"
 #include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/stage_call.hpp"
@@ -99,10 +98,10 @@ void let_the_front_watch(const std::function<void(std::int64_t)>& enqueue, const
   const std::int64_t at_once = hooks.capturable ? launches : 1;
   for (std::int64_t done = 0; done < launches; done += at_once) {
     hooks.before(launch_kind::warm_up);
-    conversation::say_sampling_begins();
+    hooks.begins();
     const std::int64_t start = host_nanoseconds();
     for (std::int64_t i = 0; i < at_once; ++i) enqueue(0);
-    conversation::say_sampling_ended(at_once, host_nanoseconds() - start);
+    hooks.ended(at_once, host_nanoseconds() - start);
   }
 }
 
@@ -493,9 +492,11 @@ class timed_launches {
       add_workload(parameters);
   }
 
-  [[nodiscard]] sample_hooks hooks() {
+  [[nodiscard]] sample_hooks hooks(const sample_hooks& announce) {
     return {.before = [this](launch_kind kind) { before(kind); },
             .after = [this] { after(); },
+            .begins = announce.begins,
+            .ended = announce.ended,
             .capturable = capturable_,
             .max_batch = static_cast<std::int64_t>(workloads_.size())};
   }
@@ -610,7 +611,7 @@ gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<veri
 
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const std::optional<verification_record>& proved, const measure_plan& plan,
-                            cudaStream_t stream) {
+                            cudaStream_t stream, const sample_hooks& announce) {
   gate its_gate = tried(stage, seeds, proved, stream);
   // An expected failure never passes, so it never gets a time.
   if (!its_gate.record().passed || !its_gate.at(parameters)) return {its_gate.record(), std::nullopt};
@@ -618,7 +619,8 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   const launch_setup timed{pattern::random, seeds.drawn};
   try {
     timed_launches launches(stage, parameters, seeds.drawn, plan, stream);
-    timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
+    timing =
+        measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks(announce));
     timing.preparation = launches.preparation_nanoseconds();
     launches.look_back();
   } catch (const wrong_sample& wrong) {

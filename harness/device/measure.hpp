@@ -20,6 +20,10 @@ enum class launch_kind { warm_up, sample, last_sample };
 struct sample_hooks {
   std::function<void(launch_kind)> before = [](launch_kind) {};
   std::function<void()> after = [] {};
+  // Between them the emulator's sampler launches so many times in a row and does nothing else.
+  std::function<void()> begins = [] {};
+  std::function<void(std::int64_t launches, std::int64_t nanoseconds)> ended = [](std::int64_t,
+                                                                                  std::int64_t) {};
   bool capturable = true;
   std::int64_t max_batch = 500;
 };
@@ -53,8 +57,9 @@ struct measured {
 // launch before it has seen, and finds its outputs poisoned; some of them, and the last, are checked in full;
 // and the bits of others must come out again when their input does. The trials of the gate are made once for
 // a stage and its seeds, and remembered by this process.
+// Of `announce` only begins and ended are used.
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const std::optional<verification_record>& proved, const measure_plan& plan,
-                            cudaStream_t stream);
+                            cudaStream_t stream, const sample_hooks& announce = {});
 
 }  // namespace lab

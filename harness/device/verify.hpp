@@ -10,8 +10,8 @@
 
 namespace lab {
 
-// How one launch is set up. On the emulator the threads of a block run first to last or, `reversed`, last to
-// first: a missing barrier may be right in one of the two orders.
+// How one launch is set up. On the emulator the blocks of a grid and the threads of a block run first to last
+// or, `reversed`, last to first: a missing barrier may be right in one of the two orders.
 struct launch_setup {
   pattern input = pattern::random;
   std::uint64_t seed = 1;

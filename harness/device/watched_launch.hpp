@@ -22,34 +22,41 @@ inline void require_none(const std::vector<std::string>& violations) {
   throw stage_error(text, failure_kind::launch);
 }
 
-// Calls `launch` for `stream`. The emulator watches what it does beside enqueueing work there, and a breach
-// of the contract becomes a stage_error. (On a GPU a captured graph shows most of it: verify.cpp.)
+#if LAB_EMULATED
+using emulator::launch_watch;
+#else
+// A captured graph shows most of it instead: verify.cpp.
+struct launch_watch {};
+#endif
+
+// Calls launch(watch) for `stream`. The emulator watches what it does beside enqueueing work there, and a
+// breach of the contract becomes a stage_error.
 template <class Function>
 auto watched_launch([[maybe_unused]] const traits& its_traits, [[maybe_unused]] cudaStream_t stream,
                     const Function& launch) {
-#if LAB_EMULATED
   // Inside of call_stage(), which puts back the rounding mode that the watch wants to see.
   return call_stage("launch", [&] {
-    emulator::launch_watch watch(stream, {.may_synchronise = its_traits.synchronises});
-    if constexpr (std::is_void_v<decltype(launch())>) {
-      launch();
+#if LAB_EMULATED
+    launch_watch watch(stream, {.may_synchronise = its_traits.synchronises});
+    if constexpr (std::is_void_v<decltype(launch(watch))>) {
+      launch(watch);
       require_none(watch.violations());
     } else {
-      auto result = launch();
+      auto result = launch(watch);
       require_none(watch.violations());
       return result;
     }
-  });
 #else
-  return call_stage("launch", launch);
+    return launch(launch_watch{});
 #endif
+  });
 }
 
 // The harness's own memory, as a stage that is watched may ask for it: what the resource does is not the
 // stage's.
 class unwatched_resource final : public memory_resource {
  public:
-  explicit unwatched_resource(memory_resource& inner) : inner_(inner) {}
+  unwatched_resource(memory_resource& inner, const launch_watch& watch) : inner_(inner), watch_(watch) {}
 
   void* allocate(std::size_t bytes, cudaStream_t stream) override {
     [[maybe_unused]] const auto scope = unwatched();
@@ -62,8 +69,8 @@ class unwatched_resource final : public memory_resource {
 
  private:
 #if LAB_EMULATED
-  static emulator::unwatched unwatched() {
-    return {};
+  [[nodiscard]] emulator::unwatched unwatched() const {
+    return emulator::unwatched(watch_);
   }
 #else
   static int unwatched() {
@@ -72,6 +79,7 @@ class unwatched_resource final : public memory_resource {
 #endif
 
   memory_resource& inner_;
+  [[maybe_unused]] const launch_watch& watch_;
 };
 
 }  // namespace lab

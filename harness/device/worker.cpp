@@ -11,7 +11,6 @@
 #include "common/nvtx.hpp"
 #include "common/stream.hpp"
 #include "harness/device/accesses.hpp"
-#include "harness/device/conversation.hpp"
 #include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
@@ -186,10 +185,10 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
 }
 
 answer_record measured_row(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                           const nlohmann::json& request, cudaStream_t on) {
+                           const nlohmann::json& request, cudaStream_t on, const sample_hooks& announce) {
   measured result =
       verify_and_measure(stage, parameters, seeds, optional_member<verification_record>(request, "proved"),
-                         request.at("plan").get<measure_plan>(), on);
+                         request.at("plan").get<measure_plan>(), on, announce);
   nlohmann::json content = nlohmann::json::object();
   if (result.timing) content["timing"] = *result.timing;
   return conclude(result.verification, std::move(content));
@@ -253,7 +252,8 @@ answer_record error(error_kind kind, const std::string& message) {
 
 }  // namespace
 
-worker::worker(std::vector<int> devices) : devices_(std::move(devices)) {
+worker::worker(std::vector<int> devices, sample_hooks announce)
+    : devices_(std::move(devices)), announce_(std::move(announce)) {
   choose_gpus(devices_.size() > 1 ? devices_ : std::vector<int>{});
 }
 
@@ -349,7 +349,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const parameter_values parameters = its_track.complete(parameters_of(request));
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
-  if (op == "measure") return measured_row(stage, parameters, seeds, request, on);
+  if (op == "measure") return measured_row(stage, parameters, seeds, request, on, announce_);
   if (op == "counters") return counted_row(stage, parameters, seed, on);
   if (op == "trace") return run_traced(stage, parameters, seed, on);
   if (op == "accesses")
@@ -403,13 +403,6 @@ answer_record worker::answer(const nlohmann::json& request) {
   } catch (...) {
     return crashed("threw an exception: a value of type " + thrown_type());
   }
-}
-
-void worker::serve() {
-  const nlohmann::json request = nlohmann::json::parse(conversation::request(), nullptr, false);
-  nlohmann::json reply = answer(request);
-  if (request.is_object()) reply["id"] = request.value("id", "");
-  conversation::say(reply);
 }
 
 }  // namespace lab

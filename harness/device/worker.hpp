@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "harness/device/measure.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {
@@ -13,17 +15,16 @@ namespace lab {
 // Answers requests on one device. `device_index` counts CUDA devices; the emulator has only 0.
 class worker {
  public:
-  explicit worker(int device_index) : devices_{device_index} {}
+  // Of `announce` only begins and ended are used.
+  explicit worker(int device_index, sample_hooks announce = {})
+      : devices_{device_index}, announce_(std::move(announce)) {}
   // On the first of these; a stage that uses several GPUs gets them in this order, and if one is named, that
   // one and then the machine's others. Throws std::invalid_argument for one that is named twice.
-  explicit worker(std::vector<int> devices);
+  explicit worker(std::vector<int> devices, sample_hooks announce = {});
 
   // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
   // this process's last word.
   answer_record answer(const nlohmann::json& request);
-
-  // Answers the request that came with the start of the process.
-  void serve();
 
  private:
   answer_record dispatch(const nlohmann::json& request);
@@ -34,6 +35,7 @@ class worker {
   void select_device();
 
   std::vector<int> devices_;
+  sample_hooks announce_;
   bool device_selected_ = false;
   bool at_stage_ = false;  // from here on, what goes wrong is the stage's doing unless it says otherwise
 };

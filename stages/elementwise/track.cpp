@@ -18,7 +18,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   for (const pattern kind :
        {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp, pattern::negative,
         pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros, pattern::negative_infinity,
-        pattern::positive_infinity, pattern::all_nan, pattern::constant, pattern::ties}) {
+        pattern::positive_infinity, pattern::all_nan, pattern::constant, pattern::ties, pattern::wide}) {
     list.push_back({{.n = 2 * tile + 311}, kind});
   }
   for (const std::int64_t n : residue_sizes(tile, seed))

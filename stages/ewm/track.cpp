@@ -126,6 +126,16 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                              pattern::constant, pattern::ties, pattern::lone_maximum}) {
     for (const double span : {1.0, 2.0, 30.0, 300.0}) list.add(tile + 311, span, kind, span < 30);
   }
+  // Gaps of every length, among the first values as well, for every fewest number of values.
+  for (const double span : {1.0, 2.0, 30.0}) {
+    for (const std::int64_t min_periods : {0, 1, 2, 7, 40}) {
+      for (const std::int64_t adjust : {1, 0}) {
+        list.cases.push_back(
+            {{.n = 3'203, .span = span, .adjust = adjust, .min_periods = min_periods}, pattern::gaps, true});
+      }
+    }
+    list.add_both(2'203, span, pattern::wide, true);
+  }
   // A lone value on both sides of every kind of border.
   for (const std::int64_t index : telling_indices(3 * tile + 5, tile, seed)) {
     list.add(3 * tile + 5, 20, pattern::lone_maximum, true);

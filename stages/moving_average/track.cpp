@@ -30,8 +30,8 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   for (const std::int64_t window : {3000, 4096, 8191, 16383, 16384}) {
     list.push_back({{.n = window + 2 * tile + 777, .window = window}, pattern::random});
   }
-  for (const pattern kind :
-       {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal, pattern::ramp}) {
+  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal,
+                             pattern::ramp, pattern::wide, pattern::gaps}) {
     for (const std::int64_t window : {1, 2, 17, 128, 300})
       list.push_back({{.n = 20'011, .window = window}, kind, window != 300});
     list.push_back({{.n = 3000 + tile + 777, .window = 3000}, kind});

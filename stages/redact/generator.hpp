@@ -23,7 +23,8 @@ enum class content : std::int64_t {
   hostile,      // names that no person has, and visibilities that are almost "public"
   skewed,       // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
   huge_row,     // one row of 64 MiB (on the emulator 1 MiB) among people
-  near_public,  // people, and visibilities that are "public" but for one byte, at any of its places
+  near_public,  // people, and visibilities that are "public" but for one byte, at any of its places or beside
+                // them
   long_names    // names of 60 to 190 letters
 };
 
@@ -202,10 +203,19 @@ inline void append_name(std::string& text, content kind, row_bits& bits) {
   }
 }
 
-// Every second one is "public"; of the others one byte is another: a bit flipped, or any letter.
+// Every second one is "public"; of the others one byte is another (a bit flipped, or any letter), or one is
+// too many or too few, at either end.
 inline std::string near_public_visibility(row_bits& bits) {
   std::string text = "public";
   if (bits.below(2) == 0) return text;
+  if (bits.below(3) == 0) {
+    constexpr std::string_view added("\0 cs", 4);
+    const char byte = added[static_cast<std::size_t>(bits.below(std::ssize(added)))];
+    const std::int64_t way = bits.below(4);
+    if (way == 0) return text + byte;
+    if (way == 1) return byte + text;
+    return way == 2 ? text.substr(1) : text.substr(0, text.size() - 1);
+  }
   char& changed = text[static_cast<std::size_t>(bits.below(std::ssize(text)))];
   const char before = changed;
   const std::int64_t bit = bits.below(14);

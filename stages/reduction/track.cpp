@@ -51,9 +51,17 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                                pattern::all_nan, pattern::constant, pattern::ties, pattern::small_integers}) {
       add(1, kind, combine);
       list.back().brief = true;
-      add(2 * tile + 311, kind, combine,
-          static_cast<std::int64_t>(kind) % 2 == 0 ? element::float32 : element::float64);
-      list.back().brief = combine != operation::sum;
+      for (const element type : {element::float32, element::float64}) {
+        add(2 * tile + 311, kind, combine, type);
+        list.back().brief = combine != operation::sum;
+      }
+    }
+    for (const element type : {element::float32, element::float64}) {
+      add(2 * tile + 311, pattern::wide, combine, type);
+      add(2 * tile + 311, pattern::gaps, combine, type);
+      list.back().brief = true;
+      add(60'011, pattern::gaps, combine, type);
+      list.back().brief = true;
     }
   }
   // The result at one place after another.
@@ -71,8 +79,17 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     add(n, pattern::small_integers);
     list.back().brief = true;
     if (bits % 4 > 0) continue;
-    add(n, pattern::small_integers, all[bits >> 62], element::float64);
+    add(n, pattern::small_integers, operation::sum, element::float64);
     list.back().brief = true;
+  }
+  // A last value that is the result, of every residue of a warp.
+  for (std::int64_t n = 289; n < 289 + 32; ++n) {
+    for (const operation combine : {operation::minimum, operation::maximum, operation::user}) {
+      add(n, combine == operation::minimum ? pattern::lone_minimum : pattern::lone_maximum, combine,
+          random_bits(seed, static_cast<std::uint64_t>(n)) % 2 == 0 ? element::float32 : element::float64);
+      list.back().brief = true;
+      list.back().index = n - 1;
+    }
   }
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {
@@ -101,10 +118,10 @@ std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t t
     // Two equal values in 62, or a tile whose sum is nothing, are told by the second and third input.
     for (std::uint64_t k = 0; k < (emulated ? 2 : 3); ++k)
       list.push_back({pattern::small_integers, static_cast<std::int64_t>(random_bits(seed, k) >> 2)});
-    return list;
+  } else {
+    for (const std::int64_t index : telling_indices(p.n, tile, seed))
+      list.push_back({combine == operation::minimum ? pattern::lone_minimum : pattern::lone_maximum, index});
   }
-  for (const std::int64_t index : telling_indices(p.n, tile, seed))
-    list.push_back({combine == operation::minimum ? pattern::lone_minimum : pattern::lone_maximum, index});
   return list;
 }
 

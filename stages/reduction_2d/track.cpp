@@ -41,6 +41,11 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     const bool wide = k % 2 == 0;
     add_brief(wide ? 2 : size, wide ? size : 2, static_cast<std::int64_t>(k / 2));
   }
+  // More rows or columns than 16 bits count.
+  for (const std::int64_t wanted : {0, 1, 2}) {
+    add_brief(70'001, 2, wanted);
+    add_brief(2, 70'001, wanted);
+  }
   add(0, 0, 0);
   add(1, 20'011, 0);
   add(1'011, 1, 0);
@@ -51,7 +56,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   // Padding of every alignment, which holds values that must not be summed up.
   for (const std::int64_t pitch : {101, 102, 103, 104, 128}) add(45, 101, pitch);
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
-                             pattern::nonfinite, pattern::infinite}) {
+                             pattern::nonfinite, pattern::infinite, pattern::wide}) {
     add(61, 333, 336, kind);
     add(61, 333, 0, kind);
   }

@@ -88,6 +88,18 @@ class case_list {
          brief});
   }
 
+  // One launch of exactly this.
+  void add_with(std::int64_t n, std::int64_t window, pattern kind, operation which, missing way,
+                std::int64_t min_periods) {
+    cases.push_back({{.n = n,
+                      .window = window,
+                      .min_periods = min_periods,
+                      .operation = static_cast<std::int64_t>(which),
+                      .missing = static_cast<std::int64_t>(way)},
+                     kind,
+                     true});
+  }
+
   std::vector<verification_case<problem::parameters>> cases;
 
  private:
@@ -144,6 +156,21 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                              pattern::constant, pattern::ties, pattern::integers, pattern::lone_maximum}) {
     for (std::size_t k = 0; k < operations; ++k) list.add(tile + 311, k % 3 == 0 ? 5 : 300, kind, k > 0);
   }
+  // Every operation with every way to count what is missing, where much is; and the signs and magnitudes of
+  // doubles.
+  for (const missing way : {missing::skip, missing::propagate}) {
+    for (std::size_t k = 0; k < operations; ++k) {
+      for (const std::int64_t window : {std::int64_t{3}, std::int64_t{130}}) {
+        for (const std::int64_t min_periods : {std::int64_t{0}, std::int64_t{1}, window - window / 3})
+          list.add_with(2'203, window, pattern::gaps, static_cast<operation>(k), way, min_periods);
+      }
+      list.add_with(2'203, 17, pattern::nonfinite, static_cast<operation>(k), way, 2);
+      list.add_with(1'203, 9, pattern::wide, static_cast<operation>(k), way, 0);
+    }
+  }
+  // Windows longer than any that are measured, of two operations: a thread for each output takes its time.
+  list.add_with(20'503, 20'011, pattern::integers, operation::sum, missing::propagate, 0);
+  list.add_with(6'011, 5'003, pattern::integers, operation::first_minus_last, missing::propagate, 0);
   for (const std::int64_t n : residue_sizes(tile, seed)) {
     const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
     const std::int64_t windows[] = {1 + static_cast<std::int64_t>(bits >> 40) % 40,

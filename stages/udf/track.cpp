@@ -166,6 +166,16 @@ class case_list {
     cases.push_back({p, kind, brief});
   }
 
+  // One launch of exactly this, where a right answer is defined.
+  void add_with(const problem::parameters& p, pattern kind) {
+    const bool is_huge = kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::wide;
+    if (p.type == 1 && p.result == 1 && (is_huge || kind == pattern::gaps)) return;
+    // Beyond 2^63 a product of whole numbers is not defined.
+    const bool is_square = static_cast<function>(p.function) == function::square;
+    if (p.type == 0 && is_square && kind == pattern::wide) return;
+    cases.push_back({p, kind, true});
+  }
+
   std::vector<verification_case<problem::parameters>> cases;
 
  private:
@@ -184,7 +194,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.cases.push_back({{.n = 3 * tile + 5, .result = 1, .window = 3, .min_periods = 1, .function = 5},
                         pattern::small_integers});
   // Whole numbers of more digits than a double has.
-  list.cases.push_back({{.n = 2 * tile + 311, .result = 1}, pattern::spikes});
+  list.cases.push_back({{.n = 20'011, .result = 1}, pattern::spikes});
   if (!thorough) return std::move(list.cases);
   for (const std::int64_t n :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31},
@@ -195,6 +205,27 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
        {pattern::random, pattern::signed_random, pattern::negative, pattern::spikes, pattern::nonfinite,
         pattern::zeros, pattern::mixed_zeros, pattern::constant, pattern::ties, pattern::small_integers}) {
     for (int k = 0; k < 6; ++k) list.add(2 * tile + 311, kind, true);
+  }
+  // Every conversion of every kind of value, which one function alone shows, and every function of every
+  // kind.
+  for (const pattern kind :
+       {pattern::random, pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::mixed_zeros,
+        pattern::ramp, pattern::small_integers, pattern::wide, pattern::gaps}) {
+    for (std::int64_t which = 0; which < 36; ++which) {
+      problem::parameters p{
+          .n = tile + 37, .type = which / 6 % 2, .result = which / 12, .function = which % 6};
+      if (problem::is_window(p)) {
+        constexpr std::int64_t windows[] = {2, 61, 300};
+        p.window = windows[which / 12];
+        p.min_periods = std::int64_t{1} + (which / 6 % 2) * p.window / 2;
+      }
+      list.add_with(p, kind);
+    }
+  }
+  for (const std::int64_t window : {4, 33, 57, 64, 127, 1000}) {
+    for (const std::int64_t min_periods : {std::int64_t{0}, std::int64_t{1}, window / 2, window - 1})
+      list.add_with({.n = tile + window + 37, .window = window, .min_periods = min_periods, .function = 5},
+                    pattern::small_integers);
   }
   for (const std::int64_t n : residue_sizes(tile, seed)) list.add(n, pattern::integers, true);
   list.cases.push_back({{.n = 1'000'003, .result = 1}, pattern::integers});

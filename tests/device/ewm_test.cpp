@@ -18,10 +18,10 @@
 namespace {
 
 // Refused as wrong, in a trial whose description holds `words`.
-void require_wrong_average(const std::string& path, const std::string& words) {
+void require_wrong_average(const std::string& path, const std::string& words, bool thorough = false) {
   INFO(path);
   const lab::stream stream;
-  const lab::verification_record record = lab::verify(lab::find_stage(path), {1, 2}, false, stream.get());
+  const lab::verification_record record = lab::verify(lab::find_stage(path), {1, 2}, thorough, stream.get());
   REQUIRE(record.failure);
   const std::string message = lab::failure_message(*record.failure);
   INFO(message);
@@ -42,6 +42,12 @@ TEST_CASE("averages that forget too early, or never, are refused by the quick tr
   require_wrong_average("ewm/nan_sticks", "input=NaN and Inf");
   require_wrong_average("ewm/forgets_too_early", "input=spikes of 1e16");
   require_wrong_average("ewm/ignores_adjust", "adjust=false");
+}
+
+TEST_CASE("averages that mistake gaps, or large values for gaps, are refused") {
+  lab::skip_without_device();
+  require_wrong_average("ewm/gap_decays_once", "input=gaps", true);
+  require_wrong_average("ewm/large_is_missing", "input=wide", true);
 }
 
 TEST_CASE("of span, alpha and half-life one is used, and what makes no sense is refused") {

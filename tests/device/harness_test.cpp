@@ -167,6 +167,15 @@ TEST_CASE("at measured sizes one element or tile that is left out, doubled or mo
   SECTION("an output among many") {
     require("one_wrong_at_size", "elementwise", "wrong at index ");
   }
+  SECTION("a NaN") {
+    const lab::stream stream;
+    lab::skip_without_device();
+    const lab::verification_record record =
+        lab::verify(lab::find_stage("reduction/drops_nan_far"), {1, 2}, false, stream.get(),
+                    {{{"n", 1'000'000}, {"type", "float32"}, {"operation", "min"}}});
+    REQUIRE(record.failure);
+    CHECK(lab::failure_message(*record.failure).find("expected nan") != std::string::npos);
+  }
 }
 
 TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried") {
@@ -175,6 +184,18 @@ TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried")
   }
   SECTION("a size") {
     require_failure("wrong_at_residue", failure_kind::wrong, "input=small integers", "reduction");
+  }
+  SECTION("a size, where no tile is named") {
+    require_failure("wrong_at_warp_residue", failure_kind::wrong, "wrong at index", "elementwise");
+  }
+  SECTION("sizes that 16 bits count") {
+    require_failure("rows_in_16_bits", failure_kind::wrong, "wrong at index 65536", "reduction_2d");
+  }
+  SECTION("a type with an operation") {
+    require_failure("drops_tail_of_user", failure_kind::wrong, "operation=user type=float64", "reduction");
+  }
+  SECTION("a byte more") {
+    require_failure("public_and_more", failure_kind::wrong, "expected \"X X\"", "redact");
   }
   SECTION("memory that begins with every bit set") {
     require_failure("counts_on_ones", failure_kind::wrong, "memory of ", "reduction");
@@ -187,7 +208,10 @@ TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried")
   }
 #if LAB_EMULATED
   SECTION("the order of a block's threads") {
-    require_failure("one_order_only", failure_kind::wrong, "last thread first", "reduction");
+    require_failure("one_order_only", failure_kind::wrong, "last block and thread first", "reduction");
+  }
+  SECTION("the order of a grid's blocks") {
+    require_failure("first_block_first", failure_kind::wrong, "last block and thread first", "elementwise");
   }
 #endif
 }

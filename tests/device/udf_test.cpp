@@ -49,6 +49,18 @@ TEST_CASE("a wrong user-defined function is rejected, in words that say what is 
   SECTION("whole numbers that were real ones on their way") {
     require_wrong("squares_as_double", failure_kind::wrong, "found 1000000014000000", "function=square");
   }
+  SECTION("64 bits read as 32") {
+    require_wrong("reads_as_int", failure_kind::wrong, "wrong at index", "type=int64");
+  }
+  SECTION("a real number rounded to a whole one") {
+    require_wrong("rounds_to_nearest", failure_kind::wrong, "wrong at index", "result=int64 type=float64");
+  }
+  SECTION("a NaN that is false") {
+    require_wrong("nan_is_false", failure_kind::wrong, "expected 1, found 0", "result=bool type=float64");
+  }
+  SECTION("a value too few in long windows") {
+    require_wrong("cuts_long_windows", failure_kind::wrong, "wrong at index", "function=window_sum");
+  }
   SECTION("a byte that is no bool") {
     require_wrong("stores_byte", failure_kind::wrong, "wrong at index 0: expected 1, found",
                   "result=bool type=int64");

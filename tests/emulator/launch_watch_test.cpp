@@ -1,5 +1,8 @@
 #include "common/emulator/launch_watch.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,6 +105,13 @@ texts violations_of(const launch_under_test& test, const std::function<void()>& 
                     lab::emulator::launch_rules rules = {}) {
   lab::emulator::launch_watch watch(test.stream, rules);
   launch();
+  return watch.violations();
+}
+
+texts violations_within(const launch_under_test& test,
+                        const std::function<void(const lab::emulator::launch_watch&)>& launch) {
+  lab::emulator::launch_watch watch(test.stream, {});
+  launch(watch);
   return watch.violations();
 }
 
@@ -408,9 +418,9 @@ TEST_CASE("in a watched launch a kernel that leaves its array fails") {
 TEST_CASE("what the harness does within a launch is not the launch's") {
   const launch_under_test test;
   unsigned char byte = 1;
-  const texts found = violations_of(test, [&] {
+  const texts found = violations_within(test, [&](const auto& watch) {
     {
-      const lab::emulator::unwatched harness;
+      const lab::emulator::unwatched harness(watch);
       CHECK(cudaMemcpy(&byte, test.whole, 1, cudaMemcpyDeviceToHost) == cudaSuccess);
       CHECK(cudaStreamSynchronize(test.stream) == cudaSuccess);
     }
@@ -421,12 +431,38 @@ TEST_CASE("what the harness does within a launch is not the launch's") {
   CHECK(found == texts{});
   CHECK(byte == 0);
   CHECK(lab::emulator::take_diagnostics() == texts{"cudaMemcpyAsync: the source lies in no allocation"});
-  require_violation(violations_of(test,
-                                  [&] {
-                                    { const lab::emulator::unwatched harness; }
-                                    *static_cast<volatile double*>(test.values) = 1;
-                                  }),
+  require_violation(violations_within(test,
+                                      [&](const auto& watch) {
+                                        { const lab::emulator::unwatched harness(watch); }
+                                        *static_cast<volatile double*>(test.values) = 1;
+                                      }),
                     "host code of the launch writes");
+}
+
+TEST_CASE("a launch may not control the emulator that watches it") {
+  const launch_under_test test;
+  require_violation(violations_of(test, [] { lab::emulator::reset(); }), "lab::emulator::reset in a launch");
+  require_violation(violations_of(test, [&] { lab::emulator::widen_allocation(test.whole); }),
+                    "lab::emulator::widen_allocation in a launch");
+}
+
+TEST_CASE(
+    "host code finds nothing in device memory by way of the process's memory file, and leaves nothing") {
+  const launch_under_test test;
+  CHECK(cudaMemset(test.values, 0, 8) == cudaSuccess);
+  const int memory = open("/proc/self/mem", O_RDWR);
+  REQUIRE(memory >= 0);
+  double seen = 0;
+  const double forged = 7;
+  const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(test.values));
+  CHECK(violations_of(test, [&] {
+          CHECK(pread(memory, &seen, sizeof seen, place) == sizeof seen);
+          CHECK(pwrite(memory, &forged, sizeof forged, place) == sizeof forged);
+          CHECK(test.add(test.stream) == cudaSuccess);
+        }) == texts{});
+  close(memory);
+  CHECK(seen != 0);
+  CHECK(test.value(0) == 1);
 }
 
 TEST_CASE("a watch ends once, also when the launch throws") {

@@ -18,6 +18,13 @@
 namespace lab::front {
 namespace {
 
+// Without the name of the exception that nlohmann/json puts before its words.
+std::string words_of(const std::exception& problem) {
+  const std::string text = problem.what();
+  const std::size_t end = text.starts_with("[json.exception.") ? text.find("] ") : std::string::npos;
+  return cleaned(end == std::string::npos ? text : text.substr(end + 2), 200);
+}
+
 namespace fs = std::filesystem;
 using nlohmann::json;
 
@@ -105,7 +112,7 @@ json document_of(const std::string& path) {
   try {
     return json::parse(read_text(path));
   } catch (const json::exception& problem) {
-    refuse_file(path, fmt::format("is no JSON, or was cut short: {}", cleaned(problem.what(), 200)));
+    refuse_file(path, fmt::format("is no JSON, or was cut short: {}", words_of(problem)));
   }
 }
 
@@ -135,7 +142,7 @@ std::vector<recorded_row> rows_of(const std::string& path, const json& run) {
       }
     }
   } catch (const std::exception& problem) {
-    refuse_file(path, fmt::format("{} is broken: {}", place, cleaned(problem.what(), 200)));
+    refuse_file(path, fmt::format("{} is broken: {}", place, words_of(problem)));
   }
   return rows;
 }

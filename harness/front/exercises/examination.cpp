@@ -180,6 +180,8 @@ class checking {
     const slot_build build = built(text, solution);
     status.clear();
     if (!build.built) return ends(1, false, build.error);
+    if (const std::string name = slot_->replaced_function(); !name.empty())
+      return ends(1, false, name + " is defined here, and the harness would call it: give it another name");
     asked_ = {slot_->stage(), slot_->plain(), slot_->observed()};
     return ends(1, true, "plain and observed");
   }
@@ -199,7 +201,10 @@ class checking {
   answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* doing) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
-    worker one(options_.graded != nullptr ? options_.graded->confined(command) : command);
+    // The walls of a graded part have processes of their own: a filter for this one's number would be in the
+    // way.
+    worker one = options_.graded != nullptr ? worker(options_.graded->confined(command))
+                                            : worker(command, freedom::confined);
     // Everything that counts is in the answer.
     one.set_output_sink([](const std::string&) {});
     status_line status;

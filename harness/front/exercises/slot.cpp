@@ -19,6 +19,7 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
+#include "harness/front/workers/replaced_symbols.hpp"
 
 namespace lab::front {
 namespace {
@@ -104,6 +105,10 @@ std::vector<std::string> exercise_slot::plain() const {
 
 std::vector<std::string> exercise_slot::observed() const {
   return {worker("observed").string(), "--device", "0"};
+}
+
+std::string exercise_slot::replaced_function() const {
+  return front::replaced_function(worker("emulator"), build_ / "workers" / "emulator" / (track_ + ".track"));
 }
 
 std::string first_compiler_error(const std::string& output) {

@@ -37,6 +37,8 @@ class exercise_slot {
   // The commands that start them.
   [[nodiscard]] std::vector<std::string> plain() const;
   [[nodiscard]] std::vector<std::string> observed() const;
+  // What the built exercise defines in the harness's or the system's place (replaced_symbols.hpp); or empty.
+  [[nodiscard]] std::string replaced_function() const;
 
  private:
   [[nodiscard]] std::filesystem::path worker(const char* backend) const;

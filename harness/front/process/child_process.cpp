@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/audit.h>
 #include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,8 +14,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -32,10 +37,58 @@ namespace {
 // it.
 constexpr int first_free_descriptor = 16;
 
+// Refuses this process, from here on, what `freedom::confined` says. Called between fork and exec.
+void confine() {
+#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__)
+  constexpr unsigned machine = AUDIT_ARCH_X86_64;
+#else
+  constexpr unsigned machine = AUDIT_ARCH_AARCH64;
+#endif
+  // Whose first argument is the process that they act on, and calls that only ever act on another one.
+  constexpr std::array acts_on_process{
+      SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_prlimit64, SYS_sched_setaffinity};
+  constexpr std::array acts_on_others{SYS_tkill, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
+                                      SYS_pidfd_send_signal};
+  constexpr auto refuse = SECCOMP_RET_ERRNO | EPERM;
+  const auto own = static_cast<unsigned>(getpid());
+  std::array<sock_filter, 8 + 2 * acts_on_others.size() + 6 * acts_on_process.size()> program{};
+  std::size_t size = 0;
+  const auto add = [&](sock_filter step) { program[size++] = step; };
+  const auto load = [&](std::size_t offset) {
+    add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)));
+  };
+  const auto skip_unless = [&](unsigned value, unsigned char steps) {
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, steps));
+  };
+  const auto answer = [&](unsigned what) { add(BPF_STMT(BPF_RET | BPF_K, what)); };
+  load(offsetof(seccomp_data, arch));
+  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, machine, 1, 0));
+  answer(refuse);  // another machine's way to call the system
+  load(offsetof(seccomp_data, nr));
+  for (const long number : acts_on_others) {
+    skip_unless(static_cast<unsigned>(number), 1);
+    answer(refuse);
+  }
+  // 0 is the caller's process, or its group.
+  for (const long number : acts_on_process) {
+    skip_unless(static_cast<unsigned>(number), 5);
+    load(offsetof(seccomp_data, args));
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 1, 0));
+    skip_unless(0, 1);
+    answer(SECCOMP_RET_ALLOW);
+    answer(refuse);
+  }
+  answer(SECCOMP_RET_ALLOW);
+  const sock_fprog filter{static_cast<unsigned short>(size), program.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+#endif
+}
+
 // Between fork and exec: only what may be called in a signal handler. Reports errno through `error_pipe`.
 [[noreturn]] void become(char* const* arguments,
                          const std::vector<child_process::descriptor_mapping>& mappings, pid_t parent,
-                         int null_descriptor, int error_pipe) {
+                         int null_descriptor, int error_pipe, freedom allowed) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A crash is told by its signal, and the system, short of memory, should take this process rather than its
@@ -55,6 +108,7 @@ constexpr int first_free_descriptor = 16;
   unsigned first = STDERR_FILENO + 1;
   for (const auto& mapping : mappings) first = std::max(first, static_cast<unsigned>(mapping.theirs) + 1);
   syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (allowed == freedom::confined) confine();
   execvp(arguments[0], arguments);
   const int error = errno;
   [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
@@ -141,7 +195,7 @@ std::string process_ending::description() const {
 }
 
 child_process::child_process(const std::vector<std::string>& arguments,
-                             const std::vector<descriptor_mapping>& mappings) {
+                             const std::vector<descriptor_mapping>& mappings, freedom allowed) {
   std::vector<char*> pointers;
   for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
@@ -160,7 +214,8 @@ child_process::child_process(const std::vector<std::string>& arguments,
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ < 0) throw environment_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (process_ == 0) become(pointers.data(), high_mappings, parent, null_device.get(), high_error_end.get());
+  if (process_ == 0)
+    become(pointers.data(), high_mappings, parent, null_device.get(), high_error_end.get(), allowed);
   owned_children().insert(process_);
   setpgid(process_, process_);  // by whichever of the two comes first
 

@@ -134,6 +134,8 @@ int make_stage(const new_options& options) {
 
 int make_new(const new_options& options) {
   if (options.list) {
+    if (!options.stage.empty() || !options.exercise.empty())
+      throw usage_error("--list shows all exercises; it makes none, and takes no name");
     for (const std::string& path : exercise_paths())
       std::printf("%-32s %s\n", path.c_str(), find_exercise(path)->title.c_str());
     return exit_ok;

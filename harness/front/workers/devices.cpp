@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/front/process/errors.hpp"
+#include "harness/front/workers/replaced_symbols.hpp"
 
 namespace lab::front {
 namespace {
@@ -58,7 +59,7 @@ std::vector<track_description> read_names(const std::string& path) {
 // The closing line of the answer to `describe`, understood; or why there is none.
 probe ask_for_description(const worker_set& workers, const nlohmann::json& message,
                           std::chrono::milliseconds timeout) {
-  worker one(workers.command(message));
+  worker one = workers.start(message);
   // What the process prints matters only if it fails, and then its last words are part of the reason.
   one.set_output_sink([](const std::string&) {});
   const auto& binary = one.arguments().front();
@@ -96,6 +97,13 @@ stage_description describe_stage(const worker_set& workers, const stage_descript
       describe_timeout);
   stage_description stage = named;
   stage.broken = answer.problem;
+  if (const std::string name = workers.replaced_by(named.path); !name.empty()) {
+    stage.broken = fmt::format(
+        "it defines {} itself, which its program's other code would then call: a stage defines its own "
+        "functions, in its own namespace",
+        name);
+    return stage;
+  }
   if (!answer.description) return stage;
   const auto& tracks = answer.description->tracks;
   if (tracks.size() == 1 && tracks[0].stages.size() == 1 && tracks[0].stages[0].path == named.path)
@@ -184,6 +192,16 @@ std::string worker_set::binary(const std::string& stage_or_track) const {
   return fmt::format("{}/{}{}", directory_, stage_or_track, is_stage ? "" : ".track");
 }
 
+std::string worker_set::replaced_by(const std::string& stage) const {
+  if (is_single()) return "";
+  const std::string track = stage.substr(0, stage.find('/'));
+  std::string of_track = binary(track);
+  // Exercises have no track's program beside them.
+  if (access(of_track.c_str(), R_OK) != 0)
+    of_track = std::filesystem::read_symlink("/proc/self/exe").parent_path() / target(track);
+  return replaced_function(binary(stage), of_track);
+}
+
 std::string worker_set::problem() const {
   if (is_single()) return "";
   if (!exists()) return not_built(kind_);
@@ -207,9 +225,14 @@ std::vector<std::string> worker_set::command(const nlohmann::json& message) cons
   return {program, "--device", devices_};
 }
 
+worker worker_set::start(const nlohmann::json& message) const {
+  // A GPU's driver may start a program of the system's that must be allowed more.
+  return worker(command(message), kind_ == backend::cuda ? freedom::full : freedom::confined);
+}
+
 answer_record worker_set::request(const nlohmann::json& message, std::chrono::milliseconds timeout,
                                   const worker::line_sink& on_progress) const {
-  worker one(command(message));
+  worker one = start(message);
   one.set_output_sink(output_sink_);
   return one.request(message, timeout, on_progress);
 }

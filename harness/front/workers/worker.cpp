@@ -28,6 +28,8 @@ using std::chrono::milliseconds;
 // A line longer than this is not an answer: the largest are a million samples, about 20 MB.
 constexpr std::size_t longest_line = std::size_t{256} << 20;
 constexpr std::size_t longest_output_line = std::size_t{64} << 10;
+// What a process prints is passed on for a person to read, who reads no more than this of one request.
+constexpr int most_lines = 1000;
 
 // How long a process may take to be gone once it has given its answer.
 constexpr milliseconds farewell{2000};
@@ -85,7 +87,7 @@ std::string clock_fault(const timing_record& timing, const std::optional<watched
 // One request, and the process that answers it.
 class exchange {
  public:
-  exchange(const std::vector<std::string>& arguments, const worker::line_sink& output_sink,
+  exchange(const std::vector<std::string>& arguments, freedom allowed, const worker::line_sink& output_sink,
            const worker::line_sink& on_progress)
       : output_sink_(output_sink), on_progress_(on_progress) {
     pipe_pair requests = make_pipe();
@@ -93,10 +95,12 @@ class exchange {
     pipe_pair output = make_pipe();
     std::vector<std::string> all = arguments;
     all.emplace_back("--serve");
-    process_ = child_process(all, {{requests.read_end.get(), request_descriptor},
-                                   {answers.write_end.get(), answer_descriptor},
-                                   {output.write_end.get(), STDOUT_FILENO},
-                                   {output.write_end.get(), STDERR_FILENO}});
+    process_ = child_process(all,
+                             {{requests.read_end.get(), request_descriptor},
+                              {answers.write_end.get(), answer_descriptor},
+                              {output.write_end.get(), STDOUT_FILENO},
+                              {output.write_end.get(), STDERR_FILENO}},
+                             allowed);
     requests_ = std::move(requests.write_end);
     answers_ = std::move(answers.read_end);
     output_ = std::move(output.read_end);
@@ -160,6 +164,7 @@ class exchange {
   bool clock_disagreed_ = false;
   std::string output_text_;  // bytes of output that are not yet a whole line
   std::string last_output_;  // the last line that was not blank
+  int lines_shown_ = 0;
 };
 
 answer_record exchange::converse(milliseconds timeout) {
@@ -301,10 +306,14 @@ void exchange::read_output() {
 void exchange::emit_output(const std::string& raw) {
   const std::string line = cleaned(raw, longest_output_line);
   if (line.find_first_not_of(" \t\r") != std::string::npos) last_output_ = line;
+  if (lines_shown_ > most_lines) return;
+  const std::string shown = lines_shown_++ < most_lines
+                                ? line
+                                : fmt::format("(it has printed {} lines; more are not shown)", most_lines);
   if (output_sink_) {
-    output_sink_(line);
+    output_sink_(shown);
   } else {
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "%s\n", shown.c_str());
   }
 }
 
@@ -328,7 +337,7 @@ answer_record worker::request(const nlohmann::json& message, milliseconds timeou
   constexpr int max_attempts = 3;
   for (int attempt = 1;; ++attempt) {
     throw_if_interrupted();
-    exchange one(arguments_, output_sink_, on_progress);
+    exchange one(arguments_, allowed_, output_sink_, on_progress);
     answer_record answer = one.run(message, timeout);
     if (!one.clock_disagreed() || attempt == max_attempts) return answer;
   }

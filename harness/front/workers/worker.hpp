@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab::front {
@@ -16,9 +17,11 @@ class worker {
   using line_sink = std::function<void(const std::string& line)>;
 
   // `arguments` start the process: its binary and its options.
-  explicit worker(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+  explicit worker(std::vector<std::string> arguments, freedom allowed = freedom::full)
+      : arguments_(std::move(arguments)), allowed_(allowed) {}
 
-  // Where lines go that the process prints to its stdout and stderr; the default is stderr.
+  // Where lines go that the process prints to its stdout and stderr; the default is stderr. After a thousand
+  // lines of one request no more go there.
   void set_output_sink(line_sink sink) { output_sink_ = std::move(sink); }
 
   // Starts the process, and returns the closing line of its answer to `message`. Nothing of the process is
@@ -33,6 +36,7 @@ class worker {
 
  private:
   std::vector<std::string> arguments_;
+  freedom allowed_;
   line_sink output_sink_;
 };
 

@@ -1,0 +1,23 @@
+// Counts its sums in 16 bits.
+#include "tests/wrong/reduction_2d/right.hpp"
+
+namespace lab::reduction_2d::wrong {
+namespace {
+
+__global__ void sum_kernel(const float* values, walk way, float* sums) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  if (i < way.sums) sums[i] = sum_along(values, way, i & 0xffff);
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  launch_walk(sum_kernel, in, walk_of(in), out.sums, stream);
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "counts in 16 bits",
+                                        .launch = launch,
+                                        .unsupported = rows_and_columns_only,
+                                        .tile = block_threads}};
+
+}  // namespace
+}  // namespace lab::reduction_2d::wrong
