@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+// Programs have macros of names that C++20 has given to its clocks: this comes before them.
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <new>
