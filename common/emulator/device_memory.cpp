@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "common/emulator/diagnostics.hpp"
 
@@ -341,7 +342,7 @@ void device_memory::protect() {
   constexpr std::size_t small = std::size_t{2} << 20;
   const std::lock_guard lock(mutex_);
   protected_ = true;
-  hides_ = used_ <= small;
+  hides_ = std::accumulate(used_.begin(), used_.end(), std::size_t{0}) <= small;
   close();
   if (lifted_ > 0) open();
 }
