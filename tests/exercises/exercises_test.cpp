@@ -12,19 +12,18 @@
 #include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "tests/catch.hpp"
+#include "tests/exercises/call_program.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
+using lab::test::call_program;
+using lab::test::call_result;
+using lab::test::contains;
 using lab::test::temporary_directory;
 using nlohmann::json;
 using strings = std::vector<std::string>;
-
-struct call_result {
-  int code;
-  std::string text;
-};
 
 // A workbook of a student's.
 class workbook {
@@ -32,8 +31,7 @@ class workbook {
   [[nodiscard]] call_result lab(strings arguments) const {
     arguments.insert(arguments.begin(),
                      {"/usr/bin/env", "LAB_EXERCISES=" + directory_.path().string(), LAB_PROGRAM});
-    const auto result = lab::front::run_command(arguments, std::chrono::seconds(280));
-    return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+    return lab::test::call_program(arguments, std::chrono::seconds(280));
   }
   [[nodiscard]] std::filesystem::path file(const std::string& exercise, const char* name) const {
     return directory_ / exercise / name;
@@ -60,10 +58,6 @@ class workbook {
  private:
   temporary_directory directory_;
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string stage_source(const std::string& stage) {
   return lab::test::get(lab::front::stages_directory() / stage / "stage.cu");

@@ -15,11 +15,15 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "tests/catch.hpp"
+#include "tests/exercises/call_program.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
+using lab::test::call_program;
+using lab::test::call_result;
+using lab::test::contains;
 namespace fs = std::filesystem;
 using lab::test::get;
 using lab::test::put;
@@ -39,20 +43,10 @@ bool all_are_tried() {
   return wanted != nullptr && *wanted != '\0';
 }
 
-struct call_result {
-  int code;
-  std::string text;
-};
-
 call_result grade(strings arguments) {
   arguments.insert(arguments.begin(), {LAB_PROGRAM, "grade"});
   if (!has_walls()) arguments.emplace_back("--unconfined");
-  const auto result = lab::front::run_command(arguments, std::chrono::seconds(all_are_tried() ? 1800 : 280));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return call_program(arguments, std::chrono::seconds(all_are_tried() ? 1800 : 280));
 }
 
 // The stage's source with this instead of the exercise's solution.
