@@ -93,8 +93,10 @@ struct problem {
     return whole(std::ceil(span(p) * (1 - 1e-12)));
   }
 
-  // The fewest values after which a weight has decayed to 2^-bits.
+  // The fewest values after which a weight has decayed to 2^-bits; all, where no value has less weight than
+  // the next.
   static std::int64_t values_to_decay(double decay, int bits) {
+    if (decay >= 1) return whole(std::numeric_limits<double>::infinity());
     return whole(std::ceil(-bits * std::log(2.0) / std::log(decay)));
   }
 

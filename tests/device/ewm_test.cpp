@@ -11,6 +11,7 @@
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 #include "harness/device/worker.hpp"
+#include "stages/ewm/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #include "tests/temporary_directory.hpp"
@@ -48,6 +49,13 @@ TEST_CASE("averages that mistake gaps, or large values for gaps, are refused") {
   lab::skip_without_device();
   require_wrong_average("ewm/gap_decays_once", "input=gaps", true);
   require_wrong_average("ewm/large_is_missing", "input=wide", true);
+}
+
+// A span of 2^60 has an alpha that is nothing beside 1.
+TEST_CASE("where weights do not decay, no value is too old") {
+  CHECK(lab::ewm::problem::values_to_decay(1, 106) == std::int64_t{1} << 40);
+  CHECK(lab::ewm::problem::values_to_decay(0.5, 106) == 106);
+  CHECK(lab::ewm::problem::values_to_decay(0, 106) == 1);
 }
 
 TEST_CASE("of span, alpha and half-life one is used, and what makes no sense is refused") {

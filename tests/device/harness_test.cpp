@@ -374,7 +374,9 @@ TEST_CASE("an expected failure must fail, and as it says") {
     CHECK_FALSE(found.verification.passed);
     CHECK(found.verification.failed_as_expected);
     REQUIRE(found.verification.failure);
-    CHECK(found.verification.failure->kind == failure_kind::wrong);
+    // What it finds in shared memory may be what an output holds that was never written.
+    CHECK((found.verification.failure->kind == failure_kind::wrong ||
+           found.verification.failure->kind == failure_kind::unwritten));
     CHECK_FALSE(found.timing);
   }
 #if LAB_EMULATED

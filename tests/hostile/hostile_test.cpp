@@ -47,6 +47,7 @@ const std::map<std::string, std::string> deeds{
     {"exits_quietly", "ended with exit code 0 before it answered"},
     {"forges_answer", "something that is not the worker's wrote to its answers"},
     {"closes_descriptors", "before it answered"},
+    {"own_clock", "it defines clock_gettime itself"},
     {"replaces_mprotect", "it defines mprotect itself"},
     {"specialises_check", "it defines lab::array_workload"},
     {"own_conversation", "ended with exit code 0 before it answered"},
