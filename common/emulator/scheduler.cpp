@@ -43,6 +43,12 @@ std::string text_of_thread(uint3 index) {
   return "thread " + text_of(index);
 }
 
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 }  // namespace
 
 // A stack and the fiber on it. A thread that has to leave the kernel early is not unwound: what its frames
@@ -243,6 +249,7 @@ void block_runner::prepare_shared_memory() {
 std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
   launch_ = &launch;
   block_number_ = block_number;
+  began_ = now_ns();
   enter_block();
   prepare_threads();
   prepare_shared_memory();
@@ -621,12 +628,6 @@ std::string block_runner::describe_uneven_barrier() const {
 // thread in between, does the same for ever: it can go on only if another thread changes memory. So others
 // are let run, and when none is left that could, that is the end.
 
-std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
 void block_runner::forget_spins() {
   spins_.clear();
   quiet_ = 0;
@@ -663,9 +664,11 @@ void block_runner::sample(const void* instruction) {
       state = digest_of(state, begin, begin + variable.bytes);
     }
   }
-  // Where blocks start in an order of their own, who waits for an earlier one is to be found soon: the launch
-  // is repeated in ascending order, and nothing is held against it.
-  if (repeats(running_->number, state, instruction) && waits_for_ever(launch_->reverse_blocks ? 0.3 : 10)) {
+  const bool repeated = repeats(running_->number, state, instruction);
+  // Where blocks start in an order of their own, one that waits for an earlier one is to be found soon: the
+  // launch is repeated in ascending order, and nothing is held against it.
+  const bool has_waited = launch_->reverse_blocks && now_ns() - began_ > 1'000'000'000;
+  if ((repeated && waits_for_ever(10)) || has_waited) {
     failure_ = describe_endless_loop();
     leave_for_good();
   }

@@ -215,6 +215,7 @@ class block_runner {
   std::vector<spin> spins_;       // empty while nobody looks
   std::uint64_t quiet_ = 0;       // states found again since the last new one
   std::int64_t quiet_since_ = 0;  // ns
+  std::int64_t began_ = 0;        // the block, in nanoseconds
   unsigned ticks_ = 0;
   unsigned samples_left_ = 0;  // of threads that stop, to be looked at
   bool stuck_ = false;

@@ -59,9 +59,9 @@ TEST_CASE("every portable stage keeps its contract, on several OS threads: secon
   verify_all(true, 1, 2);
 }
 
-TEST_CASE("every portable stage passes the quick trials on one OS thread") {
+TEST_CASE("portable stages pass the quick trials on one OS thread") {
   lab::emulator::configure({.threads = 1});
-  verify_all(false);
+  verify_all(false, 0, 4);
 }
 
 #else

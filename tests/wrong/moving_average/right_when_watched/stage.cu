@@ -16,7 +16,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   static std::map<std::int64_t, int> launches;
   launch_over_outputs(moving_average_kernel, in, out, stream);
   const int launch = launches[in.n]++;
-  if (in.n == 30'000 && launch >= 2 && launch < 8)
+  if (in.n == 30'000 && launch >= 3 && launch < 9)
     CUDA_CHECK(cudaMemsetAsync(out.averages, 0, static_cast<std::size_t>(in.n) * sizeof(double), stream));
 }
 
