@@ -181,7 +181,8 @@ class checking {
     status.clear();
     if (!build.built) return ends(1, false, build.error);
     if (const std::string replaced = slot_->replaced_function(); !replaced.empty())
-      return ends(1, false, replaced + " is defined here, and the harness would call it: give it another name");
+      return ends(1, false,
+                  replaced + " is defined here, and the harness would call it: give it another name");
     asked_ = {slot_->stage(), slot_->plain(), slot_->observed()};
     return ends(1, true, "plain and observed");
   }
