@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/gpu_group.hpp"
+#include "common/npy.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"

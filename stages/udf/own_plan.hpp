@@ -7,6 +7,8 @@
 #include "stages/udf/own_source.hpp"
 #include "stages/udf/run_time_plan.hpp"
 
+#if !LAB_EMULATED  // nothing is compiled for the emulator while the program runs
+
 namespace lab::udf {
 
 // Throws usage_error, source_error or unsupported_error for a function that no stage can run.
@@ -57,3 +59,5 @@ inline plan<problem> right_plan(const problem::parameters& p) {
 }
 
 }  // namespace lab::udf
+
+#endif
