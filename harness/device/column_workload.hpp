@@ -60,6 +60,8 @@ class column_workload final : public workload {
     }
     inputs_.reset();
     inputs_.emplace(data_->inputs, offset_bits(), reader_);
+    // A launch that failed may have left it its memory.
+    arena_.fill(poison_byte, stream_);
     next_is_checked_ = true;
   }
 

@@ -8,7 +8,6 @@
 #include "harness/device/stage_call.hpp"
 #if LAB_EMULATED
 #include "common/emulator/emulator.hpp"
-#include "common/emulator/observer.hpp"
 #endif
 
 namespace lab {
@@ -52,16 +51,6 @@ constexpr std::size_t kept_by_the_driver = emulated ? 0 : std::size_t{64} << 20;
 // the block), which devices do start in ascending order in practice.
 bool blocks_wait = false;
 
-// Whether reversed launches start the last block first: not where that would wait for ever, and not of
-// observed kernels, which are watched for races between blocks whatever their order.
-bool last_block_first() {
-#if LAB_EMULATED
-  return !blocks_wait && emulator::active_observer == nullptr;
-#else
-  return false;
-#endif
-}
-
 // The order of a block's threads and of a grid's blocks, for as long as this lives.
 class thread_order {
  public:
@@ -69,7 +58,7 @@ class thread_order {
   explicit thread_order(bool reversed) : before_(emulator::configuration()) {
     emulator::options wanted = before_;
     wanted.reverse = before_.reverse != reversed;
-    wanted.reverse_blocks = before_.reverse_blocks != (reversed && last_block_first());
+    wanted.reverse_blocks = before_.reverse_blocks != (reversed && !blocks_wait);
     emulator::configure(wanted);
   }
   ~thread_order() {
@@ -150,7 +139,7 @@ std::string trial_name(const parameter_values& parameters, const launch_setup& s
   text += std::string("input=") + to_string(setup.input) + " seed=" + std::to_string(setup.seed);
   if (setup.fill != memory_fill::ones)
     text += std::string(", ") + memory_fill_names[static_cast<int>(setup.fill)];
-  if (setup.reversed) text += last_block_first() ? ", last block and thread first" : ", last thread first";
+  if (setup.reversed) text += ", last block and thread first";
   return text;
 }
 
