@@ -78,94 +78,144 @@ struct two_scans {
     }
     const int warp = thread / 32;
     const double* const values = ring + slot * tile;
-    entering_run enters = scan_entering(values, where.start);
-    if (thread % 32 == 31) {
-      shared.entering[group][warp] = enters.up;
-      shared.last[group][warp] = enters.last_of_warp;
-    }
     state suffix[per_thread] = {};
-    state after = operation.identity();
+    run_of_segment scanned;
     if (wants_results) {
       wait_for_values();
-      after = scan_leaving(suffix, ring, slots * tile, slot * tile, where.start, shared.leaving[group]);
+      const int oldest = slot * tile + first - (window - 1);
+      scanned = totals_and_suffixes(suffix, values, ring, oldest >= 0 ? oldest : oldest + slots * tile,
+                                    slots * tile, where.start);
+    } else {
+      scanned = own_totals(values, where.start);
     }
+    scan(scanned);
+    if (thread % 32 == 31) {
+      shared.entering[group][warp] = scanned.up;
+      shared.last[group][warp] = scanned.last;
+    }
+    if (thread % 32 == 0) shared.leaving[group][warp] = scanned.down;
+    state before = shuffle_up(scanned.up, 1);
+    state after = shuffle_down(scanned.down, 1);
+    if (place_in_segment() == 0) before = operation.identity();
+    if (place_in_segment() == width() - 1) after = operation.identity();
     barrier();
     if (segment_threads > 32) {
-      add_earlier_warps(enters, shared.entering[group]);
-      if (wants_results) after = operation.combine(after, later_warps(shared.leaving[group]));
+      const state earlier = earlier_warps(shared.entering[group]);
+      before = operation.combine(earlier, before);
+      scanned.up = operation.combine(earlier, scanned.up);
+      after = operation.combine(after, later_warps(shared.leaving[group]));
     }
     if (thread == group_threads - 1) {
-      shared.total[slot] = enters.up;
+      shared.total[slot] = scanned.up;
       shared.rest[slot] = last_of_segment(shared.last[group], warps - 1);
     }
     // Read before anybody goes on to the next tile.
-    state middle = segment_threads < group_threads ? before_segment(shared.last[group], enters.last_of_warp)
+    state middle = segment_threads < group_threads ? before_segment(shared.last[group], scanned.last)
                                                    : operation.identity();
     wait_for_scans();
     if (!wants_results) return;
-    middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), enters.before);
+    middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), before);
     join(results, suffix, middle, values + first, where);
   }
 
  private:
-  // What a thread knows of its segment once the warp has scanned it: all values up to the thread's last, all
-  // before its first, and the last `rest` values of the segment's part in the warp.
-  struct entering_run {
+  // Of the thread's segment in the warp: all values up to the thread's last; all from its first on, of the
+  // segment that leaves; and the last `rest` values.
+  struct run_of_segment {
     state up;
-    state before;
-    state last_of_warp;
+    state down;
+    state last;
   };
 
   // Lanes of a warp that hold one segment, or a part of one; and the lane's place among them.
   __device__ int width() const { return segment_threads < 32 ? segment_threads : 32; }
   __device__ int place_in_segment() const { return thread % 32 & (width() - 1); }
 
-  // As a tile enters. The thread's own values are read again at the end, which costs less than registers for
-  // their prefixes.
-  __device__ entering_run scan_entering(const double* values, std::int64_t start) const {
+  // The thread's own values: all of them, and those among the last `rest` of its segment.
+  __device__ run_of_segment own_totals(const double* values, std::int64_t start) const {
+    constexpr int newest = per_thread - 1;
+    const double* const own = values + first;
+    const int from = rest_from();
+    run_of_segment all = {lifted(own[newest], start + first + newest), operation.identity(),
+                          operation.identity()};
+    if (from <= newest) all.last = all.up;
+    if (start >= 0) {
+      each_further([&]<int k>() {
+        all.up = prepend_value<k + 1>(operation, own[newest - k], all.up);
+        if (from <= newest - k) all.last = all.up;
+      });
+    } else {
+#pragma unroll 1
+      for (int v = newest - 1; v >= 0; --v) {
+        all.up = operation.combine(lifted(own[v], start + first + v), all.up);
+        if (from <= v) all.last = all.up;
+      }
+    }
+    return all;
+  }
+
+  // The same, and suffixes of the values that leave, from `place` on in the ring; the one loop has two chains
+  // of dependent operations. The thread's own values are read again at the end, which costs less than
+  // registers for their prefixes.
+  __device__ run_of_segment totals_and_suffixes(state (&suffix)[per_thread], const double* values,
+                                                const double* ring, int place, int ring_values,
+                                                std::int64_t start) const {
+    constexpr int newest = per_thread - 1;
+    const std::int64_t oldest = start + first - (window - 1);
+    if (oldest < 0) {
+      suffixes_at_beginning(suffix, ring, place, ring_values, oldest);
+      run_of_segment all = own_totals(values, start);
+      all.down = suffix[0];
+      return all;
+    }
+    const bool wraps = place + per_thread > ring_values;
+    const double* const own = values + first;
+    const int from = rest_from();
+    run_of_segment all;
+    double leaving[per_thread];
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v)
+      leaving[v] = ring[wraps && place + v >= ring_values ? place + v - ring_values : place + v];
+    all.up = operation.lift(own[newest]);
+    all.last = from <= newest ? all.up : operation.identity();
+    suffix[newest] = operation.lift(leaving[newest]);
+    each_further([&]<int k>() {
+      all.up = prepend_value<k + 1>(operation, own[newest - k], all.up);
+      suffix[newest - k] = prepend_value<k + 1>(operation, leaving[newest - k], suffix[newest - k + 1]);
+      if (from <= newest - k) all.last = all.up;
+    });
+    all.down = suffix[0];
+    return all;
+  }
+
+  // Of the thread's values the first that is among the last `rest` of its segment; none from per_thread on.
+  __device__ int rest_from() const {
+    return segment - rest - (thread & (segment_threads - 1)) * per_thread;
+  }
+
+  // The three scans of a warp, side by side.
+  __device__ void scan(run_of_segment& all) const {
     const int lane = thread % 32;
-    entering_run all;
-    all.up = own_total(values + first, start + first);
-    all.last_of_warp = last_values(all.up, values, start);
+    const int place = place_in_segment();
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       if (distance >= width()) break;
       const state lower = shuffle_up(all.up, distance);
-      if (place_in_segment() >= distance) all.up = operation.combine(lower, all.up);
-      all.last_of_warp = ordered(all.last_of_warp, shuffle_xor(all.last_of_warp, distance), lane, distance);
+      const state higher = shuffle_down(all.down, distance);
+      const state other = shuffle_xor(all.last, distance);
+      if (place >= distance) all.up = operation.combine(lower, all.up);
+      if (place + distance < width()) all.down = operation.combine(all.down, higher);
+      all.last = ordered(all.last, other, lane, distance);
     }
-    all.before = shuffle_up(all.up, 1);
-    if (place_in_segment() == 0) all.before = operation.identity();
-    return all;
-  }
-
-  // As the values a window before leave: suffixes of the thread's, and what the threads behind it in the warp
-  // hold, which is returned. The warp's total goes to `of_warps`.
-  __device__ state scan_leaving(state (&suffix)[per_thread], const double* ring, int ring_values, int base,
-                                std::int64_t start, state* of_warps) const {
-    const int oldest = base + first - (window - 1);
-    suffixes(suffix, ring, oldest >= 0 ? oldest : oldest + ring_values, ring_values,
-             start + first - (window - 1));
-    state down = suffix[0];
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      if (distance >= width()) break;
-      const state higher = shuffle_down(down, distance);
-      if (place_in_segment() + distance < width()) down = operation.combine(down, higher);
-    }
-    if (thread % 32 == 0) of_warps[thread / 32] = down;
-    const state after = shuffle_down(down, 1);
-    return place_in_segment() == width() - 1 ? operation.identity() : after;
   }
 
   // Segments that several warps share.
-  __device__ void add_earlier_warps(entering_run& enters, const state* of_warps) const {
+  __device__ state earlier_warps(const state* of_warps) const {
     const int warp = thread / 32;
     state earlier = operation.identity();
     for (int other = warp & -(segment_threads / 32); other < warp; ++other)
       earlier = operation.combine(earlier, of_warps[other]);
-    enters.before = operation.combine(earlier, enters.before);
-    enters.up = operation.combine(earlier, enters.up);
+    return earlier;
   }
   __device__ state later_warps(const state* of_warps) const {
     const int warp = thread / 32;
@@ -230,14 +280,23 @@ struct two_scans {
     state own[per_thread];
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) own[v] = operation.identity();
+    // Neither the ring's end nor the array's beginning lies among the values.
+    const bool plain = base + first >= window - 1 && where.start + first >= window - 1;
 #pragma unroll 1
     for (int back = window - 1; back >= 0; --back) {
       const int from = base + first - back;
       const std::int64_t index = where.start + first - back;
+      const int count = window - 1 - back;
+      if (plain) {
 #pragma unroll
-      for (int v = 0; v < per_thread; ++v) {
-        const int place = from + v >= 0 ? from + v : from + v + ring_values;
-        own[v] = next_of_short(own[v], lifted(ring[place], index + v), window - 1 - back, where);
+        for (int v = 0; v < per_thread; ++v)
+          own[v] = next_of_short(own[v], operation.lift(ring[from + v]), count, where);
+      } else {
+#pragma unroll
+        for (int v = 0; v < per_thread; ++v) {
+          const int place = from + v >= 0 ? from + v : from + v + ring_values;
+          own[v] = next_of_short(own[v], lifted(ring[place], index + v), count, where);
+        }
       }
     }
 #pragma unroll
@@ -271,24 +330,15 @@ struct two_scans {
     (std::make_integer_sequence<int, per_thread - 1>{});
   }
 
-  // Suffixes of the thread's values from `place` on in a ring of `ring_values`; the first is input `index`.
-  __device__ void suffixes(state (&all)[per_thread], const double* ring, int place, int ring_values,
-                           std::int64_t index) const {
-    constexpr int newest = per_thread - 1;
-    const bool wraps = place + per_thread > ring_values;
-    const auto value = [&](int v) {
-      return ring[wraps && place + v >= ring_values ? place + v - ring_values : place + v];
-    };
-    if (index >= 0) {
-      all[newest] = operation.lift(value(newest));
-      each_further([&]<int k>() {
-        all[newest - k] = prepend_value<k + 1>(operation, value(newest - k), all[newest - k + 1]);
-      });
-    } else {
-      all[newest] = lifted(value(newest), index + newest);
+  // Suffixes of the values from `place` on in the ring, of which the first is input `oldest` < 0.
+  __device__ void suffixes_at_beginning(state (&all)[per_thread], const double* ring, int place,
+                                        int ring_values, std::int64_t oldest) const {
+    state run = operation.identity();
 #pragma unroll
-      for (int v = newest - 1; v >= 0; --v)
-        all[v] = operation.combine(lifted(value(v), index + v), all[v + 1]);
+    for (int v = per_thread - 1; v >= 0; --v) {
+      const double value = ring[place + v < ring_values ? place + v : place + v - ring_values];
+      run = operation.combine(lifted(value, oldest + v), run);
+      all[v] = run;
     }
   }
 
@@ -297,29 +347,6 @@ struct two_scans {
   __device__ state ordered(const state& lower, const state& higher, int lane, int distance) const {
     if constexpr (Operation::commutes) return operation.combine(lower, higher);
     return (lane & distance) != 0 ? operation.combine(higher, lower) : operation.combine(lower, higher);
-  }
-
-  // Of the thread's values; the first is input `index`.
-  __device__ state own_total(const double* values, std::int64_t index) const {
-    state all = operation.identity();
-    if (index >= 0) {
-      all = operation.lift(values[0]);
-      each_further([&]<int v>() { all = append_value<v + 1>(operation, all, values[v]); });
-    } else {
-#pragma unroll 1
-      for (int v = 0; v < per_thread; ++v) all = operation.combine(all, lifted(values[v], index + v));
-    }
-    return all;
-  }
-
-  // Of the thread's values those among the last `rest` of its segment, given the `total` of all of them.
-  __device__ state last_values(const state& total, const double* tile_values, std::int64_t start) const {
-    const int from = segment - rest - (thread & (segment_threads - 1)) * per_thread;
-    if (from <= 0) return total;
-    state all = operation.identity();
-    for (int v = from; v < per_thread; ++v)
-      all = operation.combine(all, lifted(tile_values[first + v], start + first + v));
-    return all;
   }
 
   // Of the segment that ends with `last_warp`, its last `rest` values.

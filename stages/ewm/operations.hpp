@@ -2,10 +2,14 @@
 // combine(earlier, later) that of two neighbouring runs (associative, and the order matters), append(run, x)
 // adds one value at the end, finish(run) is the average after a run from the array's beginning.
 //
+// Where no value is missing, lift(x) is the state of one value, append_present(run, x) adds one to a run
+// whose last position is a value, and quotients of finite sums need no care.
+//
 // Weights count from a run's last value, not from its last position: however long a gap follows, the average
 // before it is still there, and no 0 / 0.
 #pragma once
 
+#include "common/windows/operations.hpp"
 #include "stages/ewm/problem.hpp"
 
 namespace lab::ewm {
@@ -46,6 +50,19 @@ struct weighted_mean {
   }
   __host__ __device__ double finish(const state& run) const {
     return run.values < min_periods ? incomplete : run.sum / run.weight;
+  }
+
+  __host__ __device__ state lift(double x) const { return {x, 1, decay, 1, 1}; }
+  __host__ __device__ void append_present(state& run, double x) const {
+    run.sum = run.sum * decay + x;
+    run.weight = run.weight * decay + 1;
+    run.decay *= decay;
+    ++run.values;
+  }
+  // Whether the sums are far from the largest number.
+  __host__ __device__ static bool is_plain(const state& run) { return fabs(run.sum) < 1e300; }
+  __host__ __device__ static double finish_plain(const state& run) {
+    return windows::quotient(run.sum, run.weight);
   }
 };
 
@@ -105,6 +122,17 @@ struct recursive_mean {
   __host__ __device__ double finish(const state& run) const {
     return run.values < min_periods ? incomplete : run.average;
   }
+
+  __host__ __device__ state lift(double x) const { return {x, 1, 0, decay, 1, 1}; }
+  __host__ __device__ void append_present(state& run, double x) const {
+    const double entered = alpha * x;
+    run.average = decay * run.average + entered;
+    run.add = decay * run.add + entered;
+    run.keep *= decay;
+    ++run.values;
+  }
+  __host__ __device__ static bool is_plain(const state& run) { return fabs(run.average) < 1e300; }
+  __host__ __device__ static double finish_plain(const state& run) { return run.average; }
 
  private:
   struct shares {

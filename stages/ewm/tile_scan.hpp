@@ -32,23 +32,41 @@ class tile_scan {
   __device__ tile_scan(shared_state& shared, const Operation& operation)
       : shared_(shared), operation_(operation), thread_(static_cast<int>(threadIdx.x)) {}
 
-  // Values `first` and on; behind the array's end they are missing. Those that the thread stored before it
-  // may load without a barrier: they have the same places.
-  __device__ void load(const double* values, std::int64_t first, std::int64_t n) {
+  // Reads values `first` and on; behind the array's end they are missing.
+  __device__ void fetch(double (&next)[per_thread], const double* values, std::int64_t first,
+                        std::int64_t n) const {
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
-      const int k = v * threads + thread_;
-      shared_.values[k] = first + k < n ? values[first + k] : static_cast<double>(NAN);
+      const std::int64_t j = first + v * threads + thread_;
+      next[v] = j < n ? values[j] : static_cast<double>(NAN);
     }
+  }
+  // Makes the tile of what was fetched. Values that the thread has just stored may be replaced without a
+  // barrier before: they have the same places.
+  __device__ void fill(const double (&next)[per_thread]) {
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) shared_.values[v * threads + thread_] = next[v];
     __syncthreads();
+  }
+  __device__ void load(const double* values, std::int64_t first, std::int64_t n) {
+    double next[per_thread];
+    fetch(next, values, first, n);
+    fill(next);
   }
 
   // All threads of the block call.
   __device__ scanned scan() {
     const int lane = thread_ % 32;
-    state run = operation_.identity();
+    state run = operation_.lift(own()[0]);
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) operation_.append(run, own()[v]);
+    for (int v = 1; v < per_thread; ++v) operation_.append_present(run, own()[v]);
+    // A NaN is still there: a value was missing, or is too large for such sums.
+    is_plain_ = operation_.is_plain(run);
+    if (!is_plain_) {
+      run = operation_.identity();
+#pragma unroll 1
+      for (int v = 0; v < per_thread; ++v) operation_.append(run, own()[v]);
+    }
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const state earlier = windows::shuffle_up(run, distance);
@@ -68,10 +86,20 @@ class tile_scan {
 
   // Replaces the values by the averages, given all that comes before the thread's values, and stores them.
   __device__ void store(state before, double* averages, std::int64_t first, std::int64_t n) {
+    if (is_plain_ && operation_.is_plain(before) && before.values + 1 >= operation_.min_periods) {
+      operation_.append(before, own()[0]);
+      own()[0] = operation_.finish_plain(before);
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) {
-      operation_.append(before, own()[v]);
-      own()[v] = operation_.finish(before);
+      for (int v = 1; v < per_thread; ++v) {
+        operation_.append_present(before, own()[v]);
+        own()[v] = operation_.finish_plain(before);
+      }
+    } else {
+#pragma unroll 1
+      for (int v = 0; v < per_thread; ++v) {
+        operation_.append(before, own()[v]);
+        own()[v] = operation_.finish(before);
+      }
     }
     __syncthreads();
 #pragma unroll
@@ -89,6 +117,7 @@ class tile_scan {
   shared_state& shared_;
   const Operation& operation_;
   int thread_;
+  bool is_plain_ = false;  // of the thread's values none is missing, and none very large
 };
 
 #endif

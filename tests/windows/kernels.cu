@@ -3,6 +3,7 @@
 
 #include "common/memory.hpp"
 #include "common/stream.hpp"
+#include "common/windows/moment_scans.hpp"
 #include "common/windows/two_scans.hpp"
 #include "stages/rolling/user_operation.hpp"
 
@@ -15,7 +16,9 @@ constexpr int slots = 6;
 constexpr int tile = group_threads * per_thread;
 
 template <class Operation>
-using computation = windows::two_scans<Operation, group_threads, per_thread>;
+using computation = std::conditional_t<std::is_same_v<Operation, windows::moments>,
+                                       windows::moment_scans<group_threads, per_thread>,
+                                       windows::two_scans<Operation, group_threads, per_thread>>;
 
 template <class Operation>
 struct shared_state {
@@ -30,6 +33,7 @@ __global__ void __launch_bounds__(group_threads)
   auto& shared = *dynamic_shared<shared_state<Operation>>();
   const int thread = static_cast<int>(threadIdx.x);
   const computation<Operation> all(operation, window, segment_threads, thread);
+  all.initialise(shared.windows, group_threads);
   int slot = 0;
   for (std::int64_t start = -static_cast<std::int64_t>(halo_tiles) * tile; start < n; start += tile) {
     for (int k = thread; k < tile; k += group_threads) {

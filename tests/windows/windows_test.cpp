@@ -48,17 +48,45 @@ std::vector<double> values_of(std::size_t n, bool with_nan) {
 
 TEST_CASE("values that are scanned as they enter and as they leave make every window") {
   constexpr std::int64_t tile = 1920;
-  for (const std::int64_t window :
-       {std::int64_t{1},   std::int64_t{7},   std::int64_t{8},   std::int64_t{14},
-        std::int64_t{15},  std::int64_t{37},  std::int64_t{225}, std::int64_t{449},
-        std::int64_t{450}, std::int64_t{900}, tile - 1,          tile,
-        tile + 1,          tile + 300,        2 * tile,          2 * tile + 1,
-        2 * tile + 500,    3 * tile + 1,      4 * tile - 3,      4 * tile + 1}) {
+  for (const std::int64_t window : {std::int64_t{1},   std::int64_t{7},
+                                    std::int64_t{8},   std::int64_t{14},
+                                    std::int64_t{15},  std::int64_t{16},
+                                    std::int64_t{17},  std::int64_t{37},
+                                    std::int64_t{225}, std::int64_t{449},
+                                    std::int64_t{450}, std::int64_t{900},
+                                    tile - 1,          tile,
+                                    tile + 1,          tile + 300,
+                                    2 * tile,          2 * tile + 1,
+                                    2 * tile + 500,    3 * tile + 1,
+                                    4 * tile - 3,      4 * tile + 1}) {
     const auto values = values_of(static_cast<std::size_t>(2 * window + 2 * tile + 301), false);
     require_windows(lab::windows::first_minus_last{}, values, window, window);
     require_windows(lab::windows::total::mean(window), values, window, 1);
-    if (window % 2 == 0) require_windows(lab::windows::moments::std(window), values, window, window);
+    require_windows(lab::windows::moments::std(window), values, window, window);
+    if (window % 2 == 0) require_windows(lab::windows::moments::var(window), values, window, 1);
     require_windows(lab::windows::skipping<lab::windows::total>{lab::windows::total::sum(window), 2},
                     values_of(values.size(), true), window, 2);
+  }
+}
+
+TEST_CASE("variances forget what has left their windows") {
+  constexpr double huge = 1e16;
+  for (const std::int64_t window : {2, 15, 16, 17, 40, 481, 2000, 4100}) {
+    std::vector<double> values(static_cast<std::size_t>(3 * window + 4000), 0.1);
+    const std::size_t spike = values.size() / 2;
+    for (const double what : {huge, 1e170, double{INFINITY}, double{NAN}}) {
+      values[spike] = what;
+      const auto found =
+          lab::test::windows_by_two_scans(lab::windows::moments::var(window), values, window, window);
+      for (std::size_t i = static_cast<std::size_t>(window) - 1; i < values.size(); ++i) {
+        const bool holds = i >= spike && i < spike + static_cast<std::size_t>(window);
+        INFO("window " << window << ", output " << i << ", " << what << " at " << spike << ": " << found[i]);
+        if (!holds) REQUIRE(found[i] == 0);
+        if (holds && what == huge)
+          REQUIRE(std::abs(found[i] * static_cast<double>(window) / huge / huge - 1) <= 1e-12);
+        if (holds && what == 1e170) REQUIRE(found[i] == INFINITY);
+        if (holds && !std::isfinite(what)) REQUIRE(std::isnan(found[i]));
+      }
+    }
   }
 }

@@ -4,6 +4,7 @@
 // every value is lifted and scanned twice.
 #include <algorithm>
 
+#include "common/windows/moment_scans.hpp"
 #include "common/windows/pipeline.hpp"
 #include "common/windows/two_scans.hpp"
 #include "stages/rolling/operations.hpp"
@@ -17,8 +18,6 @@ constexpr int group_threads = 128;
 // and then 15 of them.
 template <class Operation>
 constexpr int per_thread = 15;
-template <>
-constexpr int per_thread<windows::moments> = 9;
 template <class Operation>
 constexpr int per_thread<windows::skipping<Operation>> = 9;
 
@@ -30,7 +29,9 @@ constexpr windows::ring_plan ring{.tile = group_threads * per_thread<Operation>,
 
 #if !LAB_EMULATED
 template <class Operation>
-using computation = windows::two_scans<Operation, group_threads, per_thread<Operation>>;
+using computation = std::conditional_t<std::is_same_v<Operation, windows::moments>,
+                                       windows::moment_scans<group_threads, per_thread<Operation>>,
+                                       windows::two_scans<Operation, group_threads, per_thread<Operation>>>;
 template <class Operation>
 using tiles_in_flight = windows::pipeline<computation<Operation>, groups, ring<Operation>.slots>;
 
