@@ -1,15 +1,23 @@
-// The work of one GPU: tiles of the whole array, by suffix and prefix sums (moving_average/06_suffix_prefix).
-// Tiles lie where they lie on one GPU, whatever part a GPU has: every average is combined from the same
-// values in the same order, and has the same bits on any number of GPUs. A tile across a border is computed
-// by both neighbours, each for its own averages.
+// The work of one GPU: tiles of the whole array, by suffix and prefix sums
+// (common/windows/suffix_prefix.hpp).
 //
-// The stages differ in where the values before the part come from: a Source says value j of the whole array.
+// Tiles whose windows begin in the GPU's own part are its interior, and the fastest kernel for one GPU makes
+// them, that of moving_average/10_work_counter. The tiles before them are the border: a portable kernel makes
+// them, which is told by a Source where a value is. It makes the interior too where the fast one cannot:
+// below compute capability 9.0, on the emulator, where the window does not fit, and where a bulk copy would
+// begin between two multiples of 16 bytes.
+//
+// Averages have the same bits on any number of GPUs. For that both kernels must combine the same values in
+// the same order, and they do: tiles and segments lie where they lie on one GPU, both call scan(), complete()
+// and combine_short() of the same suffix_prefix, and finish a window with the same operation. A tile across a
+// border is computed by both neighbours, each for its own averages.
 #pragma once
 
 #include <algorithm>
 
 #include "common/nvtx.hpp"
-#include "common/windows/suffix_prefix.hpp"
+#include "common/windows/in_place.hpp"
+#include "common/windows/pipeline.hpp"
 #include "stages/moving_average_gpus/problem.hpp"
 
 namespace lab::moving_average_gpus {
@@ -25,6 +33,35 @@ inline std::int64_t halo_of(const input& in, std::int64_t k) {
   return own.count == 0 ? 0 : std::min(in.window - 1, own.first);
 }
 
+// A window that reaches over the whole array is no longer than the array for the sums; its averages are
+// incomplete.
+inline std::int64_t window_of_sums(const input& in) {
+  return std::min(in.window, in.n + 1);
+}
+
+// Tiles of the whole array: [begin, end).
+struct tile_range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+// Those that hold outputs of part k: of its border [begin, interior), and of its interior [interior, end).
+struct tiles_of_part {
+  std::int64_t begin;
+  std::int64_t interior;
+  std::int64_t end;
+};
+inline tiles_of_part tiles_of(const input& in, std::int64_t k) {
+  const part own = in.part(k);
+  if (own.count == 0) return {0, 0, 0};
+  const std::int64_t begin = own.first / tile;
+  const std::int64_t end = (own.first + own.count - 1) / tile + 1;
+  // Before the array there is nothing to wait for.
+  if (own.first == 0) return {begin, begin, end};
+  const std::int64_t complete = own.first + window_of_sums(in) - 1;
+  return {begin, std::clamp((complete + tile - 1) / tile, begin, end), end};
+}
+
 // A GPU's own part, and a copy of its halo.
 struct own_values {
   const double* values;
@@ -37,85 +74,213 @@ struct own_values {
   }
 };
 
-// Outputs `out.first` and on, of tiles first_tile + blockIdx.x. Values before `oldest` are not asked for.
+// Outputs `out.first` and on, of tiles `which`: a block streams `stripe_tiles` of them, and the suffixes of
+// the last window stay in a ring in shared memory (moving_average/07_ring). Values before `oldest` are not
+// asked for. `mean.window` is the window.
 template <class Source>
 __global__ void __launch_bounds__(block_threads)
     moving_average_kernel(Source value, double* __restrict__ averages, part out, std::int64_t oldest,
-                          std::int64_t first_tile, int window, int segment_threads, int halo_tiles) {
-  // tiles[k] holds input start - halo_tiles * tile + k, later its suffix sum.
-  double* tiles = dynamic_shared<double>();
-  const int count = (halo_tiles + 1) * tile;
-  auto& others = *reinterpret_cast<window_sums::exchange*>(tiles + count);
+                          tile_range which, std::int64_t stripe_tiles, windows::total mean,
+                          int segment_threads, int halo_tiles) {
+  const int slots = halo_tiles + 1;
+  double* ring = dynamic_shared<double>();
+  double* finished = ring + slots * tile;
+  auto& others = *reinterpret_cast<window_sums::exchange*>(finished + tile);
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t start = (first_tile + blockIdx.x) * tile;
-  const std::int64_t end = out.first + out.count;
-  for (unsigned i = threadIdx.x; i < sizeof(others) / sizeof(double); i += block_threads)
-    reinterpret_cast<double*>(&others)[i] = 0;
-  for (int k = thread; k < count; k += block_threads) {
-    const std::int64_t j = start + tile - count + k;
-    tiles[k] = j >= oldest && j < end ? value(j) : 0.0;
-  }
-  __syncthreads();
+  for (int k = thread; k < window_sums::exchange::states; k += block_threads) others.begin()[k] = 0;
+  const window_sums sums(mean, static_cast<int>(mean.window), segment_threads, thread);
+  const std::int64_t begin = (which.begin + blockIdx.x * stripe_tiles) * tile;
+  const std::int64_t stripe_end = min(begin + stripe_tiles * tile, which.end * tile);
+  const std::int64_t end = min(stripe_end, out.first + out.count);
 
-  const window_sums sums(windows::total{}, window, segment_threads, thread);
-  double sum[per_thread];
-  if (sums.is_short()) {
-    sums.combine_short(
-        sum, [tiles](int place, int) { return tiles[place]; }, count, count - tile);
-  } else {
-    for (int k = 0; k < count; k += tile) {
-      for (int v = 0; v < per_thread; ++v) sum[v] = tiles[k + sums.first + v];
-      sums.scan(sum, tiles + k, others, [] { __syncthreads(); });
-      __syncthreads();
+  // The next tile is read while the current one is computed.
+  double next[per_thread];
+  const auto read = [&](std::int64_t start) {
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      const std::int64_t j = start + v * block_threads + thread;
+      next[v] = j >= oldest && j < end ? value(j) : 0.0;
     }
-    sums.complete(sum, tiles, count, count - tile);
-  }
-  // Through shared memory, so that neighbouring threads write neighbouring averages.
-  __syncthreads();
-  double* results = tiles + count - tile;
-  for (int v = 0; v < per_thread; ++v) results[sums.first + v] = sum[v] / window;
-  __syncthreads();
-  for (int k = thread; k < tile; k += block_threads) {
-    const std::int64_t i = start + k;
-    if (i >= out.first && i < end) averages[i - out.first] = i < window - 1 ? incomplete : results[k];
+  };
+  int slot = 0;
+  std::int64_t start = begin - static_cast<std::int64_t>(halo_tiles) * tile;
+  read(start);
+  for (; start < end; start += tile) {
+    double* here = ring + slot * tile;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) here[v * block_threads + thread] = next[v];
+    read(start + tile);
+    __syncthreads();
+    double sum[per_thread] = {};
+    if (sums.is_short()) {
+      // Behind the halo there is nothing yet.
+      if (start >= begin) {
+        sums.combine_short(
+            sum, [ring](int place, int) { return ring[place]; }, slots * tile, slot * tile);
+      }
+    } else {
+      for (int v = 0; v < per_thread; ++v) sum[v] = here[sums.first + v];
+      sums.scan(sum, here, others, [] { __syncthreads(); });
+      __syncthreads();
+      if (start >= begin) sums.complete(sum, ring, slots * tile, slot * tile);
+    }
+    // Through shared memory, so that neighbouring threads write neighbouring averages.
+    for (int v = 0; v < per_thread; ++v) {
+      finished[sums.first + v] =
+          windows::window_result(mean, sum[v], start + sums.first + v, mean.window, mean.window);
+    }
+    __syncthreads();
+    if (start >= begin) {
+      for (int v = 0; v < per_thread; ++v) {
+        const std::int64_t i = start + v * block_threads + thread;
+        if (i >= out.first && i < end) averages[i - out.first] = finished[v * block_threads + thread];
+      }
+    }
+    slot = slot + 1 == slots ? 0 : slot + 1;
   }
 }
 
-// Tiles of the whole array: [begin, end).
-struct tile_range {
-  std::int64_t begin;
-  std::int64_t end;
-};
-
-// Those that hold outputs of a part.
-inline tile_range tiles_of(part own) {
-  if (own.count == 0) return {0, 0};
-  return {own.first / tile, (own.first + own.count - 1) / tile + 1};
+// The ring of the portable kernel, its results, and the totals that warps exchange.
+inline std::size_t shared_bytes_of(std::int64_t window) {
+  return static_cast<std::size_t>(window_sums::halo_tiles(window) + 2) * tile * sizeof(double) +
+         sizeof(window_sums::exchange);
 }
 
-// Enqueues the outputs of some tiles of part k; the device must be current. `value` has `halo` values before
-// the part.
+// Enqueues the outputs of some tiles of part k by the portable kernel; the device must be current. `value`
+// has `halo` values before the part. A block has one tile of a border, and a stripe of many.
 template <class Source>
 void launch_tiles(const input& in, const output& out, std::int64_t k, tile_range which, const Source& value,
                   std::int64_t halo, cudaStream_t stream) {
   if (which.begin >= which.end) return;
-  const nvtx_range range("GPU " + std::to_string(k));
+  const std::int64_t window = window_of_sums(in);
+  const std::size_t shared_bytes = shared_bytes_of(window);
+  // As many stripes as blocks are resident at once, by shared memory (of which the system takes 1 KiB for
+  // each) and at most three.
+  int device = 0;
+  int shared_limit = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const int resident = std::clamp(shared_limit / static_cast<int>(shared_bytes + 1024), 1, 3);
+  const std::int64_t stripes = std::int64_t{multiprocessors()} * resident;
+  const std::int64_t tiles = which.end - which.begin;
+  const std::int64_t stripe_tiles = (tiles + stripes - 1) / stripes;
   const part own = in.part(k);
-  // A window that reaches over the whole array is no longer than the array for the sums; its averages are
-  // incomplete.
-  const std::int64_t window = std::min(in.window, in.n + 1);
-  const int halo_tiles = window_sums::halo_tiles(window);
-  const std::size_t shared_bytes =
-      static_cast<std::size_t>(halo_tiles + 1) * tile * sizeof(double) + sizeof(window_sums::exchange);
-  lab::launch(moving_average_kernel<Source>, dim3(static_cast<unsigned>(which.end - which.begin)),
-              dim3(block_threads), shared_bytes, stream, value, out.averages[static_cast<std::size_t>(k)],
-              own, own.first - halo, which.begin, static_cast<int>(window),
-              window_sums::choose_segment(window), halo_tiles);
+  lab::launch(moving_average_kernel<Source>,
+              dim3(static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles)), dim3(block_threads),
+              shared_bytes, stream, value, out.averages[static_cast<std::size_t>(k)], own, own.first - halo,
+              which, stripe_tiles, windows::total::mean(window), window_sums::choose_segment(window),
+              window_sums::halo_tiles(window));
+}
+
+// Scratch memory of one GPU: the counter of the fast kernel, and the halo behind it.
+inline constexpr std::size_t counter_bytes = 256;
+inline std::size_t workspace_of_counter(const problem::parameters& /*p*/) {
+  return counter_bytes;
+}
+inline std::size_t halo_bytes(const problem::parameters& p) {
+  return static_cast<std::size_t>(std::min(p.window - 1, problem::values(p))) * sizeof(double);
+}
+inline std::size_t workspace_with_halo(const problem::parameters& p) {
+  return counter_bytes + halo_bytes(p);
+}
+inline double* halo_memory(const group_member& on) {
+  return reinterpret_cast<double*>(static_cast<unsigned char*>(on.scratch) + counter_bytes);
+}
+
+#if !LAB_EMULATED
+
+// The fast kernel, with the constants of moving_average/10_work_counter.
+inline constexpr windows::ring_plan pipeline_ring{tile};
+using pipeline_sums = windows::in_place<windows::total, block_threads, per_thread>;
+using tiles_in_flight = windows::pipeline<pipeline_sums, 2, pipeline_ring.slots>;
+
+// Chunks from a counter, of which the first is not the array's.
+struct counter_from : windows::work_counter {
+  std::int64_t first_chunk;
+
+  __device__ std::int64_t first(std::int64_t n) const { return next(n); }
+  __device__ std::int64_t next(std::int64_t n) const { return first_chunk + work_counter::next(n); }
+};
+
+// A template for its linkage alone: every stage has it.
+template <class Operation>
+__global__ void __launch_bounds__(tiles_in_flight::block_threads, 1)
+    interior_kernel(windows::stream_of_tiles in, counter_from counter, Operation mean, int segment_threads) {
+  const int thread = static_cast<int>(threadIdx.x) % block_threads;
+  tiles_in_flight::run(in, counter, pipeline_sums(mean, in.window, segment_threads, thread));
+}
+
+// Enqueues the interior by the fast kernel; false, and nothing, where that cannot make it.
+inline bool launch_pipeline(const input& in, const output& out, std::int64_t k, const group_member& on) {
+  const part own = in.part(k);
+  const tiles_of_part tiles = tiles_of(in, k);
+  const std::int64_t window = window_of_sums(in);
+  int major = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, on.device));
+  if (major < 9 || window > pipeline_ring.longest_window()) return false;
+
+  // For the kernel the array begins `lead` chunks before the interior: far enough that no window of the
+  // interior is incomplete. That may be before the part, where nothing is touched: of the tiles before a
+  // chunk only what its first window reaches is loaded, and that lies in the part.
+  const int blocks_at_once = multiprocessors();
+  const std::int64_t values = own.first + own.count - tiles.interior * tile;
+  const std::int64_t chunk_tiles = pipeline_ring.chunk_tiles(values, window, blocks_at_once);
+  const std::int64_t chunk = chunk_tiles * tile;
+  const std::int64_t lead =
+      tiles.interior == 0 ? 0 : (pipeline_ring.halo_tiles(window) + chunk_tiles - 1) / chunk_tiles;
+  const std::int64_t begin = tiles.interior * tile - lead * chunk;
+  const double* const from = in.values[static_cast<std::size_t>(k)] + (begin - own.first);
+  double* const to = out.averages[static_cast<std::size_t>(k)] + (begin - own.first);
+  if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || reinterpret_cast<std::uintptr_t>(to) % 16 != 0)
+    return false;
+
+  auto* const counter = static_cast<unsigned*>(on.scratch);
+  CUDA_CHECK(cudaMemsetAsync(counter, 0, sizeof *counter, on.stream));
+  lab::launch(
+      interior_kernel<windows::total>,
+      dim3(static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (values + chunk - 1) / chunk))),
+      dim3(tiles_in_flight::block_threads), sizeof(tiles_in_flight::shared_state), on.stream,
+      pipeline_ring.tiles_of(from, to, values + lead * chunk, window, window),
+      counter_from{{chunk_tiles, counter}, lead}, windows::total::mean(window),
+      window_sums::choose_segment(window));
+  return true;
+}
+
+#endif
+
+// Enqueues on the GPU's first stream what of part k needs no other GPU; the device must be current. The GPU's
+// scratch memory must hold the counter.
+inline void launch_interior(const input& in, const output& out, std::int64_t k, const group_member& on) {
+  const tiles_of_part tiles = tiles_of(in, k);
+  if (tiles.interior >= tiles.end) return;
+  const nvtx_range range("GPU " + std::to_string(k));
+#if !LAB_EMULATED
+  if (launch_pipeline(in, out, k, on)) return;
+#endif
+  const own_values values{in.values[static_cast<std::size_t>(k)], nullptr, in.part(k).first, 0};
+  launch_tiles(in, out, k, {tiles.interior, tiles.end}, values, 0, on.stream);
+}
+
+// Enqueues the rest, of which `value` has the halo.
+template <class Source>
+void launch_border(const input& in, const output& out, std::int64_t k, const Source& value,
+                   cudaStream_t stream) {
+  const tiles_of_part tiles = tiles_of(in, k);
+  const nvtx_range range("border of GPU " + std::to_string(k));
+  launch_tiles(in, out, k, {tiles.begin, tiles.interior}, value, halo_of(in, k), stream);
+}
+
+// Both, one after the other.
+template <class Source>
+void launch_part(const input& in, const output& out, std::int64_t k, const Source& value,
+                 const group_member& on) {
+  launch_interior(in, out, k, on);
+  launch_border(in, out, k, value, on.stream);
 }
 
 // Why a stage cannot run these parameters; empty when it can.
 inline std::string window_too_long(const problem::parameters& p) {
-  return windows::tiles_too_long<window_sums>(std::min(p.window, problem::values(p) + 1), 1);
+  return windows::tiles_too_long<window_sums>(std::min(p.window, problem::values(p) + 1), 2);
 }
 
 // What part k needs of one part before it: values `first` to first + count - 1 of the whole, of GPU `owner`.
@@ -142,15 +307,9 @@ inline std::vector<halo_piece> halo_pieces(const input& in, std::int64_t k) {
   return pieces;
 }
 
-// Scratch memory of one GPU for its halo.
-inline std::size_t halo_bytes(const problem::parameters& p) {
-  return static_cast<std::size_t>(std::min(p.window - 1, problem::values(p))) * sizeof(double);
-}
-
 // Part k with the halo in its scratch memory.
 inline own_values with_halo(const input& in, std::int64_t k, const group_member& on) {
-  return {in.values[static_cast<std::size_t>(k)], static_cast<const double*>(on.scratch), in.part(k).first,
-          halo_of(in, k)};
+  return {in.values[static_cast<std::size_t>(k)], halo_memory(on), in.part(k).first, halo_of(in, k)};
 }
 
 }  // namespace lab::moving_average_gpus

@@ -61,7 +61,7 @@ TEST_CASE("a moving average has the same bits on any number of GPUs") {
       std::optional<std::uint64_t> on_one;
       for (std::int64_t gpus = 1; gpus <= 4; ++gpus) {
         const auto work = lab::track_of(*stage).make(
-            *stage, {{"n", 10'007}, {"window", window}, {"gpus", gpus}, {"scaling", "strong"}}, stream.get());
+            *stage, {{"n", 50'007}, {"window", window}, {"gpus", gpus}, {"scaling", "strong"}}, stream.get());
         work->prepare(lab::pattern::random, 7);
         work->launch();
         const std::uint64_t digest = work->digest();

@@ -35,11 +35,11 @@ void launch(const input& in, const output& out, const gpu_group& group, double* 
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
     if (const std::int64_t count = halo_of(in, k); count > 0) {
-      CUDA_CHECK(cudaMemcpyAsync(on.scratch, staged + k * stride,
+      CUDA_CHECK(cudaMemcpyAsync(halo_memory(on), staged + k * stride,
                                  static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice,
                                  on.stream));
     }
-    launch_tiles(in, out, k, tiles_of(in.part(k)), with_halo(in, k, on), halo_of(in, k), on.stream);
+    launch_part(in, out, k, with_halo(in, k, on), on);
   }
 }
 
@@ -55,7 +55,7 @@ plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "the halo through the host's memory",
                                         .prepare = prepare,
-                                        .workspace_bytes = halo_bytes,
+                                        .workspace_bytes = workspace_with_halo,
                                         .unsupported = window_too_long,
                                         .tile = tile,
                                         .traits = {.synchronises = true}}};

@@ -21,7 +21,7 @@ plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_
         const auto count = static_cast<std::size_t>(piece.count);
         NCCL_CHECK(ncclSend(piece.from, count, ncclDouble, static_cast<int>(rank), (*comms)[owner],
                             group[owner].stream));
-        NCCL_CHECK(ncclRecv(static_cast<double*>(group[rank].scratch) + piece.place, count, ncclDouble,
+        NCCL_CHECK(ncclRecv(halo_memory(group[rank]) + piece.place, count, ncclDouble,
                             static_cast<int>(owner), (*comms)[rank], group[rank].stream));
       }
     }
@@ -29,7 +29,7 @@ plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_
     for (std::int64_t k = 0; k < in.gpus(); ++k) {
       const group_member& on = group[static_cast<std::size_t>(k)];
       const gpu_scope scope(on.device);
-      launch_tiles(in, out, k, tiles_of(in.part(k)), with_halo(in, k, on), halo_of(in, k), on.stream);
+      launch_part(in, out, k, with_halo(in, k, on), on);
     }
   }};
 #else
@@ -45,7 +45,7 @@ std::string unsupported(const problem::parameters& p) {
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "the halo by NCCL: send and receive in one group",
                                         .prepare = prepare,
-                                        .workspace_bytes = halo_bytes,
+                                        .workspace_bytes = workspace_with_halo,
                                         .unsupported = unsupported,
                                         .tile = tile}};
 

@@ -1,5 +1,5 @@
-// No exchange at all: the blocks whose windows reach over the border read the neighbour's memory. Its inputs
-// are there before the launch begins, so that nobody waits for anybody.
+// No exchange at all: the border's blocks, whose windows reach into the neighbour's part, read its memory.
+// Its inputs are there before the launch begins, so that nobody waits for anybody.
 #include "stages/moving_average_gpus/tiles.hpp"
 
 namespace lab::moving_average_gpus::peer_loads {
@@ -28,7 +28,7 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
     everywhere.own = static_cast<int>(k);
-    launch_tiles(in, out, k, tiles_of(in.part(k)), everywhere, halo_of(in, k), on.stream);
+    launch_part(in, out, k, everywhere, on);
   }
 }
 
@@ -40,6 +40,7 @@ std::string unsupported(const problem::parameters& p) {
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "no exchange: the first tiles read the neighbour's memory",
                                         .launch = launch,
+                                        .workspace_bytes = workspace_of_counter,
                                         .unsupported = unsupported,
                                         .tile = tile}};
 

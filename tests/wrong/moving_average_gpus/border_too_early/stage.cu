@@ -9,18 +9,18 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
     for (const halo_piece& piece : halo_pieces(in, k)) {
-      CUDA_CHECK(cudaMemcpyPeerAsync(static_cast<double*>(on.scratch) + piece.place, on.device, piece.from,
+      CUDA_CHECK(cudaMemcpyPeerAsync(halo_memory(on) + piece.place, on.device, piece.from,
                                      group[static_cast<std::size_t>(piece.owner)].device,
                                      static_cast<std::size_t>(piece.count) * sizeof(double), on.side));
     }
-    launch_tiles(in, out, k, tiles_of(in.part(k)), with_halo(in, k, on), halo_of(in, k), on.stream);
+    launch_part(in, out, k, with_halo(in, k, on), on);
   }
 }
 
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "no wait for the halo",
                                         .launch = launch,
-                                        .workspace_bytes = halo_bytes,
+                                        .workspace_bytes = workspace_with_halo,
                                         .unsupported = window_too_long,
                                         .tile = tile}};
 

@@ -10,14 +10,16 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     const gpu_scope scope(on.device);
     const part own = in.part(static_cast<std::int64_t>(k));
     const input alone{{in.values[k]}, own.count, in.window};
-    launch_tiles(alone, {{out.averages[k]}}, 0, tiles_of({0, own.count}),
-                 own_values{in.values[k], nullptr, 0, 0}, 0, on.stream);
+    launch_part(alone, {{out.averages[k]}}, 0, own_values{in.values[k], nullptr, 0, 0}, on);
   }
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "every GPU for itself", .launch = launch, .unsupported = window_too_long, .tile = tile}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "every GPU for itself",
+                                        .launch = launch,
+                                        .workspace_bytes = workspace_of_counter,
+                                        .unsupported = window_too_long,
+                                        .tile = tile}};
 
 }  // namespace
 }  // namespace lab::moving_average_gpus::wrong::incomplete_in_every_part
