@@ -255,10 +255,10 @@ class Recorder:
         unfinished.replace(file)
         return notes
 
-    def find_provenance(self):
-        """One line: device, driver, versions, date. Raises Skipped without a GPU."""
+    def find_provenance(self, stage):
+        """One line: device, driver, versions, date. `stage` is one whose worker has been built. Raises Skipped without a GPU."""
         path = self.scratch / "list.json"
-        run([self.build / "lab", "list", "--device", "cuda:0", "--json", path], CALL_SECONDS)
+        run([self.build / "lab", "list", stage, "--device", "cuda:0", "--json", path], CALL_SECONDS)
         device = json.loads(path.read_text(encoding="utf-8"))["device"]
         if not device:
             raise Skipped("there is no CUDA device")
@@ -292,7 +292,7 @@ def record(options, names):
 def record_labs(recorder, names, seconds):
     try:
         recorder.output.mkdir(parents=True, exist_ok=True)
-        recorder.find_provenance()
+        recorder.find_provenance(stages_of(LABS[names[0]]["commands"][0])[0])
     except (Skipped, OSError) as reason:
         print(f"nsight.py: {reason}", file=sys.stderr)
         return 2
