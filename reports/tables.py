@@ -22,6 +22,9 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- compile_times: TRACK -->         what compiling at run time costs, from reports/h200/compile_times/TRACK.json
     <!-- /compile_times -->
 
+    <!-- nsight: NN_name -->             what Nsight Compute printed in a lab, from reports/h200/nsight/ (reports/nsight.py)
+    <!-- /nsight -->
+
     <!-- counters: modelled -->               the catalogue of counters, harness/counters.json; or "counters: others"
     <!-- /counters -->
 
@@ -52,13 +55,14 @@ import statistics
 import sys
 
 import claims
+import nsight as nsight_labs
 import same_code
 import source_digest
 from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters|compile_times|peers): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters|compile_times|peers|nsight): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
@@ -591,8 +595,24 @@ def peers(_records, track):
         raise BrokenRecord(f"{path}: {type(missing).__name__}: {missing}") from None
 
 
+def nsight(_records, lab):
+    """What a lab's command printed on a GPU: device and versions, then the sections as they were recorded."""
+    if lab not in nsight_labs.LABS:
+        raise BrokenRecord(f"<!-- nsight: {lab} -->: reports/nsight.py has no such lab")
+    path = RECORDS / "nsight" / f"{lab}.txt"
+    if not path.exists():
+        return "_Not recorded yet._\n"
+    try:
+        where, _, text = path.read_text(encoding="utf-8").partition("\n\n")
+    except UnicodeDecodeError as error:
+        raise BrokenRecord(f"{path}: {error}") from None
+    if not text.strip() or "```" in text:
+        raise BrokenRecord(f"{path}: no record of reports/nsight.py")
+    return f"{where}:\n\n```text\n{text.rstrip()}\n```\n"
+
+
 def page(records, text, directory):
-    makers = {"peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
+    makers = {"nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 
@@ -614,7 +634,7 @@ def main(arguments):
     records.claims = claims.read_all(ROOT)
     records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
     stale = []
-    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):
+    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", ROOT / "docs" / "nsight-labs.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
         new = page(records, old, path.parent)
         if new == old:

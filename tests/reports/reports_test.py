@@ -4,7 +4,9 @@ matplotlib is there, a plot is drawn too."""
 import contextlib
 import io
 import json
+import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -15,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
 import aa
 import claims
+import nsight
 import plots
 import rooms
 import same_code
@@ -48,6 +51,115 @@ def group(parameters, rows, ceilings=((1000, False),), **more):
     size = parameters["n"] * 4
     records = [{"kind": "read", "bytes": size, "cached": cached, "timing": timing(median)} for median, cached in ceilings]
     return {"track": "track", "parameters": parameters, "l2": "cold", "fewest_bytes": size if records else None, "ceilings": records, "rows": rows, **more}
+
+
+FAKE_LAB = """#!{python}
+import json, pathlib, sys
+words = sys.argv[1:]
+if words == ["--version"]:
+    print("Kernel Lab 0.1 (0123456)")
+elif words[0] == "list":
+    pathlib.Path(words[-1]).write_text(json.dumps({{"device": {{"name": "NVIDIA H200", "driver": "1"}}}}))
+elif words[0] == "trace":
+    sys.exit("lab: no CUPTI")
+else:
+    for stage in (words[1], words[words.index("--baseline") + 1]):
+        pathlib.Path(stage.replace("/", "_") + ".ncu-rep").write_text("report" * (600_000 if stage.endswith("08_bulk_copy") else 1))
+"""
+FAKE_NCU = """#!{python}
+import sys
+if "--version" in sys.argv:
+    print("NVIDIA (R) Nsight Compute\\nVersion 2025.3.1.0 (build 1)")
+elif "raw" in sys.argv:
+    print('"ID","Kernel Name","gpu__time_duration.sum","l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"')
+    print('"","","ns",""')
+    print('"0","short","1,000","5"')
+    print('"1","long","2,000","7,692,464"')
+else:
+    print("[1] worker@127.0.0.1")
+    for name in ("short", "long"):
+        print(f"  {{name}}(int) (4, 1, 1)x(64, 1, 1), Context 1, Stream 7, Device 0, CC 9.0")
+        for section in ("Occupancy", "Source Counters"):
+            print(f"    Section: {{section}}\\n    OPT   what {{name}} has in {{section}}   \\n")
+        print("    Section: Memory Workload Analysis Tables")
+        print("\\n".join(f"    line {{number}}" for number in range(70)))
+"""
+
+
+class NsightLabs(unittest.TestCase):
+    """reports/nsight.py with programs that stand in for the lab and for Nsight Compute."""
+
+    PAGE = (tables.ROOT / "docs" / "nsight-labs.md").read_text(encoding="utf-8")
+
+    def recorded(self, directory, *arguments):
+        directory = pathlib.Path(directory)
+        for name, text in (("lab", FAKE_LAB), ("ncu", FAKE_NCU)):
+            (directory / name).write_text(text.format(python=sys.executable))
+            (directory / name).chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, "-B", tables.ROOT / "reports" / "nsight.py", "--build", directory, "--output", directory / "out", *arguments],
+            capture_output=True, text=True, env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"}, timeout=60,
+        )
+        return done, directory / "out"
+
+    def test_a_lab_keeps_the_longest_kernels_sections_and_values(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done, out = self.recorded(directory, "--only", "03*", "--only", "08*")
+            self.assertEqual(done.returncode, 1, done)  # the timeline could not be had
+            self.assertIn("08_timeline: skipped: lab trace redact/04_two_pass ended with 1: lab: no CUPTI", done.stdout)
+            text = (out / "03_bank_conflicts.txt").read_text()
+            self.assertTrue(text.startswith("NVIDIA H200, driver 1, Nsight Compute Version 2025.3.1.0, "), text)
+            self.assertLess(text.index("\nmoving_average/03_thread_tiled\n"), text.index("\nmoving_average/04_padded\n"))
+            for shown in ("  long(int)", "what long has in Source Counters\n", "line 59\n", "... 10 lines more", "op_ld.sum  7692464\n", "not in the report"):
+                self.assertIn(shown, text)
+            for left_out in ("short", "Section: Occupancy", "line 60"):
+                self.assertNotIn(left_out, text)
+            self.assertEqual(sorted(path.name for path in out.iterdir()),
+                             ["03_bank_conflicts.moving_average_03_thread_tiled.ncu-rep", "03_bank_conflicts.moving_average_04_padded.ncu-rep", "03_bank_conflicts.txt"])
+
+    def test_large_reports_are_left_out_and_what_cannot_be_recorded_is_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done, out = self.recorded(directory, "--only", "05*")
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn("05_occupancy.moving_average_08_bulk_copy_0.ncu-rep is left out: 3.4 MiB", done.stdout)
+            self.assertEqual(len(list(out.glob("*.ncu-rep"))), 2)
+            done, out = self.recorded(directory, "--only", "07*")
+            self.assertEqual(done.returncode, 1, done)  # a profile without a baseline: this stand-in fails at it
+            self.assertFalse((out / "07_roofline.txt").exists())
+            done, _ = self.recorded(directory, "--only", "09*")
+            self.assertEqual(done.returncode, 2, done)
+            done, _ = self.recorded(directory, "--seconds", "0")
+            self.assertEqual(done.returncode, 2, done)
+            done, _ = self.recorded(directory, "--seconds", "0.000001", "--only", "01*")
+            self.assertIn("01_speed_of_light: skipped: its time had passed", done.stdout)
+
+    def test_the_page_has_every_lab_and_command_and_each_is_answered(self):
+        answers = (tables.ROOT / "docs" / "teacher" / "nsight-labs.md").read_text(encoding="utf-8")
+        for name, lab in nsight.LABS.items():
+            self.assertIn(f"<!-- nsight: {name} -->", self.PAGE)
+            for command in lab["commands"]:
+                self.assertIn(f"./lab {command}\n", self.PAGE.replace(" \\\n  ", " "))
+        questions = re.findall(r"^\*\*Question\.\*\* (.+?)\n\n", self.PAGE, re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(questions), len(nsight.LABS))
+        for number, question in enumerate(questions, 1):
+            self.assertIn(f"**{' '.join(question.split())}**", " ".join(answers.split()), number)
+
+    def test_a_record_becomes_a_block_of_the_page(self):
+        block = "<!-- nsight: 03_bank_conflicts -->\nold\n<!-- /nsight -->"
+        before = tables.RECORDS
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                tables.RECORDS = pathlib.Path(directory)
+                self.assertIn("_Not recorded yet._", tables.page(None, block, None))
+                (tables.RECORDS / "nsight").mkdir()
+                record = tables.RECORDS / "nsight" / "03_bank_conflicts.txt"
+                record.write_text("A device, today\n\n$ ./lab profile\n\n    Section: Occupancy\n")
+                self.assertIn("A device, today:\n\n```text\n$ ./lab profile\n\n    Section: Occupancy\n```\n", tables.page(None, block, None))
+                record.write_text("cut off")
+                self.assertRaises(tables.BrokenRecord, tables.page, None, block, None)
+                self.assertRaises(tables.BrokenRecord, tables.page, None, block.replace("03_bank", "03_no"), None)
+            finally:
+                tables.RECORDS = before
 
 
 class Exercises(unittest.TestCase):
