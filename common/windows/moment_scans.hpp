@@ -22,6 +22,12 @@
 
 #include "common/windows/suffix_prefix.hpp"
 
+#if LAB_EMULATED
+#define LAB_OUT_OF_LINE
+#else
+#define LAB_OUT_OF_LINE __noinline__
+#endif
+
 namespace lab::windows {
 
 #if defined(__CUDACC__) || LAB_EMULATED
@@ -205,9 +211,16 @@ struct moment_scans {
     middle = merge(middle, before, shared.weights.with_before[place_in_segment()]);
     if (window == per_thread + 1) middle.mean = values[first];  // of no values: any value of every window
     join(results, leaving, middle, values + first);
-    if (!take_roots(results)) make_carefully(results, ring, slot, slots, middle);
+    if (!take_roots(results)) {
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v)
+        results[v] = careful_result(operation, per_window, middle.mean, middle.squares, ring, slots * tile,
+                                    {slot * tile + first - (window - 1) + v, per_thread - v},
+                                    {slot * tile + first, v + 1});
+    }
     if (where.start < window - 1)
-      begin(results, values, tiles_before(shared.total, slot, slots, where), before, where);
+      begin(results, values, tiles_before(shared.total, slot, slots, static_cast<int>(where.start / tile)),
+            before, where);
   }
 
  private:
@@ -219,14 +232,26 @@ struct moment_scans {
     spread last;
   };
 
-  static __device__ double values_of(int threads) { return static_cast<double>(threads * per_thread); }
+  static __device__ double values_of(int threads) {
+    return static_cast<double>(threads * per_thread);
+  }
 
   // Lanes of a warp that hold one segment, or a part of one; warps of a segment; the thread's places.
-  __device__ int width() const { return segment_threads < 32 ? segment_threads : 32; }
-  __device__ int segment_warps() const { return segment_threads < 32 ? 1 : segment_threads / 32; }
-  __device__ int place_in_warp() const { return thread % 32 & (width() - 1); }
-  __device__ int place_in_segment() const { return thread & (segment_threads - 1); }
-  __device__ int whole_tiles() const { return segment_threads == group_threads ? between / tile : 0; }
+  __device__ int width() const {
+    return segment_threads < 32 ? segment_threads : 32;
+  }
+  __device__ int segment_warps() const {
+    return segment_threads < 32 ? 1 : segment_threads / 32;
+  }
+  __device__ int place_in_warp() const {
+    return thread % 32 & (width() - 1);
+  }
+  __device__ int place_in_segment() const {
+    return thread & (segment_threads - 1);
+  }
+  __device__ int whole_tiles() const {
+    return segment_threads == group_threads ? between / tile : 0;
+  }
 
   // Of the rest's values those of a segment's threads `from` to `to` - 1.
   __device__ int rest_values(int from, int to) const {
@@ -234,7 +259,9 @@ struct moment_scans {
     return max(to * per_thread - begin, 0) - max(from * per_thread - begin, 0);
   }
   // The warp of a segment in which its rest begins.
-  __device__ int rest_warp() const { return rest == 0 ? 0 : (segment - rest) / per_thread / 32; }
+  __device__ int rest_warp() const {
+    return rest == 0 ? 0 : (segment - rest) / per_thread / 32;
+  }
 
   // Two lanes that lie `distance` apart, each with all of its neighbours at smaller distances; `count(from,
   // to)` values are those of lanes `from` to `to` - 1.
@@ -444,32 +471,30 @@ struct moment_scans {
 #endif
   }
 
-  __device__ void make_carefully(made (&results)[per_thread], const double* ring, int slot, int slots,
-                                 const spread& middle) const {
-    double sum[per_thread];
-    double squares[per_thread];
-    const int oldest = slot * tile + first - (window - 1);
-    double all = 0;
-    double all_squares = middle.squares;
-#pragma unroll
-    for (int v = per_thread - 1; v >= 0; --v) {
-      const double apart = ring[oldest + v >= 0 ? oldest + v : oldest + v + slots * tile] - middle.mean;
-      sum[v] = all += apart;
-      squares[v] = all_squares += apart * apart;
-    }
-    all = 0;
-    all_squares = 0;
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) {
-      const double apart = ring[slot * tile + first + v] - middle.mean;
-      all += apart;
-      all_squares += apart * apart;
-      results[v] = careful(all + sum[v], all_squares + squares[v]);
-    }
-  }
-  // The result of a window.
-  __device__ double careful(double sum, double squares) const {
-    double found = variance(sum, squares);
+  // A run of `count` neighbouring values in the ring.
+  struct part_of_ring {
+    int place;  // before 0: from the ring's end
+    int count;
+  };
+  // The result of a window of these two runs, and of values whose squared deviations from `origin` are known,
+  // where numbers may be beyond the largest. Out of line, and with arguments by value, as all that is rare:
+  // then it takes no registers from what is not.
+  static __device__ LAB_OUT_OF_LINE double careful_result(moments operation, double per_window, double origin,
+                                                          double squares, const double* ring, int ring_values,
+                                                          part_of_ring earlier, part_of_ring later) {
+    double sum = 0;
+    const auto add = [&](const part_of_ring& run) {
+      for (int k = 0; k < run.count; ++k) {
+        const int place = run.place + k;
+        const double apart = ring[place >= 0 ? place : place + ring_values] - origin;
+        sum += apart;
+        squares += apart * apart;
+      }
+    };
+    add(earlier);
+    add(later);
+    if (per_window == 1) return NAN;  // of one value
+    double found = (squares - sum * per_window * sum) * operation.scale;
     if (squares == INFINITY && fabs(sum) < INFINITY) found = INFINITY;
     return operation.takes_root ? sqrt(found) : found;
   }
@@ -477,22 +502,10 @@ struct moment_scans {
   // Windows of at most per_thread values, by deviations from their newest; the tile begins at `base`.
   __device__ void short_windows(made (&results)[per_thread], const double* ring, int ring_values,
                                 int base) const {
-    double sum[per_thread];
-    double squares[per_thread];
-    short_sums(sum, squares, ring, ring_values, base);
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) results[v] = window > 1 ? variance(sum[v], squares[v]) : NAN;
-    if (take_roots(results)) return;
-    short_sums(sum, squares, ring, ring_values, base);
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) results[v] = window > 1 ? careful(sum[v], squares[v]) : NAN;
-  }
-  __device__ void short_sums(double (&sum)[per_thread], double (&squares)[per_thread], const double* ring,
-                             int ring_values, int base) const {
     double newest[per_thread];
+    double sum[per_thread] = {};
+    double squares[per_thread] = {};
     read(newest, ring + base + first);
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) sum[v] = squares[v] = 0;
     const bool wraps = base + first < window - 1;
 #pragma unroll 1
     for (int back = 1; back < window; ++back) {
@@ -510,12 +523,20 @@ struct moment_scans {
         for (int v = 0; v < per_thread; ++v) add(v, from + v);
       }
     }
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) results[v] = variance(sum[v], squares[v]);
+    if (window > 1 && take_roots(results)) return;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      const int place = base + first + v;
+      results[v] = careful_result(operation, per_window, ring[place], 0, ring, ring_values,
+                                  {place - (window - 1), window}, {});
+    }
   }
 
-  // Of the tiles between the array's beginning and the current one.
-  __device__ spread tiles_before(const spread* total, int slot, int slots, const place& where) const {
+  // Of the `tiles` tiles between the array's beginning and the current one.
+  static __device__ LAB_OUT_OF_LINE spread tiles_before(const spread* total, int slot, int slots, int tiles) {
     spread all = {};
-    const auto tiles = static_cast<int>(where.start / tile);
     for (int k = 0; k < tiles; ++k) {
       const int back = tiles - k;
       all = merge(all, total[slot >= back ? slot - back : slot - back + slots],
@@ -528,25 +549,29 @@ struct moment_scans {
   // values in it, and these.
   __device__ void begin(made (&results)[per_thread], const double* values, const spread& tiles,
                         const spread& before, const place& where) const {
-    const std::int64_t from = where.start + first;
-    if (from >= window - 1) return;
+    // Within a tile what is before the thread's segment has not been put together.
+    const bool scanned = segment_threads == group_threads;
     moments::state run = {static_cast<double>(where.start), tiles.mean, tiles.squares};
-    if (from + per_thread < where.min_periods) {
-      // Not even the last of them has values enough.
-    } else if (segment_threads == group_threads) {
-      run = operation.combine(run, {values_of(thread), before.mean, before.squares});
-    } else {
-      for (int k = 0; k < first; ++k) run = operation.combine(run, operation.lift(values[k]));
-    }
+    if (scanned) run = operation.combine(run, {values_of(thread), before.mean, before.squares});
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
-      const std::int64_t i = from + v;
-      run = operation.combine(run, operation.lift(values[first + v]));
-      if (i < window - 1) results[v] = window_result(operation, run, i, window, where.min_periods);
+      const std::int64_t i = where.start + first + v;
+      if (i >= window - 1) break;
+      results[v] = i + 1 < where.min_periods
+                       ? incomplete
+                       : result_at_beginning(operation, run, values, scanned ? first : 0, first + v);
     }
+  }
+  // Of a run, and the values `from` to `last` behind it.
+  static __device__ LAB_OUT_OF_LINE double result_at_beginning(moments operation, moments::state run,
+                                                               const double* values, int from, int last) {
+    for (int k = from; k <= last; ++k) run = operation.combine(run, operation.lift(values[k]));
+    return operation.finish(run, 0);
   }
 };
 
 #endif
 
 }  // namespace lab::windows
+
+#undef LAB_OUT_OF_LINE

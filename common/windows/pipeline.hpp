@@ -46,11 +46,11 @@ struct ring_plan {
     return static_cast<int>((window - 1 + tile - 1) / tile);
   }
   // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
-  // 21 at 3. From 8 tiles of halo on, a chunk long enough is a stripe.
-  [[nodiscard]] constexpr std::int64_t chunk_tiles(std::int64_t n, std::int64_t window,
-                                                   int multiprocessors) const {
+  // 21 at 3, and `longer` times as many. From 8 tiles of halo on, a chunk long enough is a stripe.
+  [[nodiscard]] constexpr std::int64_t chunk_tiles(std::int64_t n, std::int64_t window, int multiprocessors,
+                                                   int longer = 1) const {
     const int halo = halo_tiles(window);
-    if (halo < 8) return std::max(1, halo) * (halo + 4);
+    if (halo < 8) return std::int64_t{longer} * std::max(1, halo) * (halo + 4);
     return (n / tile + multiprocessors) / multiprocessors;
   }
   [[nodiscard]] stream_of_tiles tiles_of(const double* values, double* results, std::int64_t n,

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -58,7 +59,8 @@ struct program_functions {
   names strong;
   names weak;
   names imported;
-  names exported;  // strong ones that system libraries see
+  names exported;   // strong ones that system libraries see
+  names libraries;  // shared ones that the program was linked with
 };
 
 program_functions functions_of(const std::string& path) {
@@ -70,6 +72,14 @@ program_functions functions_of(const std::string& path) {
   if (sections == nullptr) return found;
   for (int number = 0; number < header->e_shnum; ++number) {
     const ElfW(Shdr)& table = sections[number];
+    if (table.sh_type == SHT_DYNAMIC && table.sh_link < header->e_shnum) {
+      const std::uint64_t count = table.sh_size / sizeof(ElfW(Dyn));
+      const auto* const entries = file.at<ElfW(Dyn)>(table.sh_offset, count);
+      for (std::uint64_t k = 0; entries != nullptr && k < count; ++k) {
+        if (entries[k].d_tag == DT_NEEDED)
+          found.libraries.emplace(file.text(sections[table.sh_link].sh_offset + entries[k].d_un.d_val));
+      }
+    }
     const bool is_dynamic = table.sh_type == SHT_DYNSYM;
     if ((!is_dynamic && table.sh_type != SHT_SYMTAB) || table.sh_link >= header->e_shnum) continue;
     const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
@@ -99,6 +109,13 @@ bool is_plain(std::string_view name) {
   return !name.starts_with("_Z") || name.starts_with("_Zn") || name.starts_with("_Zd");
 }
 
+// A name of the C++ library's own, such as a compiler puts into a program beside a shared library that has it
+// too.
+bool is_of_runtime(std::string_view name) {
+  return name.starts_with("_ZNSt") || name.starts_with("_ZNKSt") || name.starts_with("_ZSt") ||
+         name.starts_with("_ZGTt");
+}
+
 std::string demangled(const std::string& name) {
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), &std::free);
@@ -118,8 +135,11 @@ std::string replaced_function(const std::string& stage_path, const std::string& 
     for (const std::string& name : stage.weak) {
       if (is_plain(name) && track.imported.contains(name)) return demangled(name);
     }
+    // A library that the stage alone is linked with may bring in more of the C++ library than the track has.
+    const bool links_more = !std::includes(track.libraries.begin(), track.libraries.end(),
+                                           stage.libraries.begin(), stage.libraries.end());
     for (const std::string& name : stage.exported) {
-      if (!track.exported.contains(name)) return demangled(name);
+      if (!track.exported.contains(name) && !(links_more && is_of_runtime(name))) return demangled(name);
     }
   } catch (const file_error&) {
     // What cannot be read cannot be started either, which is told there.

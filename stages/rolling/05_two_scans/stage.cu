@@ -12,64 +12,104 @@
 namespace lab::rolling::two_scans {
 namespace {
 
-constexpr int groups = 3;  // compute a tile each, in turn
 constexpr int group_threads = 128;
-// Values of a thread, whose suffixes wait in registers: of two numbers at most where their count is known,
-// and then 15 of them.
-template <class Operation>
-constexpr int per_thread = 15;
-template <class Operation>
-constexpr int per_thread<windows::skipping<Operation>> = 9;
 
-// 13 tiles of 15 KiB, or 22 of 9 KiB.
+// Groups of threads, which compute a tile each, in turn; values of a thread, whose suffixes wait in its
+// registers; tiles of the ring; and how many times as long as for a sum a chunk is: where not the order of
+// memory decides but the computation, scanning a halo less often is worth more.
+template <int groups_, int per_thread_, int slots_, int longer_>
+struct layout {
+  static constexpr int groups = groups_;
+  static constexpr int per_thread = per_thread_;
+  static constexpr int slots = slots_;
+  static constexpr int longer = longer_;
+  static constexpr windows::ring_plan ring{
+      .tile = group_threads * per_thread, .slots = slots, .min_ahead = groups};
+};
+
+// Of states as large as a value; of larger ones; of two numbers at most, where their count is known; with a
+// count that nobody knows.
 template <class Operation>
-constexpr windows::ring_plan ring{.tile = group_threads * per_thread<Operation>,
-                                  .slots = per_thread<Operation> == 15 ? 13 : 22,
-                                  .min_ahead = groups};
+struct layouts {
+  static constexpr bool is_small = sizeof(typename Operation::state) == sizeof(double);
+  using type = std::conditional_t<is_small, layout<3, 15, 13, 2>, layout<3, 13, 16, 4>>;
+};
+template <>
+struct layouts<windows::first_minus_last> {
+  using type = layout<3, 15, 13, 4>;
+};
+template <class Operation>
+struct layouts<windows::skipping<Operation>> {
+  using type = layout<3, 9, 22, 4>;
+};
+// The tables of weights leave less for the ring. Beyond a tile, more values of fewer threads.
+template <>
+struct layouts<windows::moments> {
+  using type = layout<3, 13, 13, 4>;
+  using of_long_windows = layout<2, 17, 11, 4>;
+};
+
+// Calls visit(layout) with that for windows of an operation.
+template <class Operation, class Visit>
+void with_layout(std::int64_t window, const Visit& visit) {
+  using usual = typename layouts<Operation>::type;
+  if constexpr (std::is_same_v<Operation, windows::moments>) {
+    if (window > usual::ring.tile) return visit(typename layouts<Operation>::of_long_windows{});
+  }
+  visit(usual{});
+}
 
 #if !LAB_EMULATED
-template <class Operation>
+template <class Operation, int per_thread>
 using computation = std::conditional_t<std::is_same_v<Operation, windows::moments>,
-                                       windows::moment_scans<group_threads, per_thread<Operation>>,
-                                       windows::two_scans<Operation, group_threads, per_thread<Operation>>>;
-template <class Operation>
-using tiles_in_flight = windows::pipeline<computation<Operation>, groups, ring<Operation>.slots>;
+                                       windows::moment_scans<group_threads, per_thread>,
+                                       windows::two_scans<Operation, group_threads, per_thread>>;
+template <class Operation, class Layout>
+using tiles_in_flight =
+    windows::pipeline<computation<Operation, Layout::per_thread>, Layout::groups, Layout::slots>;
 
-template <class Operation>
-__global__ void __launch_bounds__(tiles_in_flight<Operation>::block_threads, 1)
+template <class Operation, class Layout>
+__global__ void __launch_bounds__(tiles_in_flight<Operation, Layout>::block_threads, 1)
     rolling_kernel(windows::stream_of_tiles in, windows::work_counter counter, Operation operation,
                    int segment_threads) {
   const int thread = static_cast<int>(threadIdx.x) % group_threads;
-  tiles_in_flight<Operation>::run(in, counter,
-                                  computation<Operation>(operation, in.window, segment_threads, thread));
+  tiles_in_flight<Operation, Layout>::run(
+      in, counter, computation<Operation, Layout::per_thread>(operation, in.window, segment_threads, thread));
 }
 
-template <class Operation>
+template <class Operation, class Layout>
 void launch_one(const Operation& operation, const input& in, const output& out, workspace scratch,
                 cudaStream_t stream) {
-  constexpr windows::ring_plan plan = ring<Operation>;
+  using computed = tiles_in_flight<Operation, Layout>;
+  constexpr windows::ring_plan plan = Layout::ring;
   const int blocks_at_once = multiprocessors();
-  const std::int64_t chunk_tiles = plan.chunk_tiles(in.n, in.window, blocks_at_once);
+  const std::int64_t chunk_tiles = plan.chunk_tiles(in.n, in.window, blocks_at_once, Layout::longer);
   const std::int64_t chunk = chunk_tiles * plan.tile;
   const auto blocks =
       static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (in.n + chunk - 1) / chunk));
   CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, sizeof(unsigned), stream));
-  lab::launch(rolling_kernel<Operation>, dim3(blocks), dim3(tiles_in_flight<Operation>::block_threads),
-              sizeof(typename tiles_in_flight<Operation>::shared_state), stream,
+  lab::launch(rolling_kernel<Operation, Layout>, dim3(blocks), dim3(computed::block_threads),
+              sizeof(typename computed::shared_state), stream,
               plan.tiles_of(in.values, out.results, in.n, in.window, in.min_periods),
               windows::work_counter{chunk_tiles, static_cast<unsigned*>(scratch.data)}, operation,
-              computation<Operation>::scans::choose_segment(in.window));
+              computation<Operation, Layout::per_thread>::scans::choose_segment(in.window));
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  with_operation(in, [&](const auto& operation) { launch_one(operation, in, out, scratch, stream); });
+  with_operation(in, [&]<class Operation>(const Operation& operation) {
+    with_layout<Operation>(in.window, [&]<class Layout>(Layout) {
+      launch_one<Operation, Layout>(operation, in, out, scratch, stream);
+    });
+  });
 }
 #endif
 
 std::string unsupported(const problem::parameters& p) {
   const input in = problem::bind_input(p, nullptr);
   std::string why;
-  with_operation(in, [&]<class Operation>(const Operation&) { why = ring<Operation>.too_long(in.window); });
+  with_operation(in, [&]<class Operation>(const Operation&) {
+    with_layout<Operation>(in.window, [&]<class Layout>(Layout) { why = Layout::ring.too_long(in.window); });
+  });
   return why;
 }
 
@@ -79,7 +119,7 @@ const registration<problem> registered{
      .launch = LAB_GPU_ONLY(launch),
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
      .unsupported = unsupported,
-     .tile = ring<windows::total>.tile,
+     .tile = layouts<windows::total>::type::ring.tile,
      .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
 
 }  // namespace
