@@ -113,6 +113,28 @@ TEST_CASE("groups of GPUs that there are not are refused by name") {
   CHECK(lab::track_of(stage).ceiling(five, 1).bytes == (5 * 100 + 5) * 8);
 }
 
+TEST_CASE("the ceiling of several GPUs comes with the link's") {
+  lab::emulator::reset();
+  lab::available_gpus();
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 3, .time_limit_seconds = 0.02};
+  const auto ceiling = [&](std::int64_t gpus) {
+    const lab::track& track = lab::track_of(lab::find_stage("moving_average_gpus/02_peer_copy"));
+    const lab::ceiling_need need =
+        track.ceiling({{"n", 10'000}, {"window", 300}, {"gpus", gpus}, {"scaling", "strong"}}, 1);
+    return lab::measure_ceiling(need, plan, stream.get());
+  };
+  CHECK_FALSE(ceiling(1).link);
+  const lab::ceiling_record on_two = ceiling(2);
+  REQUIRE(on_two.link);
+  CHECK(on_two.link->direct);
+  CHECK(on_two.link->timing.median > on_two.link->of_8_bytes.median);
+  const auto again = nlohmann::json(on_two).get<lab::ceiling_record>();
+  REQUIRE(again.link);
+  CHECK(again.link->bytes == on_two.link->bytes);
+  CHECK(again.link->of_8_bytes.median == on_two.link->of_8_bytes.median);
+}
+
 TEST_CASE("a timeline of several GPUs has a lane for each") {
   lab::emulator::reset();
   lab::available_gpus();
