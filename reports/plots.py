@@ -195,10 +195,10 @@ def draw(records, track, meaning, output):
     if meaning == "time" and records.floor:
         axes.axhline(records.floor, label=f"launch floor: empty kernel, {significant(records.floor / 1e3)} µs", color=REFERENCE, linestyle="-.", linewidth=1.2)
 
-    axes.set_xscale("log")
+    axes.set_xscale("linear" if meaning == "speedup" else "log")
     axes.set_xlabel(parameter)
     axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: count_text(x)))
-    if every[-1] < 10 * every[0]:
+    if every[-1] < 10 * every[0] or meaning == "speedup":
         # Within one power of ten a tick for each value says more.
         axes.xaxis.set_major_locator(ticker.FixedLocator(every))
     axes.xaxis.set_minor_formatter(ticker.NullFormatter())

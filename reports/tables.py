@@ -423,7 +423,7 @@ def scaling(records, track):
             continue
         best = min(alone, key=lambda row: row["timing"]["median"])
         is_weak = dict(others).get("scaling") == "weak"
-        lines = ["| stage | GPUs | median | times one GPU | of the GPUs |", "| --- |" + " --- |" * 4]
+        lines = ["| stage | GPUs | median | times one GPU | efficiency |", "| --- |" + " --- |" * 4]
         links = []
         for gpus in more:
             for stage, row in sorted(by_gpus[gpus].items()):

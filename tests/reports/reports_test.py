@@ -280,6 +280,18 @@ class Scaling(unittest.TestCase):
         strong = plots.Records([self.run_of("strong", {"01_a": 4000}, {"01_a": 2100})], "track", "gpus", {})
         self.assertAlmostEqual(strong.speedup(2, 2100), 4000 / 2100)
 
+    def test_a_speedup_is_drawn_beside_the_number_of_gpus(self):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            self.skipTest("no matplotlib")
+        with tempfile.TemporaryDirectory() as directory:
+            record, output = pathlib.Path(directory) / "run.json", pathlib.Path(directory) / "plot.svg"
+            record.write_text(json.dumps(self.run_of("strong", {"01_a": 4000}, {"01_a": 2000})))
+            plots.main(["speedup_against", "gpus", "--track", "track", "--output", str(output), str(record)])
+            for text in ("as many times as GPUs", "times the fastest stage on one GPU", "01_a"):
+                self.assertIn(text, output.read_text(encoding="utf-8"))
+
     def test_what_cannot_be_a_speedup_is_refused(self):
         with tempfile.TemporaryDirectory() as directory:
             record = pathlib.Path(directory) / "run.json"
