@@ -103,6 +103,7 @@ NEEDED = {
     "program": ("commit",),
     "group": ("track", "parameters", "l2", "fewest_bytes", "ceilings", "rows"),
     "ceiling": ("kind", "timing"),
+    "link": ("direct", "bytes", "timing", "of_8_bytes"),
     "row": ("stage", "library", "status", "message", "timing"),
     "timing": ("median", "spread", "samples", "unstable"),
 }
@@ -407,6 +408,12 @@ def measured(records, stage):
     return "\n".join(lines) + (f"\n\n{provenance(records, used)}\n" if used else "\n")
 
 
+def link_text(link):
+    """What the link between two GPUs does, in a sentence."""
+    way = "" if link["direct"] else ", through the host's memory"
+    return f"From one GPU to another{way}: {link['bytes'] / link['timing']['median']:.0f} GB/s, 8 bytes in {duration(link['of_8_bytes']['median'])}."
+
+
 def scaling(records, track):
     """What more GPUs bring: a section for each set of the other parameters that was recorded on one GPU too."""
     families = {}
@@ -438,8 +445,7 @@ def scaling(records, track):
             continue
         head = f"{records.parameters_text(track, others)}. One GPU's best stage, {best['stage'].split('/', 1)[1]}: {duration(best['timing']['median'])}."
         for link in links[:1]:
-            way = "From one GPU to another" if link["direct"] else "From one GPU to another, through the host's memory"
-            head += f" {way}: {link['bytes'] / link['timing']['median']:.0f} GB/s, 8 bytes in {duration(link['of_8_bytes']['median'])}."
+            head += f" {link_text(link)}"
         sections.append(head + "\n\n" + "\n".join(lines))
     if not sections:
         return NOTHING

@@ -267,6 +267,15 @@ class Scaling(unittest.TestCase):
         text = self.table(self.run_of("weak", {"01_a": 4000}, {"01_a": 4100}))
         self.assertIn("| 01_a | 2 | 4.10 µs | 1.951 | 97.6 % |", text)
 
+    def test_a_copy_through_the_host_is_told_and_a_broken_link_refused(self):
+        one = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000})
+        one["groups"][1]["ceilings"][0]["link"] = {**self.LINK, "direct": False}
+        self.assertIn("From one GPU to another, through the host's memory: 400 GB/s", self.table(one))
+        for name in self.LINK:
+            one["groups"][1]["ceilings"][0]["link"] = {key: value for key, value in self.LINK.items() if key != name}
+            with self.assertRaisesRegex(tables.BrokenRecord, f"link has no {name}"):
+                self.table(one)
+
     def test_another_run_is_another_experiment(self):
         one, two = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000}), self.run_of("strong", {"01_a": 9000}, {"01_a": 2000})
         del one["groups"][1], two["groups"][0]
