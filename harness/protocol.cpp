@@ -190,12 +190,27 @@ void from_json(const nlohmann::json& json, timing_record& timing) {
   timing.preparation = member_or(json, "preparation", 0.0);
 }
 
+void to_json(nlohmann::json& json, const link_record& link) {
+  json = {{"direct", link.direct},
+          {"bytes", link.bytes},
+          {"timing", link.timing},
+          {"of_8_bytes", link.of_8_bytes}};
+}
+
+void from_json(const nlohmann::json& json, link_record& link) {
+  link.direct = json.at("direct").get<bool>();
+  link.bytes = json.at("bytes").get<std::int64_t>();
+  link.timing = json.at("timing").get<timing_record>();
+  link.of_8_bytes = json.at("of_8_bytes").get<timing_record>();
+}
+
 void to_json(nlohmann::json& json, const ceiling_record& ceiling) {
   json = {{"kind", ceiling.kind},
           {"operation", ceiling.operation},
           {"bytes", ceiling.bytes},
           {"cached", ceiling.cached},
           {"timing", ceiling.timing}};
+  if (ceiling.link) json["link"] = *ceiling.link;
 }
 
 void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
@@ -204,6 +219,7 @@ void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
   ceiling.bytes = json.at("bytes").get<std::int64_t>();
   ceiling.cached = member_or(json, "cached", false);
   ceiling.timing = json.at("timing").get<timing_record>();
+  ceiling.link = optional_member<link_record>(json, "link");
 }
 
 void to_json(nlohmann::json& json, const device_record& device) {

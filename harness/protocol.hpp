@@ -124,6 +124,8 @@ void to_json(nlohmann::json& json, const clock_record& clock);
 void from_json(const nlohmann::json& json, clock_record& clock);
 void to_json(nlohmann::json& json, const timing_record& timing);
 void from_json(const nlohmann::json& json, timing_record& timing);
+void to_json(nlohmann::json& json, const link_record& link);
+void from_json(const nlohmann::json& json, link_record& link);
 void to_json(nlohmann::json& json, const ceiling_record& ceiling);
 void from_json(const nlohmann::json& json, ceiling_record& ceiling);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(line_record, file, line, function, metrics)

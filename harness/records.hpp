@@ -99,6 +99,14 @@ struct timing_record {
   double preparation = 0;    // nanoseconds of the host's clock that the stage's preparation took, once
 };
 
+// What the link between two GPUs of a group does: a copy from the second's memory to the first's.
+struct link_record {
+  bool direct = false;     // without peer access the copy goes through the host's memory
+  std::int64_t bytes = 0;  // of a copy that is long enough to show the link's bandwidth
+  timing_record timing;
+  timing_record of_8_bytes;  // a copy's latency
+};
+
 // The speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or read).
 struct ceiling_record {
   std::string kind = "copy";  // or "read", "write"
@@ -106,6 +114,7 @@ struct ceiling_record {
   std::int64_t bytes = 0;     // the fewest bytes, read and written together
   bool cached = false;        // so few that the L2 cache has a hand in it: no measure of the memory
   timing_record timing;
+  std::optional<link_record> link;  // where the bytes are spread over several GPUs
 };
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -3,9 +3,12 @@
 
 usage: reports/plots.py time_against PARAMETER --track TRACK --output FILE.svg [--where NAME=VALUE]... RECORDS...
        reports/plots.py throughput_against PARAMETER (the same)
+       reports/plots.py speedup_against gpus (the same)
 
 time_against draws the median time of a launch, with the time of an empty kernel and the speed of light beside
-it; throughput_against the fewest bytes that the problem must move over that time. RECORDS are result files
+it; throughput_against the fewest bytes that the problem must move over that time; speedup_against gpus, of a track
+over several GPUs, how much more they do in the same time than the fastest stage on one, and with a dotted line as
+much as there are GPUs. With --where scaling=weak each GPU has as many values as one alone. RECORDS are result files
 (docs/results-schema.md) of one device. What was recorded twice is taken from the later run. All parameters but
 PARAMETER must be the same in what is drawn: --where picks one value (--where type=32, or --where type=float32
 where the records know the word), and --where l2=cold one state of the cache. A ceiling that stays in the cache
@@ -97,6 +100,12 @@ class Records:
             if row["library"]:
                 self.libraries.add(stage)
 
+    def speedup(self, gpus, nanoseconds):
+        """Times one GPU's fastest stage; a launch of weak scaling does as many times its work as there are GPUs."""
+        work = gpus if self.common.get("scaling", ("strong", ""))[1] == "weak" else 1
+        own = [line[1] for stage, line in self.stages.items() if 1 in line and stage not in self.libraries]
+        return min(own) * work / nanoseconds
+
     def provenance(self):
         last = self.runs[-1]
         device = last["device"]
@@ -145,7 +154,7 @@ def style_of(stage, records, own):
 
 
 def draw(records, track, meaning, output):
-    """`meaning` is "time" or "throughput"."""
+    """`meaning` is "time", "throughput" or "speedup"."""
     try:
         import matplotlib
     except ImportError:
@@ -165,6 +174,8 @@ def draw(records, track, meaning, output):
     own = [stage for stage in sorted(records.stages) if stage not in records.libraries]
 
     def height(x, nanoseconds):
+        if meaning == "speedup":
+            return records.speedup(x, nanoseconds)
         return nanoseconds if meaning == "time" else records.bytes[x] / nanoseconds
 
     def points(line):
@@ -174,7 +185,9 @@ def draw(records, track, meaning, output):
     for stage in sorted(records.stages):
         label = stage + (" (library)" if stage in records.libraries else "")
         axes.plot(*points(records.stages[stage]), label=label, linewidth=1.5, markersize=5, **style_of(stage, records, own))
-    if records.ceilings:
+    if meaning == "speedup":
+        axes.plot(every, every, label="as many times as GPUs", color=REFERENCE, linestyle=":", linewidth=2)
+    elif records.ceilings:
         mark = {"marker": "."} if len(records.ceilings) == 1 else {}
         axes.plot(
             *points(records.ceilings), label=f"speed of light: {records.ceiling_kind}", color=REFERENCE, linestyle=":", linewidth=2, **mark
@@ -182,10 +195,10 @@ def draw(records, track, meaning, output):
     if meaning == "time" and records.floor:
         axes.axhline(records.floor, label=f"launch floor: empty kernel, {significant(records.floor / 1e3)} µs", color=REFERENCE, linestyle="-.", linewidth=1.2)
 
-    axes.set_xscale("log")
+    axes.set_xscale("linear" if meaning == "speedup" else "log")
     axes.set_xlabel(parameter)
     axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: count_text(x)))
-    if every[-1] < 10 * every[0]:
+    if every[-1] < 10 * every[0] or meaning == "speedup":
         # Within one power of ten a tick for each value says more.
         axes.xaxis.set_major_locator(ticker.FixedLocator(every))
     axes.xaxis.set_minor_formatter(ticker.NullFormatter())
@@ -196,6 +209,9 @@ def draw(records, track, meaning, output):
         axes.yaxis.set_minor_formatter(ticker.NullFormatter())
         if math.log10(axes.get_ylim()[1] / axes.get_ylim()[0]) < 2:
             axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    elif meaning == "speedup":
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("times the fastest stage on one GPU")
     else:
         axes.set_ylim(bottom=0)
         axes.set_ylabel("throughput: fewest bytes / median time, GB/s")
@@ -218,7 +234,7 @@ def metadata_for(output):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["time_against", "throughput_against"])
+    parser.add_argument("what", choices=["time_against", "throughput_against", "speedup_against"])
     parser.add_argument("parameter")
     parser.add_argument("--track", required=True)
     parser.add_argument("--output", required=True, metavar="FILE.svg", help="or .png, to look at")
@@ -232,6 +248,10 @@ def main(arguments):
     try:
         records = Records(read(options.records), options.track, options.parameter, dict(text.split("=", 1) for text in options.where))
         meaning = options.what.removesuffix("_against")
+        if meaning == "speedup" and options.parameter != "gpus":
+            raise ValueError(f"a speedup is one against gpus, and not against {options.parameter}")
+        if meaning == "speedup" and not any(1 in line for stage, line in records.stages.items() if stage not in records.libraries):
+            raise ValueError("the records hold no time on one GPU, with which others would be compared")
         if meaning == "throughput" and any(size is None for size in records.bytes.values()):
             raise ValueError("these records know no fewest bytes: the emulator, which has no bandwidth, measures no ceiling")
     except (OSError, ValueError) as problem:

@@ -28,7 +28,7 @@ from html import escape
 
 import counters
 import report_figures
-from tables import BrokenRecord, duration, number, problem_of, read_json, significant
+from tables import BrokenRecord, duration, link_text, number, problem_of, read_json, significant
 
 HERE = pathlib.Path(__file__).resolve().parent
 LARGEST = 256 << 20  # bytes of a record
@@ -270,7 +270,8 @@ def ceiling_text(group):
     size, median = ceiling["bytes"], ceiling["timing"]["median"]
     if ceiling.get("cached"):
         return f"A {ceiling['kind']} of {size} bytes takes {duration(median)}; so few stay in the L2 cache, and no stage has a part of the speed of light."
-    return f"Speed of light, measured in the same run: a {ceiling['kind']} of {report_figures.size_text(size)} in {duration(median)} ({size / median:.0f} GB/s)."
+    link = f" {link_text(ceiling['link'])}" if "link" in ceiling else ""
+    return f"Speed of light, measured in the same run: a {ceiling['kind']} of {report_figures.size_text(size)} in {duration(median)} ({size / median:.0f} GB/s).{link}"
 
 
 def add_run(page, run):

@@ -7,6 +7,8 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /ladder -->
     <!-- measured: TRACK/NN_name -->       one stage, a row for each parameter set
     <!-- /measured -->
+    <!-- scaling: TRACK -->                the stages of a track over several GPUs against one GPU's best
+    <!-- /scaling -->
     <!-- accuracy: TRACK -->               the errors of a track's stages, and whether their bits repeat
     <!-- /accuracy -->
     <!-- traffic: TRACK -->                what a launch of each stage moves, from the profiles in reports/h200/profiles/
@@ -62,7 +64,7 @@ from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|accuracy|predicted|traffic|counters|compile_times|peers|nsight): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|scaling|accuracy|predicted|traffic|counters|compile_times|peers|nsight): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
@@ -105,6 +107,7 @@ NEEDED = {
     "program": ("commit",),
     "group": ("track", "parameters", "l2", "fewest_bytes", "ceilings", "rows"),
     "ceiling": ("kind", "timing"),
+    "link": ("direct", "bytes", "timing", "of_8_bytes"),
     "row": ("stage", "library", "status", "message", "timing"),
     "timing": ("median", "spread", "samples", "unstable"),
 }
@@ -259,6 +262,7 @@ class Records:
                         "bytes": group["fewest_bytes"],
                         "ceiling": min(ceilings) if ceilings else None,
                         "ceiling_kind": group["ceilings"][0]["kind"] if ceilings else None,
+                        "link": next((ceiling["link"] for ceiling in group["ceilings"] if "link" in ceiling), None),
                     }
 
     def is_older(self, row):
@@ -406,6 +410,50 @@ def measured(records, stage):
     if len(lines) == 2:
         return NOTHING
     return "\n".join(lines) + (f"\n\n{provenance(records, used)}\n" if used else "\n")
+
+
+def link_text(link):
+    """What the link between two GPUs does, in a sentence."""
+    way = "" if link["direct"] else ", through the host's memory"
+    return f"From one GPU to another{way}: {link['bytes'] / link['timing']['median']:.0f} GB/s, 8 bytes in {duration(link['of_8_bytes']['median'])}."
+
+
+def scaling(records, track):
+    """What more GPUs bring: a section for each set of the other parameters that was recorded on one GPU too."""
+    families = {}
+    for parameters in records.parameter_sets(track):
+        values = dict(parameters)
+        if "gpus" in values:
+            gpus = values.pop("gpus")
+            families.setdefault(tuple(values.items()), {})[gpus] = records.rows[track][parameters]
+    sections, used = [], []
+    for others, by_gpus in families.items():
+        alone = [row for row in by_gpus.get(1, {}).values() if row["status"] == "ok" and not row["library"]]
+        more = sorted(gpus for gpus in by_gpus if gpus > 1)
+        if not alone or not more:
+            continue
+        best = min(alone, key=lambda row: row["timing"]["median"])
+        is_weak = dict(others).get("scaling") == "weak"
+        lines = ["| stage | GPUs | median | times one GPU | efficiency |", "| --- |" + " --- |" * 4]
+        links = []
+        for gpus in more:
+            for stage, row in sorted(by_gpus[gpus].items()):
+                # Ratios are of one run: another one is another experiment.
+                if row["status"] != "ok" or row["run"] is not best["run"]:
+                    continue
+                used.append(row)
+                links += [row["link"]] if row["link"] else []
+                times = best["timing"]["median"] * (gpus if is_weak else 1) / row["timing"]["median"]
+                lines.append(f"| {stage.split('/', 1)[1]} | {gpus} | {duration(row['timing']['median'])}{unstable_text(row)} | {times:.3f} | {100 * times / gpus:.1f} % |")
+        if len(lines) == 2:
+            continue
+        head = f"{records.parameters_text(track, others)}. One GPU's best stage, {best['stage'].split('/', 1)[1]}: {duration(best['timing']['median'])}."
+        for link in links[:1]:
+            head += f" {link_text(link)}"
+        sections.append(head + "\n\n" + "\n".join(lines))
+    if not sections:
+        return NOTHING
+    return "\n\n".join(sections) + f"\n\n{provenance(records, used)}\n"
 
 
 def accuracy(records, track):
@@ -612,7 +660,7 @@ def nsight(_records, lab):
 
 
 def page(records, text, directory):
-    makers = {"nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
+    makers = {"nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "scaling": scaling, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 

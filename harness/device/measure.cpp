@@ -395,6 +395,36 @@ struct busy_gpu {
   device_buffer<double> from, to;
 };
 
+// What crosses from the second GPU of a group to the first, alone.
+link_record measure_link(const std::vector<int>& devices, const measure_plan& plan, cudaStream_t stream) {
+  constexpr std::size_t bytes = (emulated ? std::size_t{1} : std::size_t{256}) << 20;
+  const std::vector<int> two(devices.begin(), devices.begin() + 2);
+  share_memory(two);
+  std::optional<busy_gpu> sender;
+  {
+    const gpu_scope scope(two[1]);
+    require_free(bytes);
+    sender.emplace(two[1], nullptr, bytes, 0);
+    CUDA_CHECK(cudaStreamSynchronize(sender->work));
+  }
+  require_free(bytes);
+  const device_buffer<unsigned char> to(bytes, stream);
+  const auto time_of = [&](std::size_t count) {
+    return measure(
+        [&](std::int64_t) {
+          CUDA_CHECK(cudaMemcpyPeerAsync(to.data(), two[0], sender->from.data(), two[1], count, stream));
+        },
+        plan, stream, {.capturable = false});
+  };
+  link_record record{.direct = why_no_peer_access(two).empty(), .bytes = static_cast<std::int64_t>(bytes)};
+  record.timing = time_of(bytes);
+  record.of_8_bytes = time_of(8);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  const gpu_scope scope(two[1]);
+  sender.reset();
+  return record;
+}
+
 // All GPUs of a group at once, from a common start to the last one's end.
 ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   const bool reads = need.kind != "write";
@@ -436,6 +466,7 @@ ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan
     CUDA_CHECK(cudaStreamSynchronize(gpu->work));
     gpu.reset();
   }
+  record.link = measure_link(group_devices(need.gpus), plan, stream);
   return record;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/gpu_group.hpp"
+#include "harness/device/spread_parameters.hpp"
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average_gpus {
@@ -46,37 +47,19 @@ struct problem {
   static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
-    return {{.name = "n",
-             .member = &parameters::n,
-             .meaning = "values, in all or on each GPU",
-             .minimum = 0,
-             .bench = {1'000'000'000},
-             .emulator_bench = {200'000},
-             .apply_default = {}},
+    return {parameter_n<parameters>(200'000),
             {.name = "window",
              .member = &parameters::window,
              .meaning = "values averaged in each output",
              .minimum = 1,
              .bench = {3000},
              .emulator_bench = {300}},
-            {.name = "gpus",
-             .member = &parameters::gpus,
-             .meaning = "GPUs",
-             .minimum = 1,
-             .bench = {1, 2},
-             .emulator_bench = {1, 2},
-             .apply_default = 2},
-            {.name = "scaling",
-             .member = &parameters::scaling,
-             .meaning = "whether n is fixed or that of each GPU",
-             .bench = {"strong", "weak"},
-             .emulator_bench = {"strong"},
-             .choices = {{0, "strong"}, {1, "weak"}},
-             .apply_default = "strong"}};
+            parameter_gpus<parameters>(),
+            parameter_scaling<parameters>()};
   }
 
   // Of all GPUs together.
-  static std::int64_t values(const parameters& p) { return p.scaling == 1 ? p.n * p.gpus : p.n; }
+  static std::int64_t values(const parameters& p) { return spread_values(p); }
   static moving_average::problem::parameters whole(const parameters& p) { return {values(p), p.window}; }
   static std::int64_t gpus(const parameters& p) { return p.gpus; }
   static part part_of_input(const parameters& p, std::int64_t k) { return part_of(values(p), p.gpus, k); }

@@ -1,5 +1,4 @@
-// The work of one GPU: tiles of the whole array, by suffix and prefix sums
-// (common/windows/suffix_prefix.hpp).
+// The work of one GPU: tiles of the whole array, by suffix and prefix sums (windows/suffix_prefix.hpp).
 //
 // Tiles whose windows begin in the GPU's own part are its interior, and the fastest kernel for one GPU makes
 // them, that of moving_average/10_work_counter. The tiles before them are the border: a portable kernel makes
@@ -187,10 +186,33 @@ inline double* halo_memory(const group_member& on) {
   return reinterpret_cast<double*>(static_cast<unsigned char*>(on.scratch) + counter_bytes);
 }
 
+// The fast kernel's ring, as in moving_average/10_work_counter.
+inline constexpr windows::ring_plan pipeline_ring{tile};
+
+// What the fast kernel takes for an array: one that begins `lead` chunks before the interior, far enough that
+// no window of the interior is incomplete. That may be before the part, where nothing is touched: of the
+// tiles before a chunk only what its first window reaches is loaded, and that lies in the part.
+struct interior_array {
+  std::int64_t begin;  // in the whole array
+  std::int64_t n;
+  std::int64_t chunk_tiles;
+  std::int64_t lead;
+
+  [[nodiscard]] std::int64_t chunk() const { return chunk_tiles * tile; }
+};
+inline interior_array interior_of(const input& in, std::int64_t k, int blocks_at_once) {
+  const part own = in.part(k);
+  const std::int64_t first = tiles_of(in, k).interior * tile;
+  const std::int64_t values = own.first + own.count - first;
+  const std::int64_t window = window_of_sums(in);
+  const std::int64_t chunk_tiles = pipeline_ring.chunk_tiles(values, window, blocks_at_once);
+  const std::int64_t lead =
+      first == 0 ? 0 : (pipeline_ring.halo_tiles(window) + chunk_tiles - 1) / chunk_tiles;
+  return {first - lead * chunk_tiles * tile, values + lead * chunk_tiles * tile, chunk_tiles, lead};
+}
+
 #if !LAB_EMULATED
 
-// The fast kernel, with the constants of moving_average/10_work_counter.
-inline constexpr windows::ring_plan pipeline_ring{tile};
 using pipeline_sums = windows::in_place<windows::total, block_threads, per_thread>;
 using tiles_in_flight = windows::pipeline<pipeline_sums, 2, pipeline_ring.slots>;
 
@@ -212,37 +234,27 @@ __global__ void __launch_bounds__(tiles_in_flight::block_threads, 1)
 
 // Enqueues the interior by the fast kernel; false, and nothing, where that cannot make it.
 inline bool launch_pipeline(const input& in, const output& out, std::int64_t k, const group_member& on) {
-  const part own = in.part(k);
-  const tiles_of_part tiles = tiles_of(in, k);
   const std::int64_t window = window_of_sums(in);
   int major = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, on.device));
   if (major < 9 || window > pipeline_ring.longest_window()) return false;
-
-  // For the kernel the array begins `lead` chunks before the interior: far enough that no window of the
-  // interior is incomplete. That may be before the part, where nothing is touched: of the tiles before a
-  // chunk only what its first window reaches is loaded, and that lies in the part.
   const int blocks_at_once = multiprocessors();
-  const std::int64_t values = own.first + own.count - tiles.interior * tile;
-  const std::int64_t chunk_tiles = pipeline_ring.chunk_tiles(values, window, blocks_at_once);
-  const std::int64_t chunk = chunk_tiles * tile;
-  const std::int64_t lead =
-      tiles.interior == 0 ? 0 : (pipeline_ring.halo_tiles(window) + chunk_tiles - 1) / chunk_tiles;
-  const std::int64_t begin = tiles.interior * tile - lead * chunk;
-  const double* const from = in.values[static_cast<std::size_t>(k)] + (begin - own.first);
-  double* const to = out.averages[static_cast<std::size_t>(k)] + (begin - own.first);
+  const interior_array all = interior_of(in, k, blocks_at_once);
+  const std::int64_t begin = all.begin - in.part(k).first;
+  const double* const from = in.values[static_cast<std::size_t>(k)] + begin;
+  double* const to = out.averages[static_cast<std::size_t>(k)] + begin;
   if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || reinterpret_cast<std::uintptr_t>(to) % 16 != 0)
     return false;
 
+  const std::int64_t chunks = (all.n + all.chunk() - 1) / all.chunk() - all.lead;
   auto* const counter = static_cast<unsigned*>(on.scratch);
   CUDA_CHECK(cudaMemsetAsync(counter, 0, sizeof *counter, on.stream));
-  lab::launch(
-      interior_kernel<windows::total>,
-      dim3(static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (values + chunk - 1) / chunk))),
-      dim3(tiles_in_flight::block_threads), sizeof(tiles_in_flight::shared_state), on.stream,
-      pipeline_ring.tiles_of(from, to, values + lead * chunk, window, window),
-      counter_from{{chunk_tiles, counter}, lead}, windows::total::mean(window),
-      window_sums::choose_segment(window));
+  lab::launch(interior_kernel<windows::total>,
+              dim3(static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, chunks))),
+              dim3(tiles_in_flight::block_threads), sizeof(tiles_in_flight::shared_state), on.stream,
+              pipeline_ring.tiles_of(from, to, all.n, window, window),
+              counter_from{{all.chunk_tiles, counter}, all.lead}, windows::total::mean(window),
+              window_sums::choose_segment(window));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
+#include "harness/device/spread_parameters.hpp"
 #include "harness/device/stage.hpp"
 
 namespace lab::reduction_gpus {
@@ -48,32 +49,15 @@ struct problem {
   static constexpr bool is_replicated = true;
 
   static std::vector<parameter<parameters>> describe() {
-    return {{.name = "n",
-             .member = &parameters::n,
-             .meaning = "values, in all or on each GPU",
-             .minimum = 0,
-             .bench = {1'000'000'000},
-             .emulator_bench = {400'000}},
+    return {parameter_n<parameters>(400'000),
             {.name = "type",
              .member = &parameters::type,
              .meaning = "type of the values",
              .bench = {"float32", "float64"},
              .emulator_bench = {"float64"},
              .choices = {{32, "float32"}, {64, "float64"}}},
-            {.name = "gpus",
-             .member = &parameters::gpus,
-             .meaning = "GPUs",
-             .minimum = 1,
-             .bench = {1, 2},
-             .emulator_bench = {1, 2},
-             .apply_default = 2},
-            {.name = "scaling",
-             .member = &parameters::scaling,
-             .meaning = "whether n is fixed or that of each GPU",
-             .bench = {"strong", "weak"},
-             .emulator_bench = {"strong"},
-             .choices = {{0, "strong"}, {1, "weak"}},
-             .apply_default = "strong"}};
+            parameter_gpus<parameters>(),
+            parameter_scaling<parameters>()};
   }
   static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
                                               const std::vector<std::string>& paths);
@@ -84,7 +68,7 @@ struct problem {
   }
 
   // Of all GPUs together.
-  static std::int64_t values(const parameters& p) { return p.scaling == 1 ? p.n * p.gpus : p.n; }
+  static std::int64_t values(const parameters& p) { return spread_values(p); }
   static std::int64_t gpus(const parameters& p) { return p.gpus; }
   static part part_of_input(const parameters& p, std::int64_t k) { return part_of(values(p), p.gpus, k); }
   static part part_of_output(const parameters& /*p*/, std::int64_t k) { return {k, 1}; }

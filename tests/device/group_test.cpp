@@ -12,9 +12,13 @@
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 #include "harness/device/worker.hpp"
+#include "stages/moving_average_gpus/tiles.hpp"
 #include "tests/catch.hpp"
 
 namespace {
+
+namespace moving_average_gpus = lab::moving_average_gpus;
+using moving_average_gpus::tile;
 
 lab::verification_record verify(const std::string& path, bool thorough) {
   lab::emulator::reset();
@@ -72,6 +76,69 @@ TEST_CASE("a moving average has the same bits on any number of GPUs") {
   }
 }
 
+// What the fast kernel does with an array of chunks (common/windows/pipeline.hpp, load_tiles and
+// compute_tiles), in whole-array indices: empty when it stays in part k and makes every tile of the interior
+// once.
+std::string fault_of(const moving_average_gpus::input& in, std::int64_t k,
+                     const moving_average_gpus::interior_array& all) {
+  const lab::part own = in.part(k);
+  const std::int64_t window = moving_average_gpus::window_of_sums(in);
+  const int halo = moving_average_gpus::pipeline_ring.halo_tiles(window);
+  const auto inside = [&](std::int64_t first, std::int64_t end) {
+    return all.begin + first >= own.first && all.begin + end <= own.first + own.count;
+  };
+  std::set<std::int64_t> made;
+  for (std::int64_t begin = all.lead * all.chunk(); begin < all.n; begin += all.chunk()) {
+    for (std::int64_t step = -halo; step < all.chunk_tiles; ++step) {
+      const std::int64_t start = begin + step * tile;
+      if (start >= all.n) break;
+      const std::int64_t from = std::max(start, std::max<std::int64_t>(begin - (window - 1), 0) / 2 * 2);
+      const std::int64_t count = std::min(start + tile, all.n) / 2 * 2 - from;
+      if (count > 0 && !inside(from, from + count)) return "reads beside the part";
+      if (step < 0) continue;
+      if (!inside(start, std::min(start + tile, all.n))) return "writes beside the part";
+      if (all.begin > 0 && start < window - 1) return "takes whole windows for incomplete ones";
+      if (!made.insert((all.begin + start) / tile).second) return "makes a tile twice";
+    }
+  }
+  const moving_average_gpus::tiles_of_part tiles = moving_average_gpus::tiles_of(in, k);
+  const bool is_all = std::ssize(made) == tiles.end - tiles.interior && *made.begin() == tiles.interior;
+  return is_all ? "" : "leaves tiles out";
+}
+
+TEST_CASE("the fast kernel stays in its part and makes every tile of the interior") {
+  std::int64_t tried = 0;
+  const std::vector<const double*> parts(4);
+  for (std::int64_t gpus = 1; gpus <= 4; ++gpus) {
+    for (const std::int64_t n :
+         {std::int64_t{8}, std::int64_t{4 * tile}, std::int64_t{60'000}, std::int64_t{299'998}}) {
+      for (const std::int64_t window : {1, 2, 7, 8, 300, 1793, 1794, 3000, 15'000, 17'921}) {
+        const moving_average_gpus::input in{{parts.begin(), parts.begin() + gpus}, n, window};
+        for (std::int64_t k = 0; k < gpus; ++k) {
+          const moving_average_gpus::tiles_of_part tiles = moving_average_gpus::tiles_of(in, k);
+          if (tiles.interior >= tiles.end) continue;
+          moving_average_gpus::interior_array all = moving_average_gpus::interior_of(in, k, 8);
+          if ((all.begin - in.part(k).first) % 2 != 0) continue;  // no bulk copies begin there
+          CAPTURE(gpus, n, window, k);
+          CHECK(fault_of(in, k, all) == "");
+          ++tried;
+          // Without chunks before it, or a tile later, it is not right.
+          if (all.lead > 0) {
+            all.begin += all.lead * all.chunk();
+            all.n -= all.lead * all.chunk();
+            all.lead = 0;
+            CHECK(fault_of(in, k, all) == "takes whole windows for incomplete ones");
+            continue;
+          }
+          all.begin += tile;
+          CHECK(fault_of(in, k, all) != "");
+        }
+      }
+    }
+  }
+  CHECK(tried > 100);
+}
+
 TEST_CASE("a wrong kernel over several GPUs is rejected, in words that say what is wrong") {
   const auto require = [](const std::string& path, lab::failure_kind kind, const std::string& words) {
     const lab::verification_record record = verify(path, true);
@@ -111,6 +178,28 @@ TEST_CASE("groups of GPUs that there are not are refused by name") {
   CHECK(lab::track_of(stage).unsupported(stage, five).find("needs 5 GPUs") == 0);
   CHECK(lab::track_of(stage).ceiling(five, 1).gpus == 5);
   CHECK(lab::track_of(stage).ceiling(five, 1).bytes == (5 * 100 + 5) * 8);
+}
+
+TEST_CASE("the ceiling of several GPUs comes with the link's") {
+  lab::emulator::reset();
+  lab::available_gpus();
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 3, .time_limit_seconds = 0.02};
+  const auto ceiling = [&](std::int64_t gpus) {
+    const lab::track& track = lab::track_of(lab::find_stage("moving_average_gpus/02_peer_copy"));
+    const lab::ceiling_need need =
+        track.ceiling({{"n", 10'000}, {"window", 300}, {"gpus", gpus}, {"scaling", "strong"}}, 1);
+    return lab::measure_ceiling(need, plan, stream.get());
+  };
+  CHECK_FALSE(ceiling(1).link);
+  const lab::ceiling_record on_two = ceiling(2);
+  REQUIRE(on_two.link);
+  CHECK(on_two.link->direct);
+  CHECK(on_two.link->timing.median > on_two.link->of_8_bytes.median);
+  const auto again = nlohmann::json(on_two).get<lab::ceiling_record>();
+  REQUIRE(again.link);
+  CHECK(again.link->bytes == on_two.link->bytes);
+  CHECK(again.link->of_8_bytes.median == on_two.link->of_8_bytes.median);
 }
 
 TEST_CASE("a timeline of several GPUs has a lane for each") {

@@ -96,6 +96,22 @@ TEST_CASE("rows are compared with the timed row before, the first, light, and th
   CHECK(*rows[4].over_library == 1);
 }
 
+TEST_CASE("a ladder of several GPUs says what the link between them does") {
+  auto results = finished_run();
+  auto& group = results.groups[0];
+  group.ceilings = {ceiling(2e6)};
+  group.ceilings[0].link = lab::link_record{
+      .direct = true, .bytes = 268'435'456, .timing = timing(676e3), .of_8_bytes = timing(9e3)};
+  CHECK(lab::front::ladder_text(results, group, {})
+            .find("  link: 268 MB from one GPU to another in 676.0 us (397.1 GB/s), 8 bytes in 9.000 us\n") !=
+        std::string::npos);
+  group.ceilings[0].link->direct = false;
+  CHECK(lab::front::ladder_text(results, group, {}).find("another, through the host's memory, in") !=
+        std::string::npos);
+  const auto record = nlohmann::json(group.ceilings[0]);
+  CHECK(record.at("link").at("bytes") == 268'435'456);
+}
+
 TEST_CASE("nothing is faster than light, but for noise") {
   auto results = finished_run();
   auto& group = results.groups[0];

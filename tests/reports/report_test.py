@@ -119,6 +119,11 @@ class Case(unittest.TestCase):
 
 
 class Pages(Case):
+    def test_the_link_between_gpus_stands_beside_the_speed_of_light(self):
+        document = whole()
+        document["groups"][0]["ceilings"][0]["link"] = {"direct": True, "bytes": 4000, "timing": timing(10), "of_8_bytes": timing(9000)}
+        self.assertIn("a copy of 4 MB in 1.00 ms (4 GB/s). From one GPU to another: 400 GB/s, 8 bytes in 9.00 µs.", self.page(document))
+
     def test_the_page_tells_what_the_record_does(self):
         texts = Texts(self.page(whole(), counters())).texts
         for text in ("track on GPU X, CPU Y", "track: A track & more", "n = 1000, L2 cold", "580", "3.00 µs", "4.00 ms", "25.0 %", "90.9 %",

@@ -353,6 +353,80 @@ class Plots(unittest.TestCase):
                 plots.main(["time_against", "n", "--track", "track", "--output", f"{directory}/a.pdf", str(file)])
 
 
+class Scaling(unittest.TestCase):
+    """Tracks over several GPUs: one GPU's best is what more GPUs are compared with."""
+
+    LINK = {"direct": True, "bytes": 4000, "timing": timing(10), "of_8_bytes": timing(9000)}
+
+    def run_of(self, scaling, on_one, on_two):
+        groups = [group({"n": 100, "gpus": gpus, "scaling": scaling}, [row(name, median) for name, median in medians.items()]) for gpus, medians in ((1, on_one), (2, on_two))]
+        groups[1]["ceilings"][0]["link"] = self.LINK
+        return run("2026-01-01", groups)
+
+    def table(self, *runs):
+        with tempfile.TemporaryDirectory() as directory:
+            for number, one in enumerate(runs):
+                (pathlib.Path(directory) / f"{number}.json").write_text(json.dumps(one))
+            return tables.scaling(tables.Records(pathlib.Path(directory)), "track")
+
+    def test_times_are_those_of_the_fastest_stage_on_one_gpu(self):
+        text = self.table(self.run_of("strong", {"01_a": 4000, "02_b": 3800}, {"01_a": 2500, "02_b": 2000}))
+        self.assertIn("One GPU's best stage, 02_b: 3.80 µs. From one GPU to another: 400 GB/s, 8 bytes in 9.00 µs.", text)
+        self.assertIn("| 01_a | 2 | 2.50 µs | 1.520 | 76.0 % |", text)
+        self.assertIn("| 02_b | 2 | 2.00 µs | 1.900 | 95.0 % |", text)
+
+    def test_weak_scaling_does_more_work_in_the_time(self):
+        text = self.table(self.run_of("weak", {"01_a": 4000}, {"01_a": 4100}))
+        self.assertIn("| 01_a | 2 | 4.10 µs | 1.951 | 97.6 % |", text)
+
+    def test_a_copy_through_the_host_is_told_and_a_broken_link_refused(self):
+        one = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000})
+        one["groups"][1]["ceilings"][0]["link"] = {**self.LINK, "direct": False}
+        self.assertIn("From one GPU to another, through the host's memory: 400 GB/s", self.table(one))
+        for name in self.LINK:
+            one["groups"][1]["ceilings"][0]["link"] = {key: value for key, value in self.LINK.items() if key != name}
+            with self.assertRaisesRegex(tables.BrokenRecord, f"link has no {name}"):
+                self.table(one)
+
+    def test_another_run_is_another_experiment(self):
+        one, two = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000}), self.run_of("strong", {"01_a": 9000}, {"01_a": 2000})
+        del one["groups"][1], two["groups"][0]
+        two["created"] = "2026-01-02"
+        self.assertEqual(self.table(one, two), tables.NOTHING)
+        self.assertEqual(self.table(one), tables.NOTHING)
+
+    def test_the_plot_has_the_same_figures(self):
+        records = plots.Records([self.run_of("weak", {"01_a": 4000, "02_b": 3800}, {"01_a": 4100})], "track", "gpus", {})
+        self.assertAlmostEqual(records.speedup(2, records.stages["01_a"][2]), 2 * 3800 / 4100)
+        strong = plots.Records([self.run_of("strong", {"01_a": 4000}, {"01_a": 2100})], "track", "gpus", {})
+        self.assertAlmostEqual(strong.speedup(2, 2100), 4000 / 2100)
+
+    def test_a_speedup_is_drawn_beside_the_number_of_gpus(self):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            self.skipTest("no matplotlib")
+        with tempfile.TemporaryDirectory() as directory:
+            record, output = pathlib.Path(directory) / "run.json", pathlib.Path(directory) / "plot.svg"
+            record.write_text(json.dumps(self.run_of("strong", {"01_a": 4000}, {"01_a": 2000})))
+            plots.main(["speedup_against", "gpus", "--track", "track", "--output", str(output), str(record)])
+            for text in ("as many times as GPUs", "times the fastest stage on one GPU", "01_a"):
+                self.assertIn(text, output.read_text(encoding="utf-8"))
+
+    def test_what_cannot_be_a_speedup_is_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            record = pathlib.Path(directory) / "run.json"
+            one = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000})
+            record.write_text(json.dumps(one))
+            call = ["--track", "track", "--output", f"{directory}/plot.svg", str(record)]
+            with self.assertRaisesRegex(SystemExit, "against gpus, and not against scaling"):
+                plots.main(["speedup_against", "scaling", "--where", "gpus=2", *call])
+            del one["groups"][0]
+            record.write_text(json.dumps(one))
+            with self.assertRaisesRegex(SystemExit, "no time on one GPU"):
+                plots.main(["speedup_against", "gpus", *call])
+
+
 class Tables(unittest.TestCase):
     def page(self, runs, text, images=()):
         with tempfile.TemporaryDirectory() as directory:

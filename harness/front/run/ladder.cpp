@@ -156,6 +156,14 @@ std::vector<table_line> row_lines(const result_row& row, const ladder_columns& w
   return {line};
 }
 
+std::string link_text(const link_record& link) {
+  const auto bytes = static_cast<double>(link.bytes);
+  return fmt::format("  link: {} from one GPU to another{} in {} ({}), 8 bytes in {}\n",
+                     humanised_bytes(bytes), link.direct ? "" : ", through the host's memory,",
+                     humanised_time(link.timing.median), humanised_bandwidth(bytes, link.timing.median),
+                     humanised_time(link.of_8_bytes.median));
+}
+
 std::string group_heading(const run_results& results, const result_group& group) {
   std::string text = group.track;
   if (!group.title.empty()) text += ": " + group.title;
@@ -176,6 +184,7 @@ std::string group_heading(const run_results& results, const result_group& group)
       text += fmt::format("  speed of light: {} of {} in {} ({})\n", ceiling->kind, humanised_bytes(bytes),
                           time, humanised_bandwidth(bytes, ceiling->timing.median));
     }
+    if (ceiling->link) text += link_text(*ceiling->link);
   } else if (!group.ceiling_problem.empty()) {
     text += fmt::format("  speed of light: not measured: {}\n", group.ceiling_problem);
   }

@@ -9,12 +9,14 @@ void launch(const input& in, const output& out, const gpu_group& group) {
   for (std::int64_t k = 0; k < in.gpus(); ++k) {
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
+    // exercise: copy
     for (const halo_piece& piece : halo_pieces(in, k)) {
       CUDA_CHECK(cudaMemcpyPeerAsync(halo_memory(on) + piece.place, on.device, piece.from,
                                      group[static_cast<std::size_t>(piece.owner)].device,
                                      static_cast<std::size_t>(piece.count) * sizeof(double), on.stream));
     }
     launch_part(in, out, k, with_halo(in, k, on), on);
+    // end
   }
 }
 

@@ -12,9 +12,11 @@ struct all_values {
   int own;
 
   __device__ double operator()(std::int64_t j) const {
+    // exercise: owner
     int gpu = own;
     while (j < first[gpu]) --gpu;
     return values[gpu][j - first[gpu]];
+    // end
   }
 };
 

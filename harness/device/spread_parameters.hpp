@@ -1,0 +1,52 @@
+// The parameters that the tracks over several GPUs share: n, gpus, scaling. `Parameters` has members of these
+// names.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/device/parameter.hpp"
+
+namespace lab {
+
+// Values of `scaling`: n is that of all GPUs together, or of each.
+enum scaling : std::int64_t { strong_scaling, weak_scaling };
+
+template <class Parameters>
+parameter<Parameters> parameter_n(std::int64_t emulator_bench) {
+  return {.name = "n",
+          .member = &Parameters::n,
+          .meaning = "values, in all or on each GPU",
+          .minimum = 0,
+          .bench = {1'000'000'000},
+          .emulator_bench = {emulator_bench}};
+}
+
+template <class Parameters>
+parameter<Parameters> parameter_gpus() {
+  return {.name = "gpus",
+          .member = &Parameters::gpus,
+          .meaning = "GPUs",
+          .minimum = 1,
+          .bench = {1, 2},
+          .emulator_bench = {1, 2},
+          .apply_default = 2};
+}
+
+template <class Parameters>
+parameter<Parameters> parameter_scaling() {
+  return {.name = "scaling",
+          .member = &Parameters::scaling,
+          .meaning = "whether n is fixed or that of each GPU",
+          .bench = {"strong", "weak"},
+          .emulator_bench = {"strong"},
+          .choices = {{strong_scaling, "strong"}, {weak_scaling, "weak"}},
+          .apply_default = "strong"};
+}
+
+// Of all GPUs together.
+template <class Parameters>
+constexpr std::int64_t spread_values(const Parameters& p) {
+  return p.scaling == weak_scaling ? p.n * p.gpus : p.n;
+}
+
+}  // namespace lab
