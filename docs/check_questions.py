@@ -23,7 +23,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ASKS = re.compile(r"\*\*(Try it|Exercise|Another|Question)\.\*\*\s+(.*)", re.DOTALL)
-SENTENCE_ENDS = re.compile(r"(?<=[.?!])\)?\s+(?=[A-Z`(0-9*\"'])|(?<=\.\))\s+|(?<=\?\))\s+")
+SENTENCE_ENDS = re.compile(r"(?<=\?)\s+|(?<=[.?!]\))\s+|(?<=[.!])\s+(?=[A-Z`(0-9*\"'])")
 EXERCISE = re.compile(r"`(?:\./)?lab new --exercise ([\w/.]+)`")
 REGION = re.compile(r"^\s*// exercise: \w+$(.*?)^\s*// end$", re.MULTILINE | re.DOTALL)
 SHORTEST_LINE = 16  # characters of a solution's line below which it says too little to give anything away
