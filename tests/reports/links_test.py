@@ -114,7 +114,7 @@ class Questions(unittest.TestCase):
 
     def test_an_answer_to_no_question_is_named(self):
         self.assertEqual(self.problems(answers=self.ANSWERS + "\n**Since when?** Ever.\n"), ["docs/teacher/track.md: 01_one: nobody asks: Since when?"])
-        self.assertEqual(self.problems(answers=self.ANSWERS + "\n## 02_two\n\n**Why?** So.\n"), ["docs/teacher/track.md: there is no stage 02_two"])
+        self.assertEqual(self.problems(answers=self.ANSWERS + "\n## 02_two\n\n**Why?** So.\n"), ["docs/teacher/track.md: nothing is called 02_two"])
 
     def test_a_page_that_asks_nothing_is_named(self):
         page = "stages/track/01_one/README.md"
@@ -128,6 +128,19 @@ class Questions(unittest.TestCase):
         self.assertEqual(self.problems(exercises=more), [f"{page}: the page does not name the exercise track/01_one.second"])
         found = self.problems(exercises={"exercises": []}, answers=self.ANSWERS.replace("**Whose?** Nobody's.", ""))
         self.assertEqual(found, [f"{page}: there is no exercise track/01_one"])
+
+    def test_a_tracks_page_and_the_lessons_ask_too(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for path, text in {
+                "stages/track/README.md": self.PAGE.replace("track/01_one` takes", "x/y` takes"),
+                "docs/teacher/track.md": "# Answers\n\n## The track\n\n**Which, and why?** All.\n",
+                "docs/start-here.md": "# Start\n\n* Why this?\n\n### 1. One\n\n* See.\n* Why\n  one?\n\n### 2. Two\n\n* See.\n\n## Ways in\n\n* Why not?\n",
+                "docs/teacher/start-here.md": "# Answers\n\n## 1. One\n\n**Why one?** So.\n",
+            }.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            self.assertEqual(check_questions.problems(root), ["docs/start-here.md: 2. Two: asks nothing", "docs/teacher/track.md: The track: not answered: How long?"])
 
     def test_a_solution_on_the_page_is_named(self):
         page = self.PAGE + "\nAs in `total += values[index];`.\n"
