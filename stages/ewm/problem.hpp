@@ -148,8 +148,8 @@ struct problem {
   static std::int64_t whole(double count) {
     return static_cast<std::int64_t>(std::clamp(count, 1.0, 0x1p40));
   }
-  // The trials' values are up to 2^601 apart (pattern::wide): the largest one before them is below 2^-75 of the
-  // least.
+  // The trials' values are up to 2^601 apart (pattern::wide): the largest one before them is below 2^-75 of
+  // the least.
   static std::int64_t reference_values(const parameters& p) { return values_to_decay(decay(p), 601 + 75); }
 };
 
