@@ -6,13 +6,15 @@ usage: docs/check_questions.py          exit 1, with a line FILE: MESSAGE for ea
 
 The question of a paragraph is its last sentence that ends with "?". A mistake is
 
-* a stage's page (stages/TRACK/NN_name/README.md) without a paragraph **Try it.** that has a command (`./lab ...`, or another in
-  backticks), a figure and a question;
+* a track's or a stage's page (stages/TRACK/README.md, stages/TRACK/NN_name/README.md) without a paragraph **Try it.** that has a
+  command (`./lab ...`, or another in backticks), a figure and a question;
 * a paragraph **Exercise.**, **Another.** or **Question.** without a question, unless it leads to an exercise that is checked
   (`./lab new --exercise NAME`); an exercise named so that stages/TRACK/NN_name/exercises.json does not have;
 * an exercise of that file that its page does not name;
-* a question that docs/teacher/TRACK.md does not answer: below the heading "## NN_name" stands the question, bold, and then the
-  answer. Likewise the questions of exercises.json. And an answer there to a question that nobody asks;
+* a question that docs/teacher/TRACK.md does not answer: below the heading "## NN_name", or "## The track", stands the question,
+  bold, and then the answer. Likewise the questions of exercises.json. And an answer there to a question that nobody asks;
+* a lesson of docs/start-here.md ("### N. Title") without a question among its points, or whose question is not answered below
+  "## N. Title" in docs/teacher/start-here.md;
 * a line of an exercise's solution (stage.cu, between "// exercise: NAME" and "// end") on a stage's page.
 """
 
@@ -23,7 +25,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ASKS = re.compile(r"\*\*(Try it|Exercise|Another|Question)\.\*\*\s+(.*)", re.DOTALL)
-SENTENCE_ENDS = re.compile(r"(?<=[.?!])\)?\s+(?=[A-Z`(0-9*\"'])|(?<=\.\))\s+|(?<=\?\))\s+")
+SENTENCE_ENDS = re.compile(r"(?<=\?)\s+|(?<=[.?!]\))\s+|(?<=[.!])\s+(?=[A-Z`(0-9*\"'])")
 EXERCISE = re.compile(r"`(?:\./)?lab new --exercise ([\w/.]+)`")
 REGION = re.compile(r"^\s*// exercise: \w+$(.*?)^\s*// end$", re.MULTILINE | re.DOTALL)
 SHORTEST_LINE = 16  # characters of a solution's line below which it says too little to give anything away
@@ -64,28 +66,17 @@ def solution_lines(source):
             if len(line.strip()) >= SHORTEST_LINE and not line.strip().startswith("//")}
 
 
-class Stage:
-    """A stage's page: `questions`, and `problems` that need nothing but its folder."""
+class Page:
+    """What is asked on a page: `questions`, and `problems` that need nothing but its folder. `section` is that of its answers."""
 
-    def __init__(self, folder):
-        self.path, self.questions, self.problems = "/".join(folder.parts[-2:]), [], []
-        text = (folder / "README.md").read_text(encoding="utf-8")
-        exercises = folder / "exercises.json"
-        document = json.loads(exercises.read_text(encoding="utf-8")) if exercises.exists() else {"exercises": []}
-        names = [self.path if number == 0 else f"{self.path}.{one['name']}" for number, one in enumerate(document["exercises"])]
-        self.read(text, names)
-        self.problems += [f"the page does not name the exercise {name}" for name in names if f"`{name}`" not in text and f" {name}`" not in text]
-        self.questions += [plain(question) for one in document["exercises"] for question in one.get("questions", [])]
-        source = folder / "stage.cu"
-        for line in sorted(solution_lines(source.read_text(encoding="utf-8")) if source.exists() else []):
-            if line in text:
-                self.problems.append(f"the page has a line of an exercise's solution: {line}")
+    def __init__(self, path, section, answers):
+        self.path, self.section, self.answers, self.questions, self.problems = path, section, answers, [], []
 
-    def read(self, text, exercises):
+    def read(self, text, stage="", exercises=()):
         tries = 0
         for kind, paragraph in (found.groups() for found in map(ASKS.match, paragraphs_of(text)) if found):
             named = EXERCISE.findall(paragraph)
-            self.problems += [f"there is no exercise {name}" for name in named if name.split(".")[0] == self.path and name not in exercises]
+            self.problems += [f"there is no exercise {name}" for name in named if name.split(".")[0] == stage and name not in exercises]
             question = question_of(paragraph)
             if question:
                 self.questions.append(question)
@@ -97,32 +88,69 @@ class Stage:
                     self.problems.append("**Try it.** lacks a command or a figure to expect")
         if tries != 1:
             self.problems.append(f"{tries or 'no'} paragraphs **Try it.**, and one should be there")
+        return self
 
 
-def stages_of(root):
-    return [Stage(page.parent) for page in sorted(root.glob("stages/*/[0-9]*/README.md"))]
+def track_page(path, track):
+    return Page(f"stages/{track}/README.md", "The track", f"docs/teacher/{track}.md").read(path.read_text(encoding="utf-8"))
 
 
-def teachers_page(root, track):
-    page = root / "docs" / "teacher" / f"{track}.md"
-    return answers_of(page.read_text(encoding="utf-8")) if page.exists() else {}
+def stage_page(path):
+    track, name = path.parts[-3:-1]
+    stage, text = f"{track}/{name}", path.read_text(encoding="utf-8")
+    page = Page(f"stages/{stage}/README.md", name, f"docs/teacher/{track}.md")
+    file = path.parent / "exercises.json"
+    described = json.loads(file.read_text(encoding="utf-8"))["exercises"] if file.exists() else []
+    exercises = [stage if number == 0 else f"{stage}.{one['name']}" for number, one in enumerate(described)]
+    page.read(text, stage, exercises)
+    page.problems += [f"the page does not name the exercise {one}" for one in exercises if f"`{one}`" not in text and f" {one}`" not in text]
+    page.questions += [plain(question) for one in described for question in one.get("questions", [])]
+    source = path.parent / "stage.cu"
+    for line in sorted(solution_lines(source.read_text(encoding="utf-8")) if source.exists() else []):
+        if line in text:
+            page.problems.append(f"the page has a line of an exercise's solution: {line}")
+    return page
+
+
+def lessons(path):
+    """A Page for each lesson of docs/start-here.md."""
+    for part in re.split(r"^### (?=\d)", re.split(r"^## Ways in", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[0], flags=re.MULTILINE)[1:]:
+        title, _, text = part.partition("\n")
+        lesson = Page("docs/start-here.md", title.strip(), "docs/teacher/start-here.md")
+        lesson.questions = [question for point in re.split(r"^\* ", text, flags=re.MULTILINE)[1:] if (question := question_of(point))]
+        if not lesson.questions:
+            lesson.problems.append(f"{lesson.section}: asks nothing")
+        yield lesson
+
+
+def pages_of(root):
+    found = []
+    for path in sorted(root.glob("stages/*/README.md")):
+        found.append(track_page(path, path.parts[-2]))
+    found += [stage_page(path) for path in sorted(root.glob("stages/*/[0-9]*/README.md"))]
+    if (root / "docs" / "start-here.md").exists():
+        found += lessons(root / "docs" / "start-here.md")
+    return found
+
+
+def teachers_page(root, path):
+    return answers_of((root / path).read_text(encoding="utf-8")) if (root / path).exists() else {}
 
 
 def problems(root):
     """All mistakes below `root`, as texts "FILE: MESSAGE"."""
     root = pathlib.Path(root)
     found = []
-    stages = stages_of(root)
-    for track in sorted({stage.path.split("/")[0] for stage in stages}):
-        answers = teachers_page(root, track)
-        where = f"docs/teacher/{track}.md"
-        of_track = {stage.path.split("/")[1]: stage for stage in stages if stage.path.startswith(f"{track}/")}
-        for name, stage in of_track.items():
-            found += [f"stages/{stage.path}/README.md: {problem}" for problem in stage.problems]
-            own = answers.get(name, {})
-            found += [f"{where}: {name}: not answered: {question}" for question in stage.questions if not own.get(question)]
-            found += [f"{where}: {name}: nobody asks: {question}" for question in own if question.endswith("?") and question not in stage.questions]
-        found += [f"{where}: there is no stage {name}" for name in answers if name not in of_track]
+    pages = pages_of(root)
+    for where in sorted({page.answers for page in pages}):
+        answers = teachers_page(root, where)
+        asked = [page for page in pages if page.answers == where]
+        for page in asked:
+            found += [f"{page.path}: {problem}" for problem in page.problems]
+            own = answers.get(page.section, {})
+            found += [f"{where}: {page.section}: not answered: {question}" for question in page.questions if not own.get(question)]
+            found += [f"{where}: {page.section}: nobody asks: {question}" for question in own if question.endswith("?") and question not in page.questions]
+        found += [f"{where}: nothing is called {name}" for name in answers if name not in [page.section for page in asked]]
     return found
 
 
@@ -131,11 +159,10 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     if arguments:
-        for stage in stages_of(ROOT):
-            track, name = stage.path.split("/")
-            own = teachers_page(ROOT, track).get(name, {})
-            for question in stage.questions:
-                print(f"{stage.path}: {'answered' if own.get(question) else 'OPEN    '}: {question}")
+        for page in pages_of(ROOT):
+            own = teachers_page(ROOT, page.answers).get(page.section, {})
+            for question in page.questions:
+                print(f"{page.path}: {'answered' if own.get(question) else 'OPEN    '}: {question}")
         return 0
     found = problems(ROOT)
     for problem in found:

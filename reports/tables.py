@@ -563,7 +563,7 @@ def predicted(records, stage):
         place = json.dumps([claim[name] for name in ("metric", "per", "over_previous", "at", "device", "compute_capability")])
         same.setdefault(place, []).append(claim)
     used = []
-    lines = ["| figure | predicted | because | recorded | where |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| figure | held to | because | recorded | where |", "| --- | --- | --- | --- | --- |"]
     for group in same.values():
         claim = group[0]
         figure = claims.TIME_WORDS.get(claim["metric"], f"`{claim['metric']}`")

@@ -148,8 +148,9 @@ struct problem {
   static std::int64_t whole(double count) {
     return static_cast<std::int64_t>(std::clamp(count, 1.0, 0x1p40));
   }
-  // A value of 1e16 (2^53) before them is below 2^-75 of one of size 1.
-  static std::int64_t reference_values(const parameters& p) { return values_to_decay(decay(p), 128); }
+  // The trials' values are up to 2^601 apart (pattern::wide): the largest one before them is below 2^-75 of
+  // the least.
+  static std::int64_t reference_values(const parameters& p) { return values_to_decay(decay(p), 601 + 75); }
 };
 
 // The average after each value of a run.

@@ -1,6 +1,8 @@
 """What docs/check_links.py refuses: dead links and anchors, labels without definitions, entries of the glossary that no
-page links to. Needs nothing beyond Python."""
+page links to; and what docs/check_questions.py refuses: questions without an answer, pages that have it. Needs nothing
+beyond Python."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -11,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
 import check_links
+import check_questions
 
 
 class Links(unittest.TestCase):
@@ -80,12 +83,77 @@ class Links(unittest.TestCase):
         self.assertEqual(len(self.problems(hidden)), 2)
 
 
+class Questions(unittest.TestCase):
+    PAGE = (
+        "# One\n\n**Try it.** `./lab profile track/01_one`: 8 [sectors](a.md). Which, and\nwhy?\n\n"
+        "**Exercise.** `./lab new --exercise track/01_one` takes a part out.\n\n**Another.** Do it (in C++). How long?\n"
+    )
+    ANSWERS = "# Answers\n\n## 01_one\n\n**Which, and\nwhy?** All.\n\n**How long?** Long.\n\n**Whose?** Nobody's.\n"
+    EXERCISES = {"exercises": [{"name": "part", "questions": ["Whose?"]}]}
+    SOURCE = "void f() {\n  // exercise: part\n  total += values[index];\n  i++;\n  // end\n}\n"
+
+    def problems(self, page=PAGE, answers=ANSWERS, exercises=EXERCISES, source=SOURCE):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            stage = root / "stages" / "track" / "01_one"
+            stage.mkdir(parents=True)
+            (stage / "README.md").write_text(page)
+            (stage / "stage.cu").write_text(source)
+            (stage / "exercises.json").write_text(json.dumps(exercises))
+            (root / "docs" / "teacher").mkdir(parents=True)
+            (root / "docs" / "teacher" / "track.md").write_text(answers)
+            return check_questions.problems(root)
+
+    def test_a_page_whose_questions_are_answered_passes(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_a_question_without_an_answer_is_named(self):
+        self.assertEqual(self.problems(answers=self.ANSWERS.replace("**How long?** Long.", "")), ["docs/teacher/track.md: 01_one: not answered: How long?"])
+        self.assertEqual(self.problems(answers=self.ANSWERS.replace("**Whose?** Nobody's.", "**Whose?**")), ["docs/teacher/track.md: 01_one: not answered: Whose?"])
+        self.assertEqual(len(self.problems(answers="")), 3)
+
+    def test_an_answer_to_no_question_is_named(self):
+        self.assertEqual(self.problems(answers=self.ANSWERS + "\n**Since when?** Ever.\n"), ["docs/teacher/track.md: 01_one: nobody asks: Since when?"])
+        self.assertEqual(self.problems(answers=self.ANSWERS + "\n## 02_two\n\n**Why?** So.\n"), ["docs/teacher/track.md: nothing is called 02_two"])
+
+    def test_a_page_that_asks_nothing_is_named(self):
+        page = "stages/track/01_one/README.md"
+        self.assertEqual(self.problems(page=self.PAGE.replace("How long?", "Take long.")), [f"{page}: **Another.** asks nothing: Do it (in C++). Take long.", "docs/teacher/track.md: 01_one: nobody asks: How long?"])
+        self.assertIn(f"{page}: no paragraphs **Try it.**, and one should be there", self.problems(page=self.PAGE.replace("Try it", "Try")))
+        self.assertEqual(self.problems(page=self.PAGE.replace("8 [", "[")), [f"{page}: **Try it.** lacks a command or a figure to expect"])
+
+    def test_exercises_are_those_of_the_file(self):
+        page = "stages/track/01_one/README.md"
+        more = {"exercises": [*self.EXERCISES["exercises"], {"name": "second"}]}
+        self.assertEqual(self.problems(exercises=more), [f"{page}: the page does not name the exercise track/01_one.second"])
+        found = self.problems(exercises={"exercises": []}, answers=self.ANSWERS.replace("**Whose?** Nobody's.", ""))
+        self.assertEqual(found, [f"{page}: there is no exercise track/01_one"])
+
+    def test_a_tracks_page_and_the_lessons_ask_too(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for path, text in {
+                "stages/track/README.md": self.PAGE.replace("track/01_one` takes", "x/y` takes"),
+                "docs/teacher/track.md": "# Answers\n\n## The track\n\n**Which, and why?** All.\n",
+                "docs/start-here.md": "# Start\n\n* Why this?\n\n### 1. One\n\n* See.\n* Why\n  one?\n\n### 2. Two\n\n* See.\n\n## Ways in\n\n* Why not?\n",
+                "docs/teacher/start-here.md": "# Answers\n\n## 1. One\n\n**Why one?** So.\n",
+            }.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            self.assertEqual(check_questions.problems(root), ["docs/start-here.md: 2. Two: asks nothing", "docs/teacher/track.md: The track: not answered: How long?"])
+
+    def test_a_solution_on_the_page_is_named(self):
+        page = self.PAGE + "\nAs in `total += values[index];`.\n"
+        self.assertEqual(self.problems(page=page), ["stages/track/01_one/README.md: the page has a line of an exercise's solution: total += values[index];"])
+
+
 class Program(unittest.TestCase):
     def test_this_repository_passes_and_an_argument_is_refused(self):
-        script = [sys.executable, "-B", str(ROOT / "docs" / "check_links.py")]
-        done = subprocess.run(script, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertEqual(subprocess.run([*script, "--all"], capture_output=True).returncode, 2)
+        for name in ("check_links.py", "check_questions.py"):
+            script = [sys.executable, "-B", str(ROOT / "docs" / name)]
+            done = subprocess.run(script, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            self.assertEqual(subprocess.run([*script, "--all"], capture_output=True).returncode, 2)
 
 
 if __name__ == "__main__":

@@ -556,7 +556,7 @@ class Tables(unittest.TestCase):
             (root / "docs" / "claims.schema.json").write_text((reports.parent / "docs" / "claims.schema.json").read_text())
             (root / "harness").mkdir()
             (root / "harness" / "counters.json").write_text((reports.parent / "harness" / "counters.json").read_text())
-            for name in ("claims.py", "tables.py", "counters.py", "track_notes.py", "same_code.py", "source_digest.py"):
+            for name in ("claims.py", "tables.py", "counters.py", "nsight.py", "track_notes.py", "same_code.py", "source_digest.py"):
                 (root / "reports" / name).write_text((reports / name).read_text())
             (root / "reports" / "h200" / "cut.json").write_text('{"schema": ')
             done = subprocess.run([sys.executable, "-B", root / "reports" / "tables.py", "--check"], capture_output=True, text=True)
