@@ -131,9 +131,16 @@ TEST_CASE("code that counts on a warp's lanes going together says so by volatile
   const auto text = [](const std::string& body) {
     return rewrite_cuda("__lab_device__ void f(volatile int* s, int* p) { " + body + " }").text;
   };
-  CHECK(contains(text("s[t] += s[t + 32];"), "s[t + 32], ::lab::emulator::lockstep();"));
+  const std::string exchange =
+      "s[t] += ::lab::emulator::after_lockstep(s[t + 32]), ::lab::emulator::lockstep();";
+  CHECK(contains(text("s[t] += s[t + 32];"), exchange));
+  // Lanes that have stored may be overtaken by those that read.
+  CHECK(contains(text("s[t] = 0; s[t] += s[t + 32];"), "s[t] = ::lab::emulator::after_lockstep(0), "));
+  CHECK(contains(text("s[t] = v; v += s[t - 1];"), "after_lockstep(v)"));
   CHECK(contains(text("if (n > 8) s[t] = max(s[t], s[t + 4]);"), "lockstep"));
   CHECK_FALSE(contains(text("s[t] = 3;"), "lockstep"));
+  CHECK_FALSE(contains(text("for (; t; s[t] = s[t + 1]) f();"), "lockstep"));
+  CHECK_FALSE(contains(text("s[t] = 1; __threadfence(); while (s[t - 1] == 0) ;"), "lockstep"));
   CHECK_FALSE(contains(text("p[t] += p[t + 32];"), "lockstep"));
 }
 

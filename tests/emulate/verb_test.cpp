@@ -297,20 +297,36 @@ TEST_CASE("a program that hangs, eats memory or leaves processes is ended, and a
 }
 
 TEST_CASE("the compiler's words are told from the program's, and nvcc's own are forgotten") {
-  strings words{"-Iinclude",  "a.cu",
-                "-D",         "N=3",
-                "-gencode",   "arch=compute_80,code=sm_80",
-                "-O3",        "-std=c++17",
-                "-Xcompiler", "-fopenmp,-Wall",
-                "-lineinfo",  "-lm",
-                "--observe",  "-arch=sm_75",
-                "--",         "-I",
+  strings words{"-Iinclude",
+                "a.cu",
+                "-D",
+                "N=3",
+                "-gencode",
+                "arch=compute_80,code=sm_80",
+                "-O3",
+                "-std=c++17",
+                "-Xcompiler",
+                "-fopenmp,-Wall",
+                "-lineinfo",
+                "-lm",
+                "-lcublas",
+                "-Xcudafe",
+                "--diag_suppress=1",
+                "-x",
+                "cu",
+                "-dc",
+                "--observe",
+                "-arch=sm_75",
+                "--",
+                "-I",
                 "x"};
   const auto taken = lab::front::take_compiler_words(words);
   CHECK(words == strings{"a.cu", "--observe", "--", "-I", "x"});
   CHECK(taken.compile == strings{"-Iinclude", "-DN=3", "-std=c++17", "-fopenmp"});
   CHECK(taken.link == strings{"-lm"});
   CHECK(taken.architecture == "750");
+  CHECK(taken.only_objects);
+  CHECK(taken.is_cuda);
   strings without_value{"-o"};
   CHECK_THROWS_AS(lab::front::take_compiler_words(without_value), lab::front::usage_error);
 }

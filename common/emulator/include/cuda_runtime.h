@@ -27,8 +27,8 @@
 #include "common/emulator/program/device_functions.hpp"
 #endif
 
-// Programs ask by these which of NVIDIA's headers there are (helper_cuda.h does), and a header of an installed
-// toolkit that has no counterpart here finds those that have one included already.
+// Programs ask by these which of NVIDIA's headers there are (helper_cuda.h does), and a header of an
+// installed toolkit that has no counterpart here finds those that have one included already.
 #define __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_API_H__
 #define __DRIVER_TYPES_H__

@@ -32,45 +32,86 @@ bool begins(const std::string& text, std::string_view prefix) {
 
 // Options of nvcc that say nothing to a CPU's compiler.
 bool is_forgotten(const std::string& word) {
-  constexpr std::array<std::string_view, 26> known{"-G",
+  constexpr std::array<std::string_view, 27> known{"-G",
+                                                   "--device-debug",
                                                    "-lineinfo",
                                                    "--generate-line-info",
-                                                   "-dc",
-                                                   "-dlink",
                                                    "-use_fast_math",
-                                                   "-extended-lambda",
                                                    "--use_fast_math",
+                                                   "-extended-lambda",
                                                    "--extended-lambda",
                                                    "-expt-extended-lambda",
                                                    "--expt-extended-lambda",
                                                    "--expt-relaxed-constexpr",
                                                    "-expt-relaxed-constexpr",
-                                                   "-rdc=true",
-                                                   "-rdc=false",
-                                                   "--relocatable-device-code=true",
                                                    "-m64",
                                                    "-w",
                                                    "-restrict",
                                                    "--restrict",
-                                                   "-O",
-                                                   "-lcudart",
-                                                   "-lcudadevrt",
-                                                   "-lcuda",
-                                                   "-lcurand",
-                                                   "-lcudart_static"};
-  constexpr std::array<std::string_view, 9> beginnings{
-      "-O",    "-g", "-maxrregcount=", "--maxrregcount=", "--ptxas-options=", "-cudart=", "--threads=",
-      "-ftz=", "-W"};
+                                                   "-v",
+                                                   "--verbose",
+                                                   "-keep",
+                                                   "--keep",
+                                                   "-pg",
+                                                   "-dlto",
+                                                   "-MD",
+                                                   "-MMD",
+                                                   "-MP",
+                                                   "--resource-usage",
+                                                   "-allow-unsupported-compiler"};
+  constexpr std::array<std::string_view, 22> beginnings{"-O",
+                                                        "--optimize",
+                                                        "-g",
+                                                        "-W",
+                                                        "-rdc=",
+                                                        "--relocatable-device-code=",
+                                                        "-maxrregcount=",
+                                                        "--maxrregcount=",
+                                                        "--ptxas-options=",
+                                                        "-Xptxas=",
+                                                        "-cudart=",
+                                                        "--cudart=",
+                                                        "--threads=",
+                                                        "-ftz=",
+                                                        "--ftz=",
+                                                        "-fmad=",
+                                                        "--fmad=",
+                                                        "-prec-",
+                                                        "--prec-",
+                                                        "-diag-suppress",
+                                                        "--diag-suppress",
+                                                        "--default-stream="};
   return std::find(known.begin(), known.end(), word) != known.end() ||
          std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
+// The emulator has CUDA's libraries in its headers, those that it has.
+bool is_library_of_cuda(const std::string& word) {
+  constexpr std::array<std::string_view, 12> names{"-lcuda",     "-lcublas",     "-lcufft",     "-lcurand",
+                                                   "-lcusparse", "-lcusolver",   "-lnppi",      "-lnppc",
+                                                   "-lnvrtc",    "-lnvToolsExt", "-lnvidia-ml", "-lculibos"};
+  return std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
+}
+
 // Those of nvcc that have a value behind them, and say nothing either.
 bool is_forgotten_with_value(const std::string& word) {
-  constexpr std::array<std::string_view, 14> known{
-      "-Xptxas",  "--ptxas-options", "-ccbin",  "--compiler-bindir", "-maxrregcount",
-      "-gencode", "--generate-code", "-code",   "-Xlinker",          "-Xnvlink",
-      "-t",       "-odir",           "-cudart", "--default-stream"};
+  constexpr std::array<std::string_view, 17> known{"-Xptxas",
+                                                   "--ptxas-options",
+                                                   "-ccbin",
+                                                   "--compiler-bindir",
+                                                   "-maxrregcount",
+                                                   "-gencode",
+                                                   "--generate-code",
+                                                   "-code",
+                                                   "-Xlinker",
+                                                   "-Xnvlink",
+                                                   "-Xcudafe",
+                                                   "-t",
+                                                   "--threads",
+                                                   "-odir",
+                                                   "-cudart",
+                                                   "--default-stream",
+                                                   "-MF"};
   return std::find(known.begin(), known.end(), word) != known.end();
 }
 
@@ -172,8 +213,9 @@ class compilation {
 
   // The object of one source.
   std::string compile(const std::string& source, std::size_t number) {
-    const source_kind kind = kind_of(source);
+    source_kind kind = kind_of(source);
     if (kind == source_kind::object) return source;
+    if (request_.words.is_cuda) kind = source_kind::cuda;
     const std::string stem = fmt::format("{}/{}", request_.folder, number);
     const std::string object = request_.words.only_objects ? request_.program : stem + ".o";
     std::vector<std::string> command{tools_.compiler};
@@ -210,6 +252,13 @@ class compilation {
     append(command, {"-c", stem + ".ii", "-o", object});
     run_compiler(command, request_.time_limit, source + " does not compile");
     return object;
+  }
+
+  // The device's code is linked with the host's: what nvcc makes of -dlink is an object without contents
+  // here.
+  void make_empty_object() {
+    run_compiler({tools_.compiler, "-x", "c++", "-c", "/dev/null", "-o", request_.program},
+                 request_.time_limit, "no object can be made");
   }
 
   void link(const std::vector<std::string>& objects) {
@@ -317,12 +366,18 @@ compiler_words take_compiler_words(std::vector<std::string>& arguments) {
       words.architecture = architecture_of(word.substr(word.find('=') + 1));
     } else if (word == "-o") {
       words.output = value(word);
-    } else if (word == "-c") {
+    } else if (word == "-c" || word == "--compile" || word == "-dc" || word == "--device-c") {
       words.only_objects = true;
+    } else if (word == "-dlink" || word == "--device-link") {
+      words.only_links_device = true;
+    } else if (word == "-x" || word == "--x") {
+      words.is_cuda = value(word) == "cu" || words.is_cuda;
+    } else if (word == "-x=cu" || word == "--x=cu") {
+      words.is_cuda = true;
     } else if (is_forgotten_with_value(word)) {
       static_cast<void>(value(word));
-    } else if (is_forgotten(word) || begins(word, "-gencode=") || begins(word, "-code=") ||
-               begins(word, "--generate-code=")) {
+    } else if (is_forgotten(word) || is_library_of_cuda(word) || begins(word, "-gencode=") ||
+               begins(word, "-code=") || begins(word, "--generate-code=")) {
       continue;
     } else if (word == "-L" || word == "-l") {
       words.link.push_back(word + value(word));
@@ -349,6 +404,7 @@ void compile_program(const compile_request& request) {
   if (request.words.only_objects && request.sources.size() != 1)
     throw usage_error("-c compiles one source at a time");
   compilation work(request, find_toolchain(request.observe));
+  if (request.words.only_links_device) return work.make_empty_object();
   std::vector<std::string> objects;
   for (const std::string& source : request.sources) objects.push_back(work.compile(source, objects.size()));
   if (!request.words.only_objects) work.link(objects);

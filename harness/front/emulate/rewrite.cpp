@@ -77,6 +77,7 @@ class rewriter {
         launch(at);
       }
     }
+    synchronise_volatile_stores();
     result_.text = apply_edits();
     return std::move(result_);
   }
@@ -126,6 +127,7 @@ class rewriter {
     in_block_.assign(tokens_.size(), false);
     in_device_code_.assign(tokens_.size(), false);
     in_device_only_.assign(tokens_.size(), false);
+    function_.assign(tokens_.size(), nowhere);
     std::vector<bool> blocks;  // for each open brace: is it a block of statements?
     std::size_t statement = 0;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
@@ -188,6 +190,7 @@ class rewriter {
     if (at >= tokens_.size() || partner_[at] == nowhere) return;
     for (std::size_t inner = at; inner < partner_[at]; ++inner) {
       in_device_code_[inner] = true;
+      function_[inner] = at;
       if (!for_host) in_device_only_[inner] = true;
     }
   }
@@ -240,20 +243,47 @@ class rewriter {
     }
   }
 
-  // name[i] += name[j]; and name[i] = .. name[j] ..;
+  // name[i] += name[j]; and name[i] = ..; of a warp's lanes that go together: all of them read before one
+  // of them writes, and nobody goes on before all have written. A plain store counts where the same function
+  // reads the array as well, and says nothing of synchronisation within a warp or between blocks.
   void volatile_exchange(std::size_t at) {
+    const std::size_t close = partner_[at + 1];
+    if (close == nowhere) return;
+    volatile_use& used = volatile_uses_[{function_[at], tokens_[at].text}];
     const bool begins =
         is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
-    const std::size_t close = partner_[at + 1];
-    if (!begins || close == nowhere) return;
     const std::string_view operation = close + 1 < tokens_.size() ? tokens_[close + 1].text : "";
-    if (operation != "=" && !(operation.size() == 2 && operation[1] == '=' && operation != "==")) return;
-    bool reads = operation != "=";
+    const bool is_store =
+        operation == "=" || (operation.size() == 2 && operation[1] == '=' && operation != "==");
+    if (!begins || !is_store) {
+      used.reads = true;
+      return;
+    }
     std::size_t end = close + 1;
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{") && !is(end, "}"); ++end) {
-      if (tokens_[end].text == tokens_[at].text) reads = true;
+      if (is(end, ",") || is(end, ")")) return;
+      if (is(end, "(") && partner_[end] != nowhere) end = partner_[end];
     }
-    if (reads && is(end, ";")) insert(tokens_[end].offset, ", ::lab::emulator::lockstep()");
+    if (is(end, ";") && close + 2 < end) used.stores.push_back({close + 2, end});
+  }
+
+  // Whether the function with this body uses volatile for a protocol between blocks.
+  [[nodiscard]] bool orders_blocks(std::size_t body) const {
+    for (std::size_t at = body; at < partner_[body]; ++at) {
+      if (tokens_[at].text.starts_with("__threadfence") || tokens_[at].text.starts_with("atomic"))
+        return true;
+    }
+    return false;
+  }
+
+  void synchronise_volatile_stores() {
+    for (const auto& [key, used] : volatile_uses_) {
+      if (!used.reads || orders_blocks(key.first)) continue;
+      for (const auto& [value, end] : used.stores) {
+        insert(tokens_[value].offset, "::lab::emulator::after_lockstep(");
+        insert(tokens_[end].offset, "), ::lab::emulator::lockstep()");
+      }
+    }
   }
 
   void marker(std::size_t at) {
@@ -566,7 +596,15 @@ class rewriter {
   std::vector<std::size_t> partner_;
   std::vector<bool> in_block_, in_device_code_, in_device_only_;
   std::vector<edit> edits_;
+  std::vector<std::size_t> function_;     // of the device's code: the brace that opens the function's body
   std::set<std::string_view> volatiles_;  // names that the device's code has declared so
+  // How a function uses one of them: whether it reads the array, and the values of its stores, each with the
+  // semicolon behind it.
+  struct volatile_use {
+    bool reads = false;
+    std::vector<std::pair<std::size_t, std::size_t>> stores;
+  };
+  std::map<std::pair<std::size_t, std::string_view>, volatile_use> volatile_uses_;
   std::set<std::pair<std::pair<unsigned, int>, std::string>> refused_;
   rewritten_source result_;
 };

@@ -55,10 +55,13 @@ emulation_toolchain find_toolchain(bool observe) {
                    : LAB_SOURCE_ROOT;
   found.headers = found.root + "/common/emulator/include";
   require(found.headers);
-  const char* const chosen = std::getenv("CXX");
-  found.compiler = chosen != nullptr && *chosen != '\0' && std::string(chosen).find(' ') == std::string::npos
-                       ? chosen
-                       : LAB_CXX;
+  found.compiler = LAB_CXX;
+  // A makefile that is called with CXX=lab-nvcc hands that on.
+  if (const char* const chosen = std::getenv("CXX"); chosen != nullptr && *chosen != '\0') {
+    const std::string name = files::path(chosen).filename();
+    const bool is_command = std::string(chosen).find(' ') == std::string::npos;
+    if (is_command && name != "lab-nvcc" && name != "lab" && name != "nvcc") found.compiler = chosen;
+  }
   if (found.compiler.find('/') == std::string::npos || !files::exists(found.compiler, error)) {
     const std::string name = files::path(found.compiler).filename();
     std::string elsewhere = find_program(name, {});
