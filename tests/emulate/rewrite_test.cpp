@@ -120,11 +120,35 @@ TEST_CASE("texture references, and kernels that become nodes of graphs, keep the
   CHECK(contains(rewrite_cuda("void f() { func = (void *)kernel; }").text, "func = (void *)kernel;"));
 }
 
-TEST_CASE("a special register that is read by PTX is what C++ has for it") {
-  const auto result = rewrite_cuda(
-      "__lab_device__ int f() { int x; asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); return x; }");
-  CHECK(result.refused.empty());
-  CHECK(contains(result.text, "((x) = ::lab::emulator::lane())"));
+TEST_CASE("inline PTX is C++ where its instructions are known, and refused by name where one is not") {
+  const auto asm_of = [](const std::string& statement) {
+    return rewrite_cuda("# 1 \"a.cu\"\n__lab_device__ void f(int x, int y, float* p) { " + statement + " }");
+  };
+  const auto lane = asm_of("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));");
+  CHECK(lane.refused.empty());
+  CHECK(
+      contains(lane.text, "put(lab_operand_0, ::lab::emulator::ptx::as<unsigned>(::lab::emulator::lane()))"));
+  CHECK(contains(asm_of("asm(\"\" ::: \"memory\");").text, "((void)0);"));
+  for (const std::string known :
+       {"add.cc.u32 %0, %0, %1; addc.u32 %0, %0, 0;",
+        "{ .reg .pred p; setp.lt.s32 p, %1, 7; @p mov.b32 %0, 3; }", "lop3.b32 %0, %0, %1, %1, 0x96;",
+        "mad.wide.u32 %0, %1, %1, %0; // a comment", "bfe.u32 %0, %1, 4, 8;"}) {
+    INFO(known);
+    CHECK(asm_of("asm(\"" + known + "\" : \"+r\"(x) : \"r\"(y));").refused.empty());
+  }
+  const auto refused = [&](const std::string& ptx) {
+    const auto result = asm_of("asm(\"" + ptx + "\" : \"+r\"(x) : \"r\"(y));");
+    return result.refused.empty() ? std::string() : result.refused.front().message;
+  };
+  CHECK(contains(refused("mov.u32 %0, %1; frobnicate.u32 %0, %1;"), "\"frobnicate.u32 %0, %1\""));
+  CHECK(contains(refused("mov.u32 %0, %2;"), "not emulated"));
+  CHECK(contains(refused("mov.u32 %0, %%nosuch;"), "not emulated"));
+  CHECK(contains(refused("mov.u32 %0, unknown;"), "not emulated"));
+  CHECK(contains(refused("add.u32 %0;"), "not emulated"));
+  CHECK(contains(refused("{ mov.u32 %0, %1;"), "not emulated"));
+  CHECK(contains(refused("bra there;"), "not emulated"));
+  CHECK(contains(refused("bar.sync 1, 64;"), "not emulated"));
+  CHECK(contains(refused("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%1};"), "tensor cores"));
 }
 
 TEST_CASE("code that counts on a warp's lanes going together says so by volatile") {

@@ -25,6 +25,7 @@
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
 #include "common/emulator/program/device_functions.hpp"
+#include "common/emulator/program/inline_ptx.hpp"
 #endif
 
 // Programs ask by these which of NVIDIA's headers there are (helper_cuda.h does), and a header of an

@@ -85,12 +85,13 @@ bool is_forgotten(const std::string& word) {
          std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
-// The emulator has CUDA's libraries in its headers, those that it has.
-bool is_library_of_cuda(const std::string& word) {
+// The emulator has CUDA's libraries in its headers, those that it has, and a window that is not opened.
+bool is_own_library(const std::string& word) {
   constexpr std::array<std::string_view, 12> names{"-lcuda",     "-lcublas",     "-lcufft",     "-lcurand",
                                                    "-lcusparse", "-lcusolver",   "-lnppi",      "-lnppc",
                                                    "-lnvrtc",    "-lnvToolsExt", "-lnvidia-ml", "-lculibos"};
-  return std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
+  return word == "-lGL" || word == "-lGLU" || word == "-lglut" ||
+         std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
 }
 
 // Those of nvcc that have a value behind them, and say nothing either.
@@ -201,7 +202,8 @@ source_kind kind_of(const std::string& path) {
       extension == ".c++")
     return source_kind::cplusplus;
   if (extension == ".c") return source_kind::c;
-  if (extension == ".o" || extension == ".a" || extension == ".so") return source_kind::object;
+  if (extension == ".o" || extension == ".a" || extension == ".so" || extension == ".obj")
+    return source_kind::object;
   throw usage_error(
       fmt::format("{}: is no source that is known by its name (.cu, .cpp, .cc, .cxx, .c, .o, .a)", path));
 }
@@ -275,7 +277,7 @@ class compilation {
       if (word == "-fopenmp") command.push_back(word);
     }
     if (uses_openmp_) command.emplace_back("-fopenmp");
-    append(command, {"-lpthread", "-lm", "-ldl"});
+    append(command, {tools_.last_resort, "-lpthread", "-lm", "-ldl"});
     run_compiler(command, request_.time_limit, "the program does not link");
   }
 
@@ -301,12 +303,13 @@ class compilation {
   [[nodiscard]] std::vector<std::string> words_for_preprocessor(source_kind kind) const {
     std::vector<std::string> words{"-DLAB_EMULATED=1"};
     if (kind == source_kind::cuda) {
-      append(words, {"-D__CUDACC__", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
-                     "-D__CUDA_ARCH__=" + request_.words.architecture,
+      append(words, {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_EXTENDED_LAMBDA__",
+                     "-D__CUDACC_RELAXED_CONSTEXPR__", "-D__CUDACC_VER_MAJOR__=13",
+                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDA_ARCH__=" + request_.words.architecture,
                      "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include", "cuda_runtime.h"});
     }
     append(words, without_standard());
-    append(words, {"-isystem", tools_.headers, "-isystem", tools_.root});
+    append(words, {"-isystem", tools_.headers, "-isystem", tools_.root, "-idirafter", tools_.last_headers});
     return words;
   }
 
@@ -376,7 +379,7 @@ compiler_words take_compiler_words(std::vector<std::string>& arguments) {
       words.is_cuda = true;
     } else if (is_forgotten_with_value(word)) {
       static_cast<void>(value(word));
-    } else if (is_forgotten(word) || is_library_of_cuda(word) || begins(word, "-gencode=") ||
+    } else if (is_forgotten(word) || is_own_library(word) || begins(word, "-gencode=") ||
                begins(word, "-code=") || begins(word, "--generate-code=")) {
       continue;
     } else if (word == "-L" || word == "-l") {

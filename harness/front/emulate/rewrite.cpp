@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "harness/front/emulate/inline_ptx.hpp"
 #include "harness/front/emulate/tokens.hpp"
 
 namespace lab::front {
@@ -30,7 +31,27 @@ constexpr std::string_view between_processes =
     "memory shared between processes is not emulated; use one process";
 constexpr std::string_view mipmaps =
     "textures with levels (mipmaps) are not emulated; make a texture of each level's array";
+constexpr std::string_view run_time_modules =
+    "kernels that are loaded at run time as PTX or as a cubin need a GPU; compile them with the program and "
+    "launch "
+    "them with <<<>>>";
+constexpr std::string_view virtual_memory =
+    "the driver's virtual memory management is not emulated; allocate with cudaMalloc()";
+constexpr std::string_view conditional_graphs =
+    "conditional nodes of graphs are not emulated; decide on the host between two launches";
+constexpr std::string_view graph_memory =
+    "nodes that allocate memory are not emulated; allocate it with cudaMalloc() before the graph is launched";
 constexpr std::array refused_words{
+    refused_word{"cuModule*", run_time_modules},
+    refused_word{"cuLibrary*", run_time_modules},
+    refused_word{"cuLaunchKernel*", run_time_modules},
+    refused_word{"CUmoduleLoadingMode", run_time_modules},
+    refused_word{"cuMemCreate", virtual_memory},
+    refused_word{"cuMemMap", virtual_memory},
+    refused_word{"cuMemAddressReserve", virtual_memory},
+    refused_word{"cudaGraphConditionalHandle*", conditional_graphs},
+    refused_word{"cudaGraphAddMemAllocNode", graph_memory},
+    refused_word{"cudaGraphAddMemFreeNode", graph_memory},
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"nvcuda", tensor_cores},
@@ -39,26 +60,6 @@ constexpr std::array refused_words{
     refused_word{"__cluster_dims__", clusters},
     refused_word{"cudaLaunchAttributeClusterDimension", clusters},
     refused_word{"cudaIpcMemHandle_t", between_processes},
-};
-
-// Special registers that programs read by inline PTX, and the same in C++.
-struct special_register {
-  std::string_view name;
-  std::string_view value;
-};
-constexpr std::array special_registers{
-    special_register{"laneid", "::lab::emulator::lane()"},
-    special_register{"warpid", "(::lab::emulator::current_thread.number / 32u)"},
-    special_register{"smid", "(blockIdx.x % 4u)"},
-    special_register{"nsmid", "4u"},
-    special_register{"lanemask_eq", "(1u << ::lab::emulator::lane())"},
-    special_register{"lanemask_lt", "((1u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"lanemask_le", "((2u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"lanemask_gt", "~((2u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"lanemask_ge", "~((1u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"clock", "static_cast<unsigned>(::lab::emulator::ticks())"},
-    special_register{"clock64", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
-    special_register{"globaltimer", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
 };
 
 class rewriter {
@@ -219,8 +220,11 @@ class rewriter {
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
     const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
     if (is_member) return;
-    const auto* const found = std::find_if(refused_words.begin(), refused_words.end(),
-                                           [&](const refused_word& known) { return known.word == text; });
+    const auto* const found =
+        std::find_if(refused_words.begin(), refused_words.end(), [&](const refused_word& known) {
+          return known.word.ends_with('*') ? text.starts_with(known.word.substr(0, known.word.size() - 1))
+                                           : known.word == text;
+        });
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
   }
 
@@ -348,7 +352,7 @@ class rewriter {
     return at;
   }
 
-  // asm("mov.u32 %0, %%laneid;" : "=r"(x)) is x = ..; other PTX is refused.
+  // asm("mov.u32 %0, %%laneid;" : "=r"(x)) is what inline_ptx.hpp makes of it.
   void inline_ptx(std::size_t at) {
     std::size_t open = at + 1;
     while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__inline__")) ++open;
@@ -356,48 +360,65 @@ class rewriter {
     const std::size_t close = partner_[open];
     std::string ptx;
     std::size_t position = open + 1;
-    for (; position < close && tokens_[position].kind == token_kind::literal; ++position) {
-      const std::string_view literal = tokens_[position].text;
-      if (literal.size() >= 2) ptx += literal.substr(1, literal.size() - 2);
+    for (; position < close && tokens_[position].kind == token_kind::literal; ++position)
+      ptx += contents_of(tokens_[position].text);
+    if (ptx.find_first_not_of(" \t\n") == std::string::npos)
+      return replace_range(at, close, "((void)0)");  // a fence for the compiler alone
+    std::vector<ptx_operand> operands;
+    if (operands_of_asm(position, close, operands)) {
+      const translated_ptx found = translate_inline_ptx(ptx, operands);
+      if (!found.text.empty()) return replace_range(at, close, found.text);
+      ptx = found.unknown.empty() ? ptx : found.unknown;
     }
-    if (ptx.empty()) return replace_range(at, close, "((void)0)");  // a fence for the compiler alone
-    const std::string name = register_read(ptx);
-    const auto* const known = std::find_if(special_registers.begin(), special_registers.end(),
-                                           [&](const special_register& one) { return one.name == name; });
-    const bool one_output = is(position, ":") && position + 2 < close && is(position + 2, "(") &&
-                            partner_[position + 2] != nowhere;
-    if (known != special_registers.end() && one_output) {
-      const std::size_t argument = position + 2;
-      std::string target(
-          source_.substr(tokens_[argument].offset, end_of(partner_[argument]) - tokens_[argument].offset));
-      std::replace(target.begin(), target.end(), '\n', ' ');  // replace_range() keeps the lines
-      return replace_range(at, close, fmt::format("({} = {})", target, known->value));
-    }
-    refuse(at, fmt::format("inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it behind "
-                           "#ifndef LAB_EMULATED",
-                           ptx.substr(0, 60)));
+    const std::string_view begin = std::string_view(ptx).substr(0, ptx.find_first_of(". \t\n;"));
+    const bool is_matrix = begin == "mma" || begin == "wmma" || begin == "ldmatrix" || begin == "stmatrix" ||
+                           begin == "wgmma" || begin == "tcgen05";
+    refuse(at, is_matrix
+                   ? fmt::format("{} (\"{}\")", tensor_cores, ptx.substr(0, 60))
+                   : fmt::format("this inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it "
+                                 "behind #ifndef LAB_EMULATED",
+                                 ptx.substr(0, 60)));
     replace_range(at, close, "((void)0)");
   }
 
-  // "mov.u32 %0, %%laneid;" is "laneid"; empty for anything else.
-  static std::string register_read(const std::string& ptx) {
-    const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  // What a string literal stands for, as far as PTX needs it.
+  static std::string contents_of(std::string_view literal) {
     std::string text;
-    for (std::size_t position = 0; position < ptx.size(); ++position) {
-      if (ptx.compare(position, 2, "\\n") == 0 || ptx.compare(position, 2, "\\t") == 0) {
+    if (literal.size() < 2 || literal.front() != '"') return std::string(literal);
+    literal = literal.substr(1, literal.size() - 2);
+    for (std::size_t at = 0; at < literal.size(); ++at) {
+      if (literal[at] != '\\' || at + 1 == literal.size()) {
+        text += literal[at];
+        continue;
+      }
+      ++at;
+      text += literal[at] == 'n' ? '\n' : literal[at] == 't' ? '\t' : literal[at];
+    }
+    return text;
+  }
+
+  // `: "=r"(a), "+l"(b) : "f"(c) : "memory"` from `position` on.
+  bool operands_of_asm(std::size_t position, std::size_t close, std::vector<ptx_operand>& operands) const {
+    int colons = 0;
+    while (position < close) {
+      if (is(position, ":") || is(position, "::")) {
+        colons += is(position, "::") ? 2 : 1;
         ++position;
-      } else if (!is_space(ptx[position])) {
-        text += ptx[position];
+      } else if (colons >= 3 || is(position, ",")) {
+        ++position;  // what is clobbered
+      } else if (tokens_[position].kind == token_kind::literal && is(position + 1, "(") &&
+                 partner_[position + 1] != nowhere) {
+        const std::size_t last = partner_[position + 1];
+        std::string expression(
+            source_.substr(tokens_[position + 1].offset, end_of(last) - tokens_[position + 1].offset));
+        std::replace(expression.begin(), expression.end(), '\n', ' ');  // replace_range() keeps the lines
+        operands.push_back({contents_of(tokens_[position].text), expression});
+        position = last + 1;
+      } else {
+        return false;
       }
     }
-    for (const std::string_view move : {"mov.u32%0,%", "mov.u64%0,%", "mov.s32%0,%", "mov.b32%0,%"}) {
-      if (!text.starts_with(move)) continue;
-      std::string name = text.substr(move.size());
-      if (name.starts_with('%')) name.erase(0, 1);
-      if (name.ends_with(';')) name.pop_back();
-      return name;
-    }
-    return "";
+    return true;
   }
 
   // cudaLaunchKernel((void*)kernel, ...) and node.func = (void*)kernel take the kernel as it is: its type
