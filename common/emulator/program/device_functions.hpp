@@ -498,9 +498,6 @@ __forceinline__ long long __clock64() {
 __forceinline__ long long __clock() {
   return clock64();
 }
-__forceinline__ unsigned long long __globaltimer() {
-  return static_cast<unsigned long long>(clock64());
-}
 __forceinline__ void __brkpt() {
   __trap();
 }
