@@ -115,23 +115,25 @@ T saturated(T a) {
   return a > T{0} ? (a < T{1} ? a : T{1}) : T{0};
 }
 
-// The condition code that .cc writes and addc reads; it lasts from one statement to the next.
-inline constinit thread_local bool carry = false;
+// The condition code that .cc writes and addc reads; it lasts from one statement to the next. Functions of
+// the library, so that nobody takes it for memory of the kernel's.
+bool carry();
+void set_carry(bool value);
 
 template <class T>
 T add_with_carry(T a, T b, bool reads, bool writes) {
   using bits = std::make_unsigned_t<T>;
   const auto sum = static_cast<unsigned __int128>(static_cast<bits>(a)) + static_cast<bits>(b) +
-                   static_cast<unsigned>(reads && carry);
-  if (writes) carry = (sum >> (8 * sizeof(T))) != 0;
+                   static_cast<unsigned>(reads && carry());
+  if (writes) set_carry((sum >> (8 * sizeof(T))) != 0);
   return static_cast<T>(sum);
 }
 template <class T>
 T subtract_with_borrow(T a, T b, bool reads, bool writes) {
   using bits = std::make_unsigned_t<T>;
   const auto difference = static_cast<unsigned __int128>(static_cast<bits>(a)) - static_cast<bits>(b) -
-                          static_cast<unsigned>(reads && carry);
-  if (writes) carry = (difference >> (8 * sizeof(T))) != 0;
+                          static_cast<unsigned>(reads && carry());
+  if (writes) set_carry((difference >> (8 * sizeof(T))) != 0);
   return static_cast<T>(difference);
 }
 

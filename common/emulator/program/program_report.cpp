@@ -41,8 +41,8 @@ void write_report() {
   if (std::fclose(file) == 0 && whole) std::rename(draft.c_str(), path);
 }
 
-// abort(), a fault of the host's code and a request to end run no destructors. Not everything here may be called in a signal handler;
-// what hangs is ended by the front.
+// abort(), a fault of the host's code and a request to end run no destructors. Not everything here may be
+// called in a signal handler; what hangs is ended by the front.
 void write_and_die(int signal_number) {
   write_report();
   ::signal(signal_number, SIG_DFL);
