@@ -574,6 +574,49 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
       return 0;
     case cudaDevAttrGlobalMemoryBusWidth:
       return 0;
+    case cudaDevAttrTextureAlignment:
+    case cudaDevAttrSurfaceAlignment:
+      return 512;
+    case cudaDevAttrMaxTexture1DWidth:
+    case cudaDevAttrMaxTexture2DWidth:
+      return 131072;
+    case cudaDevAttrMaxTexture2DHeight:
+      return 65536;
+    case cudaDevAttrMaxTexture3DWidth:
+    case cudaDevAttrMaxTexture3DHeight:
+    case cudaDevAttrMaxTexture3DDepth:
+      return 16384;
+    case cudaDevAttrMaxTexture1DLayeredWidth:
+      return 32768;
+    case cudaDevAttrMaxTexture1DLayeredLayers:
+      return 2048;
+    case cudaDevAttrTexturePitchAlignment:
+      return 32;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return 1;
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrPciDomainId:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrMultiGpuBoardGroupID:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrCooperativeMultiDeviceLaunch:
+    case cudaDevAttrCanFlushRemoteWrites:
+    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
+    case cudaDevAttrDirectManagedMemAccessFromHost:
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+    case cudaDevAttrSparseCudaArraySupported:
+    case cudaDevAttrHostRegisterReadOnlySupported:
+    case cudaDevAttrTimelineSemaphoreInteropSupported:
     case cudaDevAttrMaxPersistingL2CacheSize:
       return 0;
   }

@@ -27,6 +27,10 @@ enum cufftResult_t : int {
   CUFFT_NOT_IMPLEMENTED = 14,
   CUFFT_LICENSE_ERROR = 15,
   CUFFT_NOT_SUPPORTED = 16,
+  CUFFT_MISSING_DEPENDENCY = 17,
+  CUFFT_NVRTC_FAILURE = 18,
+  CUFFT_NVJITLINK_FAILURE = 19,
+  CUFFT_NVSHMEM_FAILURE = 20,
 };
 using cufftResult = cufftResult_t;
 enum cufftType_t : int {
