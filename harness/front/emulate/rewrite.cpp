@@ -214,7 +214,13 @@ class rewriter {
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
-    if (is(at + 1, "[") && in_device_code_[at] && volatiles_.count(text) != 0) volatile_exchange(at);
+    if (is(at + 1, "[") && in_device_code_[at]) {
+      if (volatiles_.count(text) != 0) {
+        volatile_exchange(at);
+      } else if (shared_names_.count(text) != 0) {
+        shared_move(at);
+      }
+    }
     if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
       return replace(at, "::lab::emulator::texture_reference");
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
@@ -271,6 +277,20 @@ class rewriter {
     if (is(end, ";") && close + 2 < end) used.stores.push_back({close + 2, end});
   }
 
+  // shared[permutation[i]] = shared[i]; by one instruction for each half, which is what a GPU does with it:
+  // the lanes of a warp have all read before one of them writes.
+  void shared_move(std::size_t at) {
+    const std::size_t close = partner_[at + 1];
+    const bool begins =
+        is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
+    if (close == nowhere || !begins || !is(close + 1, "=") || !is(close + 3, "[")) return;
+    if (tokens_[close + 2].text != tokens_[at].text || partner_[close + 3] == nowhere) return;
+    const std::size_t end = partner_[close + 3] + 1;
+    if (!is(end, ";")) return;
+    insert(tokens_[close + 2].offset, "::lab::emulator::after_lockstep(");
+    insert(tokens_[end].offset, ")");
+  }
+
   // Whether the function with this body uses volatile for a protocol between blocks.
   [[nodiscard]] bool orders_blocks(std::size_t body) const {
     for (std::size_t at = body; at < partner_[body]; ++at) {
@@ -297,6 +317,9 @@ class rewriter {
     std::size_t end = first;
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{"); ++end) {
       if (is(end, "extern")) external = end;
+    }
+    for (std::size_t position = at; position < end; ++position) {
+      if (is(position, "[") && is_identifier(position - 1)) shared_names_.insert(tokens_[position - 1].text);
     }
     for (std::size_t position = first; position < end; ++position) {
       if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
@@ -617,8 +640,9 @@ class rewriter {
   std::vector<std::size_t> partner_;
   std::vector<bool> in_block_, in_device_code_, in_device_only_;
   std::vector<edit> edits_;
-  std::vector<std::size_t> function_;     // of the device's code: the brace that opens the function's body
-  std::set<std::string_view> volatiles_;  // names that the device's code has declared so
+  std::vector<std::size_t> function_;        // of the device's code: the brace that opens the function's body
+  std::set<std::string_view> volatiles_;     // names that the device's code has declared so
+  std::set<std::string_view> shared_names_;  // of arrays
   // How a function uses one of them: whether it reads the array, and the values of its stores, each with the
   // semicolon behind it.
   struct volatile_use {
