@@ -65,7 +65,7 @@ TEST_CASE("what only looks like a launch stays as it is") {
 
 TEST_CASE("lines keep their numbers, and messages name the file and line of the program") {
   const std::string source =
-      "# 1 \"a.cu\"\n__lab_global__ void k(int* a)\n{\n  asm(\"trap;\");\n}\nvoid f() {\n  k\n  <<<1,\n  "
+      "# 1 \"a.cu\"\n__lab_global__ void k(int* a)\n{\n  asm(\"bra x;\");\n}\nvoid f() {\n  k\n  <<<1,\n  "
       "2>>>\n  (a);\n}\n";
   const rewritten_source result = rewrite_cuda(source);
   CHECK(lines_of(result.text) == lines_of(source));
@@ -145,6 +145,7 @@ TEST_CASE("inline PTX is C++ where its instructions are known, and refused by na
   CHECK(contains(refused("mov.u32 %0, %%nosuch;"), "not emulated"));
   CHECK(contains(refused("mov.u32 %0, unknown;"), "not emulated"));
   CHECK(contains(refused("add.u32 %0;"), "not emulated"));
+  CHECK(contains(refused("mov.u32 , %1;"), "not emulated"));
   CHECK(contains(refused("{ mov.u32 %0, %1;"), "not emulated"));
   CHECK(contains(refused("bra there;"), "not emulated"));
   CHECK(contains(refused("bar.sync 1, 64;"), "not emulated"));

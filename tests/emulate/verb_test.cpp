@@ -277,7 +277,9 @@ int main(int count, char** words) {
   const float sum = row[0];
   cufftExecC2R(back, (cufftComplex*)row, row);
   printf("fft %d %d %g %g, ", right, worst < 1e-9, sum, row[8 + 5] / 12);
-  printf("refused %d %d\n", cufftExecC2C(real, nullptr, nullptr, 1), cufftPlan1d(&back, 0, CUFFT_C2C, 1));
+  printf("refused %d %d, ", cufftExecC2C(real, nullptr, nullptr, 1), cufftPlan1d(&back, 0, CUFFT_C2C, 1));
+  int* fresh; int first; cudaMalloc(&fresh, 4); cudaMemcpy(&first, fresh, 4, cudaMemcpyDeviceToHost);
+  printf("fresh %d\n", first == 0);
   fflush(stdout);
 #ifdef DIES
   scan<<<1, 32>>>((int*)8); cudaDeviceSynchronize();
@@ -315,7 +317,7 @@ TEST_CASE("cuFFT, PTX, exchanges within a warp and a window that is not opened d
   put(source, more_libraries);
   // 33 right answers and a synchronisation; 0 + .. + 31; 506 = 0 + 1 + 4 + .. + 121. Three frames, 40 + 3.
   const strings results{
-      "ptx 34, scan 1 496, exchange 35 1, texture 4.5, half -3, fft 0 1 506 121, refused 3 8",
+      "ptx 34, scan 1 496, exchange 35 1, texture 4.5, half -3, fft 0 1 506 121, refused 3 8, fresh 1",
       "'colours' would show an image of 2 x 2 pixels",
       "warning: ", "more.cu:41: leaves_early: block (0,0,0): 24 of 32 threads"};
   expect(emulate({source, "-lcufft", "-lglut", "-lGL"}), 43, results);
@@ -323,7 +325,7 @@ TEST_CASE("cuFFT, PTX, exchanges within a warp and a window that is not opened d
   // Killed by its own mistake, it is still told which kernel had failed before.
   expect(emulate({source, "-DDIES"}), 128 + SIGSEGV, {"fault: ", "scan"});
   if (LAB_WITH_OBSERVED)
-    expect(emulate({"--observe", "-DOBSERVED", source}), 43, {"exchange 35 1, texture 4.5"});
+    expect(emulate({"--observe", "-DOBSERVED", source}), 43, {"exchange 35 1, texture 4.5", "fresh 0"});
   unsetenv("LAB_WINDOW_FILE");
   // From the top row down; a PPM has no fourth byte.
   if (LAB_WITH_OBSERVED)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
@@ -52,6 +53,7 @@ void write_and_die(int signal_number) {
 struct at_the_end {
   at_the_end() {
     exited_threads_may_miss_barriers = true;
+    device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this
     std::atexit(write_report);

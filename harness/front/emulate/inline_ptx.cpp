@@ -484,6 +484,7 @@ class translation {
     require(one.operands.size() == 2);
     const std::string t = type(one);
     const std::string &to = one.operands[0], &from = one.operands[1];
+    require(!to.empty() && !from.empty());
     const bool packs = from.front() == '{', unpacks = to.front() == '{';
     if (!packs && !unpacks) return put(to, value(from, t));
     require(packs != unpacks && (t == "unsigned" || t == "unsigned long long"));
