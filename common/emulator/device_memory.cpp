@@ -94,7 +94,7 @@ void* device_memory::allocate(std::size_t bytes, int device, const void* pool) {
   next_ = chunk + chunk_bytes + page_bytes_;
   const std::uintptr_t address = chunk + chunk_bytes - aligned_bytes;
   std::memset(bytes_at(chunk), red_zone_byte, address - chunk);
-  std::memset(bytes_at(address), fresh_byte, bytes);
+  if (!fresh_memory_is_zero) std::memset(bytes_at(address), fresh_byte, bytes);  // its pages are zero
   std::memset(bytes_at(address + bytes), red_zone_byte, aligned_bytes - bytes);
   allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_, device, pool};
   // What was freed there is forgotten.

@@ -29,6 +29,9 @@ class device_memory {
   static constexpr unsigned char red_zone_byte = 0xfd;
   static constexpr std::size_t alignment = 256;
 
+  // Fresh memory is zero instead, as a GPU's often is: set before main() by programs that are not the lab's.
+  static inline bool fresh_memory_is_zero = false;
+
   static device_memory& instance();
 
   // Memory of one device, of its pool or of none; null if it does not suffice.

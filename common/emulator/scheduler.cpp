@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "common/emulator/device_memory.hpp"
@@ -47,6 +49,14 @@ std::int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+// Whether no block of the kernel has come here before.
+bool is_first_uneven_barrier(const void* kernel) {
+  static std::mutex mutex;
+  static std::set<const void*> kernels;
+  const std::lock_guard lock(mutex);
+  return kernels.insert(kernel).second;
 }
 
 }  // namespace
@@ -545,7 +555,8 @@ bool block_runner::wake_yielded() {
 // True if all threads of the block wait at one barrier: then they may pass. Otherwise no thread can go on.
 bool block_runner::pass_barrier() {
   const bool all_of_them = at_barrier_ == threads_.size();
-  const bool all_who_stayed = active_observer && at_barrier_ + exited_ == threads_.size();
+  const bool all_who_stayed = (active_observer != nullptr || exited_threads_may_miss_barriers) &&
+                              at_barrier_ + exited_ == threads_.size();
   bool together = all_of_them || all_who_stayed;
   const emulated_thread* first = nullptr;
   barrier_count_ = 0;
@@ -560,7 +571,13 @@ bool block_runner::pass_barrier() {
     stopping_ = true;
     return false;
   }
-  if (!all_of_them) active_observer->barrier_without_all(describe_uneven_barrier());
+  if (!all_of_them) {
+    if (active_observer) {
+      active_observer->barrier_without_all(describe_uneven_barrier());
+    } else if (is_first_uneven_barrier(launch_->call.kernel)) {
+      add_diagnostic("warning: " + describe_uneven_barrier());
+    }
+  }
   for (emulated_thread& thread : threads_) {
     if (thread.state == thread_state::at_barrier) thread.state = thread_state::ready;
   }

@@ -57,6 +57,11 @@ struct launch_state {
   mutable std::atomic<int> running{0}, stuck{0};
 };
 
+// Whether a barrier counts only the threads that have not left the kernel, as GPUs do and CUDA does not
+// promise. A kernel of which that is true is warned of once. Set before main() by programs that are not the
+// lab's.
+inline bool exited_threads_may_miss_barriers = false;
+
 // Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
 // return then.
 void stop_if_launch_failed();

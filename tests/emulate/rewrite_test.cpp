@@ -65,7 +65,7 @@ TEST_CASE("what only looks like a launch stays as it is") {
 
 TEST_CASE("lines keep their numbers, and messages name the file and line of the program") {
   const std::string source =
-      "# 1 \"a.cu\"\n__lab_global__ void k(int* a)\n{\n  asm(\"trap;\");\n}\nvoid f() {\n  k\n  <<<1,\n  "
+      "# 1 \"a.cu\"\n__lab_global__ void k(int* a)\n{\n  asm(\"bra x;\");\n}\nvoid f() {\n  k\n  <<<1,\n  "
       "2>>>\n  (a);\n}\n";
   const rewritten_source result = rewrite_cuda(source);
   CHECK(lines_of(result.text) == lines_of(source));
@@ -120,21 +120,57 @@ TEST_CASE("texture references, and kernels that become nodes of graphs, keep the
   CHECK(contains(rewrite_cuda("void f() { func = (void *)kernel; }").text, "func = (void *)kernel;"));
 }
 
-TEST_CASE("a special register that is read by PTX is what C++ has for it") {
-  const auto result = rewrite_cuda(
-      "__lab_device__ int f() { int x; asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); return x; }");
-  CHECK(result.refused.empty());
-  CHECK(contains(result.text, "((x) = ::lab::emulator::lane())"));
+TEST_CASE("inline PTX is C++ where its instructions are known, and refused by name where one is not") {
+  const auto asm_of = [](const std::string& statement) {
+    return rewrite_cuda("# 1 \"a.cu\"\n__lab_device__ void f(int x, int y, float* p) { " + statement + " }");
+  };
+  const auto lane = asm_of("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));");
+  CHECK(lane.refused.empty());
+  CHECK(
+      contains(lane.text, "put(lab_operand_0, ::lab::emulator::ptx::as<unsigned>(::lab::emulator::lane()))"));
+  CHECK(contains(asm_of("asm(\"\" ::: \"memory\");").text, "((void)0);"));
+  for (const std::string known :
+       {"add.cc.u32 %0, %0, %1; addc.u32 %0, %0, 0;",
+        "{ .reg .pred p; setp.lt.s32 p, %1, 7; @p mov.b32 %0, 3; }", "lop3.b32 %0, %0, %1, %1, 0x96;",
+        "mad.wide.u32 %0, %1, %1, %0; // a comment", "bfe.u32 %0, %1, 4, 8;"}) {
+    INFO(known);
+    CHECK(asm_of("asm(\"" + known + "\" : \"+r\"(x) : \"r\"(y));").refused.empty());
+  }
+  const auto refused = [&](const std::string& ptx) {
+    const auto result = asm_of("asm(\"" + ptx + "\" : \"+r\"(x) : \"r\"(y));");
+    return result.refused.empty() ? std::string() : result.refused.front().message;
+  };
+  CHECK(contains(refused("mov.u32 %0, %1; frobnicate.u32 %0, %1;"), "\"frobnicate.u32 %0, %1\""));
+  CHECK(contains(refused("mov.u32 %0, %2;"), "not emulated"));
+  CHECK(contains(refused("mov.u32 %0, %%nosuch;"), "not emulated"));
+  CHECK(contains(refused("mov.u32 %0, unknown;"), "not emulated"));
+  CHECK(contains(refused("add.u32 %0;"), "not emulated"));
+  CHECK(contains(refused("mov.u32 , %1;"), "not emulated"));
+  CHECK(contains(refused("{ mov.u32 %0, %1;"), "not emulated"));
+  CHECK(contains(refused("bra there;"), "not emulated"));
+  CHECK(contains(refused("bar.sync 1, 64;"), "not emulated"));
+  CHECK(contains(refused("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%1};"), "tensor cores"));
 }
 
 TEST_CASE("code that counts on a warp's lanes going together says so by volatile") {
   const auto text = [](const std::string& body) {
     return rewrite_cuda("__lab_device__ void f(volatile int* s, int* p) { " + body + " }").text;
   };
-  CHECK(contains(text("s[t] += s[t + 32];"), "s[t + 32], ::lab::emulator::lockstep();"));
+  const std::string exchange =
+      "s[t] += ::lab::emulator::after_lockstep(s[t + 32]), ::lab::emulator::lockstep();";
+  CHECK(contains(text("s[t] += s[t + 32];"), exchange));
+  // Lanes that have stored may be overtaken by those that read.
+  CHECK(contains(text("s[t] = 0; s[t] += s[t + 32];"), "s[t] = ::lab::emulator::after_lockstep(0), "));
+  CHECK(contains(text("s[t] = v; v += s[t - 1];"), "after_lockstep(v)"));
   CHECK(contains(text("if (n > 8) s[t] = max(s[t], s[t + 4]);"), "lockstep"));
   CHECK_FALSE(contains(text("s[t] = 3;"), "lockstep"));
+  CHECK_FALSE(contains(text("for (; t; s[t] = s[t + 1]) f();"), "lockstep"));
+  CHECK_FALSE(contains(text("s[t] = 1; __threadfence(); while (s[t - 1] == 0) ;"), "lockstep"));
   CHECK_FALSE(contains(text("p[t] += p[t + 32];"), "lockstep"));
+  // A move within shared memory, whose lanes read before one of them writes.
+  CHECK(contains(text("__lab_shared__ int a[32]; a[p[t]] = a[t];"), "after_lockstep(a[t]);"));
+  CHECK_FALSE(contains(text("__lab_shared__ int a[32]; a[t] = a[t + 1] + 1;"), "lockstep"));
+  CHECK_FALSE(contains(text("p[t] = p[t + 1];"), "lockstep"));
 }
 
 TEST_CASE("damaged sources are rewritten or left, and keep their lines") {

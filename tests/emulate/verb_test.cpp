@@ -1,5 +1,7 @@
 // `lab emulate` as a person calls it: programs are compiled and run. Few, because each costs seconds.
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -175,6 +177,122 @@ int main() {
 }
 )cuda";
 
+// What libraries, PTX and old habits give. The transform of a constant is its sum at frequency 0.
+constexpr const char* more_libraries = R"cuda(
+#include <GL/glut.h>
+#include <cub/cub.cuh>
+#include <cuComplex.h>
+#include <cuda_fp16.h>
+#include <cufft.h>
+#include <cstdio>
+__global__ void by_hand(unsigned* out, const float4* in) {
+  const unsigned t = threadIdx.x, a = 0xf0001234u + t, b = 0x20000000u * t + 77;
+  unsigned lane, low, high, x, p, old, shared;
+  unsigned long long wide;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm("add.cc.u32 %0, %2, %3;\n\taddc.u32 %1, 0, 0;" : "=r"(low), "=r"(high) : "r"(a), "r"(b));
+  bool right = lane == t && (((unsigned long long)high << 32) | low) == (unsigned long long)a + b;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(wide) : "r"(a), "r"(b), "l"(5ull));
+  right = right && wide == (unsigned long long)a * b + 5;
+  asm("bfe.s32 %0, %1, 4, 8;" : "=r"(x) : "r"(0x0a50u));
+  asm("{ .reg .pred p; setp.gt.s32 p, %1, -3; selp.b32 %0, 11, 12, p; @!p mov.u32 %0, 13; }" : "=r"(p) : "r"(t - 4));
+  right = right && (int)x == -91 && p == ((int)t - 4 > -3 ? 11 : 13);
+  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(x) : "r"(a), "r"(b), "r"(7));
+  right = right && x == (a ^ b ^ 7);
+  asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(x) : "r"(0x11112222), "r"(0x33334444));
+  asm("bfind.u32 %0, %1;" : "=r"(p) : "r"(1u << t));
+  right = right && x == 0x44442222 && p == t;
+  float4 v; float f = 2.5f;
+  asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4+16];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(in));
+  asm("fma.rn.f32 %0, %1, %0, 0f3F800000;" : "+f"(f) : "f"(v.z));
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(x) : "f"(f));
+  right = right && f == 2.5f * 7 + 1 && x == 18;
+  __shared__ unsigned words[32];
+  asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }" : "=r"(shared) : "l"(&words[t]));
+  asm volatile("st.shared.u32 [%0], %1;" :: "r"(shared), "r"(t * t) : "memory");
+  __syncwarp();
+  right = right && words[31 - t] == (31 - t) * (31 - t);
+  asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %2, 1, 0, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(x), "=r"(old) : "r"(t));
+  right = right && x == (t == 0 ? 0 : t - 1) && old == (t != 0);
+  out[t] = right; out[32] = 1;
+}
+__global__ void leaves_early(int* out) {
+  if (threadIdx.x >= 24) return;
+  __syncthreads();
+  if (threadIdx.x == 0) *out = 1;
+}
+__global__ void scan(int* out) {
+  __shared__ volatile int s[96];
+  const int t = threadIdx.x, i = t + 32;
+  s[t] = 0; s[i] = t;
+  s[i] += s[i - 1]; s[i] += s[i - 2]; s[i] += s[i - 4]; s[i] += s[i - 8]; s[i] += s[i - 16];
+  out[t] = s[i];
+}
+__global__ void turned(int* out) {
+  using Exchange = cub::BlockExchange<int, 32, 2>;
+  __shared__ typename Exchange::TempStorage storage;
+  int items[2] = {2 * (int)threadIdx.x, 2 * (int)threadIdx.x + 1};
+  Exchange(storage).BlockedToStriped(items);
+  out[threadIdx.x] = items[1];
+}
+texture<float, 1, cudaReadModeElementType> old;
+__global__ void fetch(float* out) { *out = tex1Dfetch(old, 3); }
+unsigned char pixels[2 * 2 * 4] = {255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 255, 0, 9, 9, 9, 0};
+int drawn = 0;
+int main(int count, char** words) {
+  unsigned* u; int* n; float* f; float4* in;
+  cudaMallocManaged(&u, 33 * 4); cudaMallocManaged(&n, 128); cudaMallocManaged(&f, 64); cudaMallocManaged(&in, 32);
+  in[1] = make_float4(5, 6, 7, 8);
+  by_hand<<<1, 32>>>(u, in);
+  int right = cudaDeviceSynchronize() == cudaSuccess;
+  for (int i = 0; i < 33; ++i) right += u[i];
+  n[1] = 1; n[31] = 496;
+#ifndef OBSERVED
+  scan<<<1, 32>>>(n);
+#endif
+  cudaDeviceSynchronize();
+  printf("ptx %d, scan %d %d, ", right, n[1], n[31]);
+  turned<<<1, 32>>>(n);
+  leaves_early<<<1, 32>>>(n + 5);
+  f[3] = 4.5f;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaBindTexture(NULL, &old, f, &format, 64);
+  fetch<<<1, 1>>>(f + 8); cudaDeviceSynchronize();
+  printf("exchange %d %d, texture %g, half %g, ", n[3], n[5], f[8], (float)(-__half2{2.0f, 3.0f}).y);
+  // Of a constant the transform is its sum at frequency 0; 67 is a prime of its own algorithm.
+  double worst = 0;
+  for (int length : {1, 12, 67, 134}) {
+    cufftHandle plan; cufftDoubleComplex *data;
+    cudaMallocManaged(&data, length * sizeof *data);
+    for (int i = 0; i < length; ++i) data[i] = cuCmul(make_cuDoubleComplex(0, 1), make_cuDoubleComplex(0, -1));
+    right = cufftPlan1d(&plan, length, CUFFT_Z2Z, 1) + cufftExecZ2Z(plan, data, data, CUFFT_FORWARD);
+    for (int i = 0; i < length; ++i)
+      worst = fmax(worst, cuCabs(cuCsub(data[i], make_cuDoubleComplex(i == 0 ? length : 0, 0))));
+    cufftDestroy(plan);
+  }
+  float* row; cufftHandle real, back; cudaMallocManaged(&row, 2 * 8 * 4);
+  for (int i = 0; i < 12; ++i) row[i / 6 * 8 + i % 6] = i * i;
+  cufftPlan2d(&real, 2, 6, CUFFT_R2C); cufftPlan2d(&back, 2, 6, CUFFT_C2R);
+  cufftExecR2C(real, row, (cufftComplex*)row);
+  const float sum = row[0];
+  cufftExecC2R(back, (cufftComplex*)row, row);
+  printf("fft %d %d %g %g, ", right, worst < 1e-9, sum, row[8 + 5] / 12);
+  printf("refused %d %d, ", cufftExecC2C(real, nullptr, nullptr, 1), cufftPlan1d(&back, 0, CUFFT_C2C, 1));
+  int* fresh; int first; cudaMalloc(&fresh, 4); cudaMemcpy(&first, fresh, 4, cudaMemcpyDeviceToHost);
+  printf("fresh %d\n", first == 0);
+  fflush(stdout);
+#ifdef DIES
+  scan<<<1, 32>>>((int*)8); cudaDeviceSynchronize();
+  *(volatile int*)0 = 1;
+#endif
+  glutInit(&count, words); glutCreateWindow("colours");
+  glutDisplayFunc([] { glDrawPixels(2, 2, GL_RGBA, GL_UNSIGNED_BYTE, pixels); glutSwapBuffers(); ++drawn; });
+  glutIdleFunc([] {});
+  glutKeyboardFunc([](unsigned char key, int, int) { exit(key == 27 ? 40 + drawn : 1); });
+  glutMainLoop();
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("thrust, CUB, textures and graphs give the results of a device, and nobody is blamed for them") {
@@ -191,6 +309,28 @@ TEST_CASE("thrust, CUB, textures and graphs give the results of a device, and no
   CHECK(observed.text.find("lab: fault") == std::string::npos);
   // Host code may not go around the vector.
   expect(emulate({"--observe", source, "-DWRONG"}), 41, {"libraries.cu:78: host code touches device memory"});
+}
+
+TEST_CASE("cuFFT, PTX, exchanges within a warp and a window that is not opened do what they do on a device") {
+  const temporary_directory directory;
+  const std::string source = (directory / "more.cu").string();
+  put(source, more_libraries);
+  // 33 right answers and a synchronisation; 0 + .. + 31; 506 = 0 + 1 + 4 + .. + 121. Three frames, 40 + 3.
+  const strings results{
+      "ptx 34, scan 1 496, exchange 35 1, texture 4.5, half -3, fft 0 1 506 121, refused 3 8, fresh 1",
+      "'colours' would show an image of 2 x 2 pixels",
+      "warning: ", "more.cu:41: leaves_early: block (0,0,0): 24 of 32 threads"};
+  expect(emulate({source, "-lcufft", "-lglut", "-lGL"}), 43, results);
+  setenv("LAB_WINDOW_FILE", (directory / "image.ppm").c_str(), 1);
+  // Killed by its own mistake, it is still told which kernel had failed before.
+  expect(emulate({source, "-DDIES"}), 128 + SIGSEGV, {"fault: ", "scan"});
+  if (LAB_WITH_OBSERVED)
+    expect(emulate({"--observe", "-DOBSERVED", source}), 43, {"exchange 35 1, texture 4.5", "fresh 0"});
+  unsetenv("LAB_WINDOW_FILE");
+  // From the top row down; a PPM has no fourth byte.
+  if (LAB_WITH_OBSERVED)
+    CHECK(lab::test::get(directory / "image.ppm") ==
+          std::string("P6\n2 2\n255\n\0\0\xff\t\t\t\xff\0\0\0\xff\0", 23));
 }
 
 TEST_CASE("a program of many kinds of launches, with a header of its own, runs and keeps its exit code") {
@@ -259,9 +399,10 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
       "template <int n> struct A { static const int v = A<n + 1>::v; };\nint main() { return A<0>::v; }\n");
   expect(emulate({source}), 2, {"bad.cu:1"});
   put(source,
-      "#include <cuda_runtime.h>\n__global__ void k() {\n  asm(\"trap;\");\n}\nint main() { k<<<1, 1>>>(); "
+      "#include <cuda_runtime.h>\n__global__ void k() {\n  asm(\"bra there;\");\n}\nint main() { k<<<1, "
+      "1>>>(); "
       "}\n");
-  expect(emulate({source}), 2, {"bad.cu:3: inline PTX is not emulated"});
+  expect(emulate({source}), 2, {"bad.cu:3: this inline PTX is not emulated"});
   put(source, "#include <mma.h>\nint main() {}\n");
   expect(emulate({source}), 2, {"tensor cores", "bad.cu:1"});
   expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});
@@ -297,20 +438,36 @@ TEST_CASE("a program that hangs, eats memory or leaves processes is ended, and a
 }
 
 TEST_CASE("the compiler's words are told from the program's, and nvcc's own are forgotten") {
-  strings words{"-Iinclude",  "a.cu",
-                "-D",         "N=3",
-                "-gencode",   "arch=compute_80,code=sm_80",
-                "-O3",        "-std=c++17",
-                "-Xcompiler", "-fopenmp,-Wall",
-                "-lineinfo",  "-lm",
-                "--observe",  "-arch=sm_75",
-                "--",         "-I",
+  strings words{"-Iinclude",
+                "a.cu",
+                "-D",
+                "N=3",
+                "-gencode",
+                "arch=compute_80,code=sm_80",
+                "-O3",
+                "-std=c++17",
+                "-Xcompiler",
+                "-fopenmp,-Wall",
+                "-lineinfo",
+                "-lm",
+                "-lcublas",
+                "-Xcudafe",
+                "--diag_suppress=1",
+                "-x",
+                "cu",
+                "-dc",
+                "--observe",
+                "-arch=sm_75",
+                "--",
+                "-I",
                 "x"};
   const auto taken = lab::front::take_compiler_words(words);
   CHECK(words == strings{"a.cu", "--observe", "--", "-I", "x"});
   CHECK(taken.compile == strings{"-Iinclude", "-DN=3", "-std=c++17", "-fopenmp"});
   CHECK(taken.link == strings{"-lm"});
   CHECK(taken.architecture == "750");
+  CHECK(taken.only_objects);
+  CHECK(taken.is_cuda);
   strings without_value{"-o"};
   CHECK_THROWS_AS(lab::front::take_compiler_words(without_value), lab::front::usage_error);
 }

@@ -43,7 +43,15 @@ enum cublasComputeType_t : int {
   CUBLAS_COMPUTE_64F = 70,
   CUBLAS_COMPUTE_32I = 72,
 };
-enum cudaDataType_t : int { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_16BF = 14 };
+enum cudaDataType_t : int {
+  CUDA_R_32F = 0,
+  CUDA_R_64F = 1,
+  CUDA_R_16F = 2,
+  CUDA_R_8I = 3,
+  CUDA_R_8U = 8,
+  CUDA_R_32I = 10,
+  CUDA_R_16BF = 14
+};
 using cudaDataType = cudaDataType_t;
 using cublasDataType_t = cudaDataType_t;
 enum cublasGemmAlgo_t : int {
@@ -100,6 +108,14 @@ inline cublasStatus_t cublasSetMatrix(int rows, int columns, int bytes, const vo
 }
 inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const void* from, int from_rows,
                                       void* to, int to_rows) {
+  return cublasSetMatrix(rows, columns, bytes, from, from_rows, to, to_rows);
+}
+inline cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int bytes, const void* from, int from_rows,
+                                           void* to, int to_rows, cudaStream_t) {
+  return cublasSetMatrix(rows, columns, bytes, from, from_rows, to, to_rows);
+}
+inline cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int bytes, const void* from, int from_rows,
+                                           void* to, int to_rows, cudaStream_t) {
   return cublasSetMatrix(rows, columns, bytes, from, from_rows, to, to_rows);
 }
 
@@ -311,8 +327,8 @@ struct product_end {
   bool relu = false, gelu = false;
 };
 // A product of numbers of one type, summed in another.
-template <class T, class Sum>
-void multiply_and_end(matrix_product<T> p, Sum alpha, Sum beta, product_end end) {
+template <class T, class Sum, class Result>
+void multiply_and_end(matrix_product<T> p, Result* results, Sum alpha, Sum beta, product_end end) {
   const long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (at >= p.m * p.n) return;
   const long long row = at % p.m, column = at / p.m, batch = blockIdx.y;
@@ -321,14 +337,17 @@ void multiply_and_end(matrix_product<T> p, Sum alpha, Sum beta, product_end end)
   for (long long i = 0; i < p.k; ++i)
     sum += static_cast<Sum>(a[p.a_turned ? i + row * p.a_rows : row + i * p.a_rows]) *
            static_cast<Sum>(b[p.b_turned ? column + i * p.b_rows : i + column * p.b_rows]);
-  T& result = p.c[batch * p.c_stride + row + column * p.c_rows];
+  Result& result = results[batch * p.c_stride + row + column * p.c_rows];
   Sum value = alpha * sum;
   if (beta != Sum{0}) value += beta * static_cast<Sum>(result);
   if (end.bias != nullptr) value += static_cast<Sum>(static_cast<const T*>(end.bias)[row]);
   if (end.relu && value < Sum{0}) value = 0;
-  if (end.gelu)  // as cuBLASLt's: the approximation by tanh
-    value = value / 2 * (1 + std::tanh(Sum(0.7978845608) * (value + Sum(0.044715) * value * value * value)));
-  result = static_cast<T>(value);
+  if constexpr (std::is_floating_point_v<Sum>) {
+    if (end.gelu)  // as cuBLASLt's: the approximation by tanh
+      value =
+          value / 2 * (1 + std::tanh(Sum(0.7978845608) * (value + Sum(0.044715) * value * value * value)));
+  }
+  result = static_cast<Result>(value);
 }
 // Of a type that is known when the program runs.
 template <>
@@ -339,7 +358,7 @@ struct matrix_product<void> {
   void* c;
   long long a_rows, b_rows, c_rows, a_stride, b_stride, c_stride;
 };
-template <class T, class Sum>
+template <class T, class Sum, class Result = T>
 cublasStatus_t product_as(const matrix_product<void>& p, const void* alpha, const void* beta,
                           unsigned batches, const product_end& end) {
   if (p.m < 0 || p.n < 0 || p.k < 0) return CUBLAS_STATUS_INVALID_VALUE;
@@ -356,15 +375,16 @@ cublasStatus_t product_as(const matrix_product<void>& p, const void* alpha, cons
                                 T{},
                                 static_cast<const T*>(p.a),
                                 static_cast<const T*>(p.b),
-                                static_cast<T*>(p.c),
+                                nullptr,
                                 p.a_rows,
                                 p.b_rows,
                                 p.c_rows,
                                 p.a_stride,
                                 p.b_stride,
                                 p.c_stride};
-  return status_of(cudaLaunchKernelEx(&config, multiply_and_end<T, Sum>, typed,
-                                      *static_cast<const Sum*>(alpha), *static_cast<const Sum*>(beta), end));
+  return status_of(cudaLaunchKernelEx(&config, multiply_and_end<T, Sum, Result>, typed,
+                                      static_cast<Result*>(p.c), *static_cast<const Sum*>(alpha),
+                                      *static_cast<const Sum*>(beta), end));
 }
 // All matrices are of `type`.
 inline cublasStatus_t product_of(cudaDataType_t type, const matrix_product<void>& p, const void* alpha,
@@ -390,6 +410,19 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
     const void* alpha, const void* a, cudaDataType_t a_type, int a_rows, long long a_stride, const void* b,
     cudaDataType_t b_type, int b_rows, long long b_stride, const void* beta, void* c, cudaDataType_t c_type,
     int c_rows, long long c_stride, int batches, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  if (a_type == CUDA_R_8I && b_type == CUDA_R_8I && c_type == CUDA_R_32I) {
+    return lab::emulator::product_as<std::int8_t, int, int>(
+        {a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, a, b, c, a_rows, b_rows, c_rows, a_stride,
+         b_stride, c_stride},
+        alpha, beta, static_cast<unsigned>(batches), {});
+  }
+  // Halves may be summed to floats.
+  if (a_type == CUDA_R_16F && b_type == CUDA_R_16F && c_type == CUDA_R_32F) {
+    return lab::emulator::product_as<__half, float, float>(
+        {a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, k, a, b, c, a_rows, b_rows, c_rows, a_stride,
+         b_stride, c_stride},
+        alpha, beta, static_cast<unsigned>(batches), {});
+  }
   if (a_type != b_type || a_type != c_type) return CUBLAS_STATUS_NOT_SUPPORTED;
   float wide_alpha = 0, wide_beta = 0;
   if (compute == CUBLAS_COMPUTE_16F) {  // the factors are halves
@@ -427,3 +460,84 @@ inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t a_for
   return cublasGemmEx(handle, a_form, b_form, m, n, k, alpha, a, CUDA_R_16F, a_rows, b, CUDA_R_16F, b_rows,
                       beta, c, CUDA_R_16F, c_rows, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
 }
+
+namespace lab::emulator {
+
+// c = alpha a + beta b, each of them turned or not.
+template <class T>
+void add_matrices(bool a_turned, bool b_turned, int m, int n, T alpha, const T* a, int a_rows, T beta,
+                  const T* b, int b_rows, T* c, int c_rows) {
+  const long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= static_cast<long long>(m) * n) return;
+  const long long row = at % m, column = at / m;
+  T sum = 0;
+  if (alpha != T{0}) sum += alpha * a[a_turned ? column + row * a_rows : row + column * a_rows];
+  if (beta != T{0}) sum += beta * b[b_turned ? column + row * b_rows : row + column * b_rows];
+  c[row + column * c_rows] = sum;
+}
+// The first element with the largest (or least) absolute value, counted from 1; 0 of none.
+template <class T>
+void extreme_element(int n, const T* x, int step, bool largest, int* result) {
+  *result = n < 1 ? 0 : 1;
+  T best = n < 1 ? T{} : std::fabs(x[0]);
+  for (int i = 1; i < n; ++i) {
+    const T size = std::fabs(x[static_cast<long long>(i) * step]);
+    if (largest ? size > best : size < best) {
+      best = size;
+      *result = i + 1;
+    }
+  }
+}
+template <class T>
+cublasStatus_t find_extreme(int n, const T* x, int step, bool largest, int* result) {
+  int* found = nullptr;
+  if (cudaMalloc(&found, sizeof *found) != cudaSuccess) return CUBLAS_STATUS_ALLOC_FAILED;
+  const cudaLaunchConfig_t config{{1}, {1}};
+  const bool done =
+      cudaLaunchKernelEx(&config, extreme_element<T>, n, x, step, largest, found) == cudaSuccess &&
+      cudaMemcpy(result, found, sizeof *found, cudaMemcpyDefault) == cudaSuccess;
+  cudaFree(found);
+  return done ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+}  // namespace lab::emulator
+
+#define LAB_EMULATOR_CUBLAS(letter, small, T)                                                              \
+  inline cublasStatus_t cublas##letter##geam(                                                              \
+      cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, const T* alpha,    \
+      const T* a, int a_rows, const T* beta, const T* b, int b_rows, T* c, int c_rows) {                   \
+    if (m < 0 || n < 0) return CUBLAS_STATUS_INVALID_VALUE;                                                \
+    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;                                                    \
+    const auto elements = static_cast<unsigned>(static_cast<long long>(m) * n);                            \
+    const cudaLaunchConfig_t config{{(elements + 127) / 128}, {128}};                                      \
+    return lab::emulator::status_of(cudaLaunchKernelEx(&config, lab::emulator::add_matrices<T>,            \
+                                                       a_form != CUBLAS_OP_N, b_form != CUBLAS_OP_N, m, n, \
+                                                       *alpha, a, a_rows, *beta, b, b_rows, c, c_rows));   \
+  }                                                                                                        \
+  /* The lists of matrices lie in device memory. */                                                        \
+  inline cublasStatus_t cublas##letter##gemmBatched(                                                       \
+      cublasHandle_t handle, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k,      \
+      const T* alpha, const T* const a[], int a_rows, const T* const b[], int b_rows, const T* beta,       \
+      T* const c[], int c_rows, int batches) {                                                             \
+    for (int batch = 0; batch < batches; ++batch) {                                                        \
+      const T *one_a = nullptr, *one_b = nullptr;                                                          \
+      T* one_c = nullptr;                                                                                  \
+      if (cudaMemcpy(&one_a, a + batch, sizeof one_a, cudaMemcpyDefault) != cudaSuccess ||                 \
+          cudaMemcpy(&one_b, b + batch, sizeof one_b, cudaMemcpyDefault) != cudaSuccess ||                 \
+          cudaMemcpy(&one_c, c + batch, sizeof one_c, cudaMemcpyDefault) != cudaSuccess)                   \
+        return CUBLAS_STATUS_EXECUTION_FAILED;                                                             \
+      const cublasStatus_t status = cublas##letter##gemm(handle, a_form, b_form, m, n, k, alpha, one_a,    \
+                                                         a_rows, one_b, b_rows, beta, one_c, c_rows);      \
+      if (status != CUBLAS_STATUS_SUCCESS) return status;                                                  \
+    }                                                                                                      \
+    return CUBLAS_STATUS_SUCCESS;                                                                          \
+  }                                                                                                        \
+  inline cublasStatus_t cublasI##small##amax(cublasHandle_t, int n, const T* x, int step, int* result) {   \
+    return lab::emulator::find_extreme(n, x, step, true, result);                                          \
+  }                                                                                                        \
+  inline cublasStatus_t cublasI##small##amin(cublasHandle_t, int n, const T* x, int step, int* result) {   \
+    return lab::emulator::find_extreme(n, x, step, false, result);                                         \
+  }
+LAB_EMULATOR_CUBLAS(S, s, float)
+LAB_EMULATOR_CUBLAS(D, d, double)
+#undef LAB_EMULATOR_CUBLAS

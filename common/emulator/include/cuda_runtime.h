@@ -25,10 +25,11 @@
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
 #include "common/emulator/program/device_functions.hpp"
+#include "common/emulator/program/inline_ptx.hpp"
 #endif
 
-// Programs ask by these which of NVIDIA's headers there are (helper_cuda.h does), and a header of an installed
-// toolkit that has no counterpart here finds those that have one included already.
+// Programs ask by these which of NVIDIA's headers there are (helper_cuda.h does), and a header of an
+// installed toolkit that has no counterpart here finds those that have one included already.
 #define __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_API_H__
 #define __DRIVER_TYPES_H__

@@ -498,9 +498,6 @@ __forceinline__ long long __clock64() {
 __forceinline__ long long __clock() {
   return clock64();
 }
-__forceinline__ unsigned long long __globaltimer() {
-  return static_cast<unsigned long long>(clock64());
-}
 __forceinline__ void __brkpt() {
   __trap();
 }
@@ -510,3 +507,24 @@ __forceinline__ unsigned __isGlobal(const T*) {
   return 1;
 }
 #define __assume(condition) static_cast<void>(0)
+// The four products of bytes also take their vectors.
+__forceinline__ int __dp4a(char4 a, char4 b, int sum) {
+  return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+__forceinline__ unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
+  return sum + static_cast<unsigned>(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
+}
+// Two numbers of 16 bits by the lower, or the upper, two bytes of b.
+__forceinline__ int __dp2a_lo(int a, int b, int sum) {
+  return sum + static_cast<short>(a) * static_cast<signed char>(b) +
+         static_cast<short>(a >> 16) * static_cast<signed char>(b >> 8);
+}
+__forceinline__ int __dp2a_hi(int a, int b, int sum) {
+  return __dp2a_lo(a, b >> 16, sum);
+}
+__forceinline__ unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return sum + (a & 0xffffu) * (b & 0xffu) + (a >> 16) * (b >> 8 & 0xffu);
+}
+__forceinline__ unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
+  return __dp2a_lo(a, b >> 16, sum);
+}

@@ -274,6 +274,13 @@ inline void lockstep(place where = place::here()) {
   wait_for_lanes({collective::active_mask, "a volatile exchange", 1u << lane(), where});
 }
 
+// The value that such a statement stores: no lane stores before all have read.
+template <class T>
+T after_lockstep(T value, place where = place::here()) {
+  lockstep(where);
+  return value;
+}
+
 // assert() of a kernel ends the kernel; the host's ends the program.
 [[noreturn]] void assertion_failed(const char* assertion, const char* file, unsigned line,
                                    const char* function);

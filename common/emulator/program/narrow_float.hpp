@@ -98,6 +98,7 @@ struct alignas(4) emulated_half2 {
   emulated_half<Format> x, y;
 
   friend emulated_half2 operator+(emulated_half2 a, emulated_half2 b) { return {a.x + b.x, a.y + b.y}; }
+  friend emulated_half2 operator-(emulated_half2 a) { return {-a.x, -a.y}; }
   friend emulated_half2 operator-(emulated_half2 a, emulated_half2 b) { return {a.x - b.x, a.y - b.y}; }
   friend emulated_half2 operator*(emulated_half2 a, emulated_half2 b) { return {a.x * b.x, a.y * b.y}; }
   friend emulated_half2 operator/(emulated_half2 a, emulated_half2 b) { return {a.x / b.x, a.y / b.y}; }

@@ -12,6 +12,7 @@
 #include "common/emulator/graph_capture.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program/grid_barrier.hpp"
+#include "common/emulator/program/inline_ptx.hpp"
 #include "common/emulator/program/texture.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
@@ -22,6 +23,8 @@ using namespace lab::emulator;
 namespace {
 
 constexpr std::size_t pitch_alignment = 512;
+
+constinit thread_local bool carry_of_thread = false;
 
 cudaError_t accept() {
   return finish(cudaSuccess);
@@ -35,6 +38,15 @@ std::size_t pitch_of(std::size_t width_bytes) {
 }
 
 }  // namespace
+
+namespace lab::emulator::ptx {
+bool carry() {
+  return carry_of_thread;
+}
+void set_carry(bool value) {
+  carry_of_thread = value;
+}
+}  // namespace lab::emulator::ptx
 
 // ---- device
 

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -40,8 +42,8 @@ void write_report() {
   if (std::fclose(file) == 0 && whole) std::rename(draft.c_str(), path);
 }
 
-// abort() and a request to end run no destructors. Not everything here may be called in a signal handler;
-// what hangs is ended by the front.
+// abort(), a fault of the host's code and a request to end run no destructors. Not everything here may be
+// called in a signal handler; what hangs is ended by the front.
 void write_and_die(int signal_number) {
   write_report();
   ::signal(signal_number, SIG_DFL);
@@ -50,10 +52,13 @@ void write_and_die(int signal_number) {
 
 struct at_the_end {
   at_the_end() {
+    exited_threads_may_miss_barriers = true;
+    device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this
     std::atexit(write_report);
-    for (const int signal_number : {SIGABRT, SIGTERM}) ::signal(signal_number, write_and_die);
+    for (const int signal_number : {SIGABRT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+      ::signal(signal_number, write_and_die);
   }
 };
 // Behind observed_program.cpp, so that what it needs lives longer.

@@ -408,13 +408,17 @@ struct texture_settings {
   cudaTextureFilterMode filterMode = cudaFilterModePoint;
   cudaTextureAddressMode addressMode[3] = {cudaAddressModeClamp, cudaAddressModeClamp, cudaAddressModeClamp};
   cudaChannelFormatDesc channelDesc{};
+  cudaTextureReadMode readMode = cudaReadModeElementType;
   cudaTextureObject_t object = 0;  // while it is bound
 };
 template <class T, int Type = 1, cudaTextureReadMode Mode = cudaReadModeElementType>
 struct texture_reference : texture_settings {
   using result = std::conditional_t<Mode == cudaReadModeNormalizedFloat, typename float_of<T>::type, T>;
   static constexpr cudaTextureReadMode mode = Mode;
-  texture_reference() { channelDesc = cudaCreateChannelDesc<T>(); }
+  texture_reference() {
+    channelDesc = cudaCreateChannelDesc<T>();
+    readMode = Mode;
+  }
   explicit texture_reference(int is_normalized, cudaTextureFilterMode filter = cudaFilterModePoint,
                              cudaTextureAddressMode address = cudaAddressModeClamp)
       : texture_reference() {
@@ -429,59 +433,80 @@ inline cudaError_t unbind(texture_settings& reference) {
   reference.object = 0;
   return cudaSuccess;
 }
-inline cudaError_t bind(texture_settings& reference, const cudaResourceDesc& resource,
-                        cudaTextureReadMode mode) {
+inline cudaError_t bind(texture_settings& reference, const cudaResourceDesc& resource) {
   unbind(reference);
   cudaTextureDesc how{};
   for (int axis = 0; axis < 3; ++axis) how.addressMode[axis] = reference.addressMode[axis];
   how.filterMode = reference.filterMode;
   how.normalizedCoords = reference.normalized;
-  how.readMode = mode;
+  how.readMode = reference.readMode;
   return cudaCreateTextureObject(&reference.object, &resource, &how, nullptr);
 }
 
 }  // namespace lab::emulator
 
-template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture(std::size_t* offset, lab::emulator::texture_reference<T, Type, Mode>& reference,
-                            const void* memory, const cudaChannelFormatDesc& format,
-                            std::size_t bytes = 0xffffffffu) {
+// What every texture<..> is to C's functions, which take its address.
+using textureReference = lab::emulator::texture_settings;
+
+inline cudaError_t cudaBindTexture(std::size_t* offset, const textureReference* reference, const void* memory,
+                                   const cudaChannelFormatDesc* format, std::size_t bytes = 0xffffffffu) {
   if (offset != nullptr) *offset = 0;
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
-  resource.res.linear = {const_cast<void*>(memory), format, bytes};
-  return lab::emulator::bind(reference, resource, Mode);
+  resource.res.linear = {const_cast<void*>(memory), *format, bytes};
+  return lab::emulator::bind(const_cast<textureReference&>(*reference), resource);
 }
-template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture(std::size_t* offset, lab::emulator::texture_reference<T, Type, Mode>& reference,
-                            const void* memory, std::size_t bytes = 0xffffffffu) {
-  return cudaBindTexture(offset, reference, memory, reference.channelDesc, bytes);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture2D(std::size_t* offset, lab::emulator::texture_reference<T, Type, Mode>& reference,
-                              const void* memory, const cudaChannelFormatDesc& format, std::size_t width,
-                              std::size_t height, std::size_t pitch) {
+inline cudaError_t cudaBindTexture2D(std::size_t* offset, const textureReference* reference,
+                                     const void* memory, const cudaChannelFormatDesc* format,
+                                     std::size_t width, std::size_t height, std::size_t pitch) {
   if (offset != nullptr) *offset = 0;
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypePitch2D;
-  resource.res.pitch2D = {const_cast<void*>(memory), format, width, height, pitch};
-  return lab::emulator::bind(reference, resource, Mode);
+  resource.res.pitch2D = {const_cast<void*>(memory), *format, width, height, pitch};
+  return lab::emulator::bind(const_cast<textureReference&>(*reference), resource);
 }
-template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTextureToArray(lab::emulator::texture_reference<T, Type, Mode>& reference,
-                                   cudaArray_const_t array) {
+inline cudaError_t cudaBindTextureToArray(const textureReference* reference, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc*) {
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = const_cast<cudaArray_t>(array);
-  return lab::emulator::bind(reference, resource, Mode);
+  return lab::emulator::bind(const_cast<textureReference&>(*reference), resource);
 }
-template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTextureToArray(lab::emulator::texture_reference<T, Type, Mode>& reference,
-                                   cudaArray_const_t array, const cudaChannelFormatDesc&) {
-  return cudaBindTextureToArray(reference, array);
+inline cudaError_t cudaUnbindTexture(const textureReference* reference) {
+  return lab::emulator::unbind(const_cast<textureReference&>(*reference));
 }
-inline cudaError_t cudaUnbindTexture(lab::emulator::texture_settings& reference) {
-  return lab::emulator::unbind(reference);
+inline cudaError_t cudaGetTextureReference(const textureReference** reference, const void* symbol) {
+  *reference = static_cast<const textureReference*>(symbol);
+  return cudaSuccess;
+}
+// C++'s take the texture itself; its elements tell the format.
+inline cudaError_t cudaBindTexture(std::size_t* offset, const textureReference& reference, const void* memory,
+                                   const cudaChannelFormatDesc& format, std::size_t bytes = 0xffffffffu) {
+  return cudaBindTexture(offset, &reference, memory, &format, bytes);
+}
+inline cudaError_t cudaBindTexture(std::size_t* offset, const textureReference& reference, const void* memory,
+                                   std::size_t bytes = 0xffffffffu) {
+  return cudaBindTexture(offset, &reference, memory, &reference.channelDesc, bytes);
+}
+inline cudaError_t cudaBindTexture2D(std::size_t* offset, const textureReference& reference,
+                                     const void* memory, const cudaChannelFormatDesc& format,
+                                     std::size_t width, std::size_t height, std::size_t pitch) {
+  return cudaBindTexture2D(offset, &reference, memory, &format, width, height, pitch);
+}
+inline cudaError_t cudaBindTexture2D(std::size_t* offset, const textureReference& reference,
+                                     const void* memory, std::size_t width, std::size_t height,
+                                     std::size_t pitch) {
+  return cudaBindTexture2D(offset, &reference, memory, &reference.channelDesc, width, height, pitch);
+}
+inline cudaError_t cudaBindTextureToArray(const textureReference& reference, cudaArray_const_t array) {
+  return cudaBindTextureToArray(&reference, array, nullptr);
+}
+inline cudaError_t cudaBindTextureToArray(const textureReference& reference, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc&) {
+  return cudaBindTextureToArray(&reference, array, nullptr);
+}
+inline cudaError_t cudaUnbindTexture(const textureReference& reference) {
+  return cudaUnbindTexture(&reference);
 }
 template <class T, int Type, cudaTextureReadMode Mode>
 auto tex1Dfetch(const lab::emulator::texture_reference<T, Type, Mode>& reference, int x) {
@@ -498,4 +523,20 @@ auto tex2D(const lab::emulator::texture_reference<T, Type, Mode>& reference, flo
 template <class T, int Type, cudaTextureReadMode Mode>
 auto tex3D(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y, float z) {
   return tex3D<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x, y, z);
+}
+template <class T, int Type, cudaTextureReadMode Mode>
+auto tex1DLayered(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, int layer) {
+  return tex1DLayered<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x,
+                                                                                        layer);
+}
+template <class T, int Type, cudaTextureReadMode Mode>
+auto tex2DLayered(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y,
+                  int layer) {
+  return tex2DLayered<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x,
+                                                                                        y, layer);
+}
+template <class T, int Type, cudaTextureReadMode Mode>
+auto texCubemap(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y, float z) {
+  return texCubemap<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x, y,
+                                                                                      z);
 }

@@ -32,45 +32,87 @@ bool begins(const std::string& text, std::string_view prefix) {
 
 // Options of nvcc that say nothing to a CPU's compiler.
 bool is_forgotten(const std::string& word) {
-  constexpr std::array<std::string_view, 26> known{"-G",
+  constexpr std::array<std::string_view, 27> known{"-G",
+                                                   "--device-debug",
                                                    "-lineinfo",
                                                    "--generate-line-info",
-                                                   "-dc",
-                                                   "-dlink",
                                                    "-use_fast_math",
-                                                   "-extended-lambda",
                                                    "--use_fast_math",
+                                                   "-extended-lambda",
                                                    "--extended-lambda",
                                                    "-expt-extended-lambda",
                                                    "--expt-extended-lambda",
                                                    "--expt-relaxed-constexpr",
                                                    "-expt-relaxed-constexpr",
-                                                   "-rdc=true",
-                                                   "-rdc=false",
-                                                   "--relocatable-device-code=true",
                                                    "-m64",
                                                    "-w",
                                                    "-restrict",
                                                    "--restrict",
-                                                   "-O",
-                                                   "-lcudart",
-                                                   "-lcudadevrt",
-                                                   "-lcuda",
-                                                   "-lcurand",
-                                                   "-lcudart_static"};
-  constexpr std::array<std::string_view, 9> beginnings{
-      "-O",    "-g", "-maxrregcount=", "--maxrregcount=", "--ptxas-options=", "-cudart=", "--threads=",
-      "-ftz=", "-W"};
+                                                   "-v",
+                                                   "--verbose",
+                                                   "-keep",
+                                                   "--keep",
+                                                   "-pg",
+                                                   "-dlto",
+                                                   "-MD",
+                                                   "-MMD",
+                                                   "-MP",
+                                                   "--resource-usage",
+                                                   "-allow-unsupported-compiler"};
+  constexpr std::array<std::string_view, 22> beginnings{"-O",
+                                                        "--optimize",
+                                                        "-g",
+                                                        "-W",
+                                                        "-rdc=",
+                                                        "--relocatable-device-code=",
+                                                        "-maxrregcount=",
+                                                        "--maxrregcount=",
+                                                        "--ptxas-options=",
+                                                        "-Xptxas=",
+                                                        "-cudart=",
+                                                        "--cudart=",
+                                                        "--threads=",
+                                                        "-ftz=",
+                                                        "--ftz=",
+                                                        "-fmad=",
+                                                        "--fmad=",
+                                                        "-prec-",
+                                                        "--prec-",
+                                                        "-diag-suppress",
+                                                        "--diag-suppress",
+                                                        "--default-stream="};
   return std::find(known.begin(), known.end(), word) != known.end() ||
          std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
+// The emulator has CUDA's libraries in its headers, those that it has, and a window that is not opened.
+bool is_own_library(const std::string& word) {
+  constexpr std::array<std::string_view, 12> names{"-lcuda",     "-lcublas",     "-lcufft",     "-lcurand",
+                                                   "-lcusparse", "-lcusolver",   "-lnppi",      "-lnppc",
+                                                   "-lnvrtc",    "-lnvToolsExt", "-lnvidia-ml", "-lculibos"};
+  return word == "-lGL" || word == "-lGLU" || word == "-lglut" ||
+         std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
+}
+
 // Those of nvcc that have a value behind them, and say nothing either.
 bool is_forgotten_with_value(const std::string& word) {
-  constexpr std::array<std::string_view, 14> known{
-      "-Xptxas",  "--ptxas-options", "-ccbin",  "--compiler-bindir", "-maxrregcount",
-      "-gencode", "--generate-code", "-code",   "-Xlinker",          "-Xnvlink",
-      "-t",       "-odir",           "-cudart", "--default-stream"};
+  constexpr std::array<std::string_view, 17> known{"-Xptxas",
+                                                   "--ptxas-options",
+                                                   "-ccbin",
+                                                   "--compiler-bindir",
+                                                   "-maxrregcount",
+                                                   "-gencode",
+                                                   "--generate-code",
+                                                   "-code",
+                                                   "-Xlinker",
+                                                   "-Xnvlink",
+                                                   "-Xcudafe",
+                                                   "-t",
+                                                   "--threads",
+                                                   "-odir",
+                                                   "-cudart",
+                                                   "--default-stream",
+                                                   "-MF"};
   return std::find(known.begin(), known.end(), word) != known.end();
 }
 
@@ -160,7 +202,8 @@ source_kind kind_of(const std::string& path) {
       extension == ".c++")
     return source_kind::cplusplus;
   if (extension == ".c") return source_kind::c;
-  if (extension == ".o" || extension == ".a" || extension == ".so") return source_kind::object;
+  if (extension == ".o" || extension == ".a" || extension == ".so" || extension == ".obj")
+    return source_kind::object;
   throw usage_error(
       fmt::format("{}: is no source that is known by its name (.cu, .cpp, .cc, .cxx, .c, .o, .a)", path));
 }
@@ -172,8 +215,9 @@ class compilation {
 
   // The object of one source.
   std::string compile(const std::string& source, std::size_t number) {
-    const source_kind kind = kind_of(source);
+    source_kind kind = kind_of(source);
     if (kind == source_kind::object) return source;
+    if (request_.words.is_cuda) kind = source_kind::cuda;
     const std::string stem = fmt::format("{}/{}", request_.folder, number);
     const std::string object = request_.words.only_objects ? request_.program : stem + ".o";
     std::vector<std::string> command{tools_.compiler};
@@ -212,6 +256,13 @@ class compilation {
     return object;
   }
 
+  // The device's code is linked with the host's: what nvcc makes of -dlink is an object without contents
+  // here.
+  void make_empty_object() {
+    run_compiler({tools_.compiler, "-x", "c++", "-c", "/dev/null", "-o", request_.program},
+                 request_.time_limit, "no object can be made");
+  }
+
   void link(const std::vector<std::string>& objects) {
     std::vector<std::string> command{tools_.compiler};
     append(command, objects);
@@ -226,7 +277,7 @@ class compilation {
       if (word == "-fopenmp") command.push_back(word);
     }
     if (uses_openmp_) command.emplace_back("-fopenmp");
-    append(command, {"-lpthread", "-lm", "-ldl"});
+    append(command, {tools_.last_resort, "-lpthread", "-lm", "-ldl"});
     run_compiler(command, request_.time_limit, "the program does not link");
   }
 
@@ -252,12 +303,13 @@ class compilation {
   [[nodiscard]] std::vector<std::string> words_for_preprocessor(source_kind kind) const {
     std::vector<std::string> words{"-DLAB_EMULATED=1"};
     if (kind == source_kind::cuda) {
-      append(words, {"-D__CUDACC__", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
-                     "-D__CUDA_ARCH__=" + request_.words.architecture,
+      append(words, {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_EXTENDED_LAMBDA__",
+                     "-D__CUDACC_RELAXED_CONSTEXPR__", "-D__CUDACC_VER_MAJOR__=13",
+                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDA_ARCH__=" + request_.words.architecture,
                      "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include", "cuda_runtime.h"});
     }
     append(words, without_standard());
-    append(words, {"-isystem", tools_.headers, "-isystem", tools_.root});
+    append(words, {"-isystem", tools_.headers, "-isystem", tools_.root, "-idirafter", tools_.last_headers});
     return words;
   }
 
@@ -317,12 +369,18 @@ compiler_words take_compiler_words(std::vector<std::string>& arguments) {
       words.architecture = architecture_of(word.substr(word.find('=') + 1));
     } else if (word == "-o") {
       words.output = value(word);
-    } else if (word == "-c") {
+    } else if (word == "-c" || word == "--compile" || word == "-dc" || word == "--device-c") {
       words.only_objects = true;
+    } else if (word == "-dlink" || word == "--device-link") {
+      words.only_links_device = true;
+    } else if (word == "-x" || word == "--x") {
+      words.is_cuda = value(word) == "cu" || words.is_cuda;
+    } else if (word == "-x=cu" || word == "--x=cu") {
+      words.is_cuda = true;
     } else if (is_forgotten_with_value(word)) {
       static_cast<void>(value(word));
-    } else if (is_forgotten(word) || begins(word, "-gencode=") || begins(word, "-code=") ||
-               begins(word, "--generate-code=")) {
+    } else if (is_forgotten(word) || is_own_library(word) || begins(word, "-gencode=") ||
+               begins(word, "-code=") || begins(word, "--generate-code=")) {
       continue;
     } else if (word == "-L" || word == "-l") {
       words.link.push_back(word + value(word));
@@ -349,6 +407,7 @@ void compile_program(const compile_request& request) {
   if (request.words.only_objects && request.sources.size() != 1)
     throw usage_error("-c compiles one source at a time");
   compilation work(request, find_toolchain(request.observe));
+  if (request.words.only_links_device) return work.make_empty_object();
   std::vector<std::string> objects;
   for (const std::string& source : request.sources) objects.push_back(work.compile(source, objects.size()));
   if (!request.words.only_objects) work.link(objects);

@@ -13,7 +13,9 @@ struct compiler_words {
   std::vector<std::string> link;     // -l, -L
   std::string architecture = "900";  // __CUDA_ARCH__
   std::string output;                // -o
-  bool only_objects = false;         // -c
+  bool only_objects = false;         // -c, -dc
+  bool only_links_device = false;    // -dlink
+  bool is_cuda = false;              // -x cu: sources of any name are CUDA's
 };
 
 // Takes the compiler's words out of `arguments`, up to "--". Options of nvcc that choose a GPU's code or

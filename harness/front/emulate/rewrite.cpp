@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "harness/front/emulate/inline_ptx.hpp"
 #include "harness/front/emulate/tokens.hpp"
 
 namespace lab::front {
@@ -30,7 +31,27 @@ constexpr std::string_view between_processes =
     "memory shared between processes is not emulated; use one process";
 constexpr std::string_view mipmaps =
     "textures with levels (mipmaps) are not emulated; make a texture of each level's array";
+constexpr std::string_view run_time_modules =
+    "kernels that are loaded at run time as PTX or as a cubin need a GPU; compile them with the program and "
+    "launch "
+    "them with <<<>>>";
+constexpr std::string_view virtual_memory =
+    "the driver's virtual memory management is not emulated; allocate with cudaMalloc()";
+constexpr std::string_view conditional_graphs =
+    "conditional nodes of graphs are not emulated; decide on the host between two launches";
+constexpr std::string_view graph_memory =
+    "nodes that allocate memory are not emulated; allocate it with cudaMalloc() before the graph is launched";
 constexpr std::array refused_words{
+    refused_word{"cuModule*", run_time_modules},
+    refused_word{"cuLibrary*", run_time_modules},
+    refused_word{"cuLaunchKernel*", run_time_modules},
+    refused_word{"CUmoduleLoadingMode", run_time_modules},
+    refused_word{"cuMemCreate", virtual_memory},
+    refused_word{"cuMemMap", virtual_memory},
+    refused_word{"cuMemAddressReserve", virtual_memory},
+    refused_word{"cudaGraphConditionalHandle*", conditional_graphs},
+    refused_word{"cudaGraphAddMemAllocNode", graph_memory},
+    refused_word{"cudaGraphAddMemFreeNode", graph_memory},
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"nvcuda", tensor_cores},
@@ -39,26 +60,6 @@ constexpr std::array refused_words{
     refused_word{"__cluster_dims__", clusters},
     refused_word{"cudaLaunchAttributeClusterDimension", clusters},
     refused_word{"cudaIpcMemHandle_t", between_processes},
-};
-
-// Special registers that programs read by inline PTX, and the same in C++.
-struct special_register {
-  std::string_view name;
-  std::string_view value;
-};
-constexpr std::array special_registers{
-    special_register{"laneid", "::lab::emulator::lane()"},
-    special_register{"warpid", "(::lab::emulator::current_thread.number / 32u)"},
-    special_register{"smid", "(blockIdx.x % 4u)"},
-    special_register{"nsmid", "4u"},
-    special_register{"lanemask_eq", "(1u << ::lab::emulator::lane())"},
-    special_register{"lanemask_lt", "((1u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"lanemask_le", "((2u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"lanemask_gt", "~((2u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"lanemask_ge", "~((1u << ::lab::emulator::lane()) - 1u)"},
-    special_register{"clock", "static_cast<unsigned>(::lab::emulator::ticks())"},
-    special_register{"clock64", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
-    special_register{"globaltimer", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
 };
 
 class rewriter {
@@ -77,6 +78,7 @@ class rewriter {
         launch(at);
       }
     }
+    synchronise_volatile_stores();
     result_.text = apply_edits();
     return std::move(result_);
   }
@@ -126,6 +128,7 @@ class rewriter {
     in_block_.assign(tokens_.size(), false);
     in_device_code_.assign(tokens_.size(), false);
     in_device_only_.assign(tokens_.size(), false);
+    function_.assign(tokens_.size(), nowhere);
     std::vector<bool> blocks;  // for each open brace: is it a block of statements?
     std::size_t statement = 0;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
@@ -188,6 +191,7 @@ class rewriter {
     if (at >= tokens_.size() || partner_[at] == nowhere) return;
     for (std::size_t inner = at; inner < partner_[at]; ++inner) {
       in_device_code_[inner] = true;
+      function_[inner] = at;
       if (!for_host) in_device_only_[inner] = true;
     }
   }
@@ -210,14 +214,23 @@ class rewriter {
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
-    if (is(at + 1, "[") && in_device_code_[at] && volatiles_.count(text) != 0) volatile_exchange(at);
+    if (is(at + 1, "[") && in_device_code_[at]) {
+      if (volatiles_.count(text) != 0) {
+        volatile_exchange(at);
+      } else if (shared_names_.count(text) != 0) {
+        shared_move(at);
+      }
+    }
     if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
       return replace(at, "::lab::emulator::texture_reference");
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
     const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
     if (is_member) return;
-    const auto* const found = std::find_if(refused_words.begin(), refused_words.end(),
-                                           [&](const refused_word& known) { return known.word == text; });
+    const auto* const found =
+        std::find_if(refused_words.begin(), refused_words.end(), [&](const refused_word& known) {
+          return known.word.ends_with('*') ? text.starts_with(known.word.substr(0, known.word.size() - 1))
+                                           : known.word == text;
+        });
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
   }
 
@@ -240,20 +253,61 @@ class rewriter {
     }
   }
 
-  // name[i] += name[j]; and name[i] = .. name[j] ..;
+  // name[i] += name[j]; and name[i] = ..; of a warp's lanes that go together: all of them read before one
+  // of them writes, and nobody goes on before all have written. A plain store counts where the same function
+  // reads the array as well, and says nothing of synchronisation within a warp or between blocks.
   void volatile_exchange(std::size_t at) {
+    const std::size_t close = partner_[at + 1];
+    if (close == nowhere) return;
+    volatile_use& used = volatile_uses_[{function_[at], tokens_[at].text}];
     const bool begins =
         is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
-    const std::size_t close = partner_[at + 1];
-    if (!begins || close == nowhere) return;
     const std::string_view operation = close + 1 < tokens_.size() ? tokens_[close + 1].text : "";
-    if (operation != "=" && !(operation.size() == 2 && operation[1] == '=' && operation != "==")) return;
-    bool reads = operation != "=";
+    const bool is_store =
+        operation == "=" || (operation.size() == 2 && operation[1] == '=' && operation != "==");
+    if (!begins || !is_store) {
+      used.reads = true;
+      return;
+    }
     std::size_t end = close + 1;
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{") && !is(end, "}"); ++end) {
-      if (tokens_[end].text == tokens_[at].text) reads = true;
+      if (is(end, ",") || is(end, ")")) return;
+      if (is(end, "(") && partner_[end] != nowhere) end = partner_[end];
     }
-    if (reads && is(end, ";")) insert(tokens_[end].offset, ", ::lab::emulator::lockstep()");
+    if (is(end, ";") && close + 2 < end) used.stores.push_back({close + 2, end});
+  }
+
+  // shared[permutation[i]] = shared[i]; by one instruction for each half, which is what a GPU does with it:
+  // the lanes of a warp have all read before one of them writes.
+  void shared_move(std::size_t at) {
+    const std::size_t close = partner_[at + 1];
+    const bool begins =
+        is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
+    if (close == nowhere || !begins || !is(close + 1, "=") || !is(close + 3, "[")) return;
+    if (tokens_[close + 2].text != tokens_[at].text || partner_[close + 3] == nowhere) return;
+    const std::size_t end = partner_[close + 3] + 1;
+    if (!is(end, ";")) return;
+    insert(tokens_[close + 2].offset, "::lab::emulator::after_lockstep(");
+    insert(tokens_[end].offset, ")");
+  }
+
+  // Whether the function with this body uses volatile for a protocol between blocks.
+  [[nodiscard]] bool orders_blocks(std::size_t body) const {
+    for (std::size_t at = body; at < partner_[body]; ++at) {
+      if (tokens_[at].text.starts_with("__threadfence") || tokens_[at].text.starts_with("atomic"))
+        return true;
+    }
+    return false;
+  }
+
+  void synchronise_volatile_stores() {
+    for (const auto& [key, used] : volatile_uses_) {
+      if (!used.reads || orders_blocks(key.first)) continue;
+      for (const auto& [value, end] : used.stores) {
+        insert(tokens_[value].offset, "::lab::emulator::after_lockstep(");
+        insert(tokens_[end].offset, "), ::lab::emulator::lockstep()");
+      }
+    }
   }
 
   void marker(std::size_t at) {
@@ -263,6 +317,9 @@ class rewriter {
     std::size_t end = first;
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{"); ++end) {
       if (is(end, "extern")) external = end;
+    }
+    for (std::size_t position = at; position < end; ++position) {
+      if (is(position, "[") && is_identifier(position - 1)) shared_names_.insert(tokens_[position - 1].text);
     }
     for (std::size_t position = first; position < end; ++position) {
       if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
@@ -318,7 +375,7 @@ class rewriter {
     return at;
   }
 
-  // asm("mov.u32 %0, %%laneid;" : "=r"(x)) is x = ..; other PTX is refused.
+  // asm("mov.u32 %0, %%laneid;" : "=r"(x)) is what inline_ptx.hpp makes of it.
   void inline_ptx(std::size_t at) {
     std::size_t open = at + 1;
     while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__inline__")) ++open;
@@ -326,48 +383,65 @@ class rewriter {
     const std::size_t close = partner_[open];
     std::string ptx;
     std::size_t position = open + 1;
-    for (; position < close && tokens_[position].kind == token_kind::literal; ++position) {
-      const std::string_view literal = tokens_[position].text;
-      if (literal.size() >= 2) ptx += literal.substr(1, literal.size() - 2);
+    for (; position < close && tokens_[position].kind == token_kind::literal; ++position)
+      ptx += contents_of(tokens_[position].text);
+    if (ptx.find_first_not_of(" \t\n") == std::string::npos)
+      return replace_range(at, close, "((void)0)");  // a fence for the compiler alone
+    std::vector<ptx_operand> operands;
+    if (operands_of_asm(position, close, operands)) {
+      const translated_ptx found = translate_inline_ptx(ptx, operands);
+      if (!found.text.empty()) return replace_range(at, close, found.text);
+      ptx = found.unknown.empty() ? ptx : found.unknown;
     }
-    if (ptx.empty()) return replace_range(at, close, "((void)0)");  // a fence for the compiler alone
-    const std::string name = register_read(ptx);
-    const auto* const known = std::find_if(special_registers.begin(), special_registers.end(),
-                                           [&](const special_register& one) { return one.name == name; });
-    const bool one_output = is(position, ":") && position + 2 < close && is(position + 2, "(") &&
-                            partner_[position + 2] != nowhere;
-    if (known != special_registers.end() && one_output) {
-      const std::size_t argument = position + 2;
-      std::string target(
-          source_.substr(tokens_[argument].offset, end_of(partner_[argument]) - tokens_[argument].offset));
-      std::replace(target.begin(), target.end(), '\n', ' ');  // replace_range() keeps the lines
-      return replace_range(at, close, fmt::format("({} = {})", target, known->value));
-    }
-    refuse(at, fmt::format("inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it behind "
-                           "#ifndef LAB_EMULATED",
-                           ptx.substr(0, 60)));
+    const std::string_view begin = std::string_view(ptx).substr(0, ptx.find_first_of(". \t\n;"));
+    const bool is_matrix = begin == "mma" || begin == "wmma" || begin == "ldmatrix" || begin == "stmatrix" ||
+                           begin == "wgmma" || begin == "tcgen05";
+    refuse(at, is_matrix
+                   ? fmt::format("{} (\"{}\")", tensor_cores, ptx.substr(0, 60))
+                   : fmt::format("this inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it "
+                                 "behind #ifndef LAB_EMULATED",
+                                 ptx.substr(0, 60)));
     replace_range(at, close, "((void)0)");
   }
 
-  // "mov.u32 %0, %%laneid;" is "laneid"; empty for anything else.
-  static std::string register_read(const std::string& ptx) {
-    const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  // What a string literal stands for, as far as PTX needs it.
+  static std::string contents_of(std::string_view literal) {
     std::string text;
-    for (std::size_t position = 0; position < ptx.size(); ++position) {
-      if (ptx.compare(position, 2, "\\n") == 0 || ptx.compare(position, 2, "\\t") == 0) {
+    if (literal.size() < 2 || literal.front() != '"') return std::string(literal);
+    literal = literal.substr(1, literal.size() - 2);
+    for (std::size_t at = 0; at < literal.size(); ++at) {
+      if (literal[at] != '\\' || at + 1 == literal.size()) {
+        text += literal[at];
+        continue;
+      }
+      ++at;
+      text += literal[at] == 'n' ? '\n' : literal[at] == 't' ? '\t' : literal[at];
+    }
+    return text;
+  }
+
+  // `: "=r"(a), "+l"(b) : "f"(c) : "memory"` from `position` on.
+  bool operands_of_asm(std::size_t position, std::size_t close, std::vector<ptx_operand>& operands) const {
+    int colons = 0;
+    while (position < close) {
+      if (is(position, ":") || is(position, "::")) {
+        colons += is(position, "::") ? 2 : 1;
         ++position;
-      } else if (!is_space(ptx[position])) {
-        text += ptx[position];
+      } else if (colons >= 3 || is(position, ",")) {
+        ++position;  // what is clobbered
+      } else if (tokens_[position].kind == token_kind::literal && is(position + 1, "(") &&
+                 partner_[position + 1] != nowhere) {
+        const std::size_t last = partner_[position + 1];
+        std::string expression(
+            source_.substr(tokens_[position + 1].offset, end_of(last) - tokens_[position + 1].offset));
+        std::replace(expression.begin(), expression.end(), '\n', ' ');  // replace_range() keeps the lines
+        operands.push_back({contents_of(tokens_[position].text), expression});
+        position = last + 1;
+      } else {
+        return false;
       }
     }
-    for (const std::string_view move : {"mov.u32%0,%", "mov.u64%0,%", "mov.s32%0,%", "mov.b32%0,%"}) {
-      if (!text.starts_with(move)) continue;
-      std::string name = text.substr(move.size());
-      if (name.starts_with('%')) name.erase(0, 1);
-      if (name.ends_with(';')) name.pop_back();
-      return name;
-    }
-    return "";
+    return true;
   }
 
   // cudaLaunchKernel((void*)kernel, ...) and node.func = (void*)kernel take the kernel as it is: its type
@@ -566,7 +640,16 @@ class rewriter {
   std::vector<std::size_t> partner_;
   std::vector<bool> in_block_, in_device_code_, in_device_only_;
   std::vector<edit> edits_;
-  std::set<std::string_view> volatiles_;  // names that the device's code has declared so
+  std::vector<std::size_t> function_;        // of the device's code: the brace that opens the function's body
+  std::set<std::string_view> volatiles_;     // names that the device's code has declared so
+  std::set<std::string_view> shared_names_;  // of arrays
+  // How a function uses one of them: whether it reads the array, and the values of its stores, each with the
+  // semicolon behind it.
+  struct volatile_use {
+    bool reads = false;
+    std::vector<std::pair<std::size_t, std::size_t>> stores;
+  };
+  std::map<std::pair<std::size_t, std::string_view>, volatile_use> volatile_uses_;
   std::set<std::pair<std::pair<unsigned, int>, std::string>> refused_;
   rewritten_source result_;
 };

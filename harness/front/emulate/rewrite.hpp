@@ -6,7 +6,8 @@
 //   __shared__ T name[n];                             thread_local: a block runs on one OS thread
 //   extern __shared__ T name[];                       the block's dynamic shared memory
 //   v[i] += v[j]; with `volatile T* v`               the same, and the warp's lanes wait for one another
-//   behind it
+//                                                     before and behind the store
+//   shared[p[i]] = shared[i];                         the same, and the lanes wait before the store
 //   __global__, __device__, ...                       nothing
 //
 // common/emulator/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that a

@@ -55,10 +55,13 @@ emulation_toolchain find_toolchain(bool observe) {
                    : LAB_SOURCE_ROOT;
   found.headers = found.root + "/common/emulator/include";
   require(found.headers);
-  const char* const chosen = std::getenv("CXX");
-  found.compiler = chosen != nullptr && *chosen != '\0' && std::string(chosen).find(' ') == std::string::npos
-                       ? chosen
-                       : LAB_CXX;
+  found.compiler = LAB_CXX;
+  // A makefile that is called with CXX=lab-nvcc hands that on.
+  if (const char* const chosen = std::getenv("CXX"); chosen != nullptr && *chosen != '\0') {
+    const std::string name = files::path(chosen).filename();
+    const bool is_command = std::string(chosen).find(' ') == std::string::npos;
+    if (is_command && name != "lab-nvcc" && name != "lab" && name != "nvcc") found.compiler = chosen;
+  }
   if (found.compiler.find('/') == std::string::npos || !files::exists(found.compiler, error)) {
     const std::string name = files::path(found.compiler).filename();
     std::string elsewhere = find_program(name, {});
@@ -74,6 +77,9 @@ emulation_toolchain find_toolchain(bool observe) {
   add(found.libraries, "common/emulator", "liblab_emulator.a");
   for (const std::string& library : words_of(LAB_EMULATOR_LIBRARIES)) found.libraries.push_back(library);
   add(found.observing, "common/emulator", "liblab_emulated_program.a");
+  found.last_resort = library_file(prefix, "common/emulator", "liblab_headless_window.a");
+  require(found.last_resort);
+  found.last_headers = found.root + "/common/emulator/headless";
   const std::string backtrace = LAB_BACKTRACE_LIBRARY;
   if (!observe) {
     if (!backtrace.empty()) found.libraries.push_back(backtrace);
@@ -92,7 +98,7 @@ emulation_toolchain find_toolchain(bool observe) {
 
 std::vector<std::string> toolchain_targets() {
   if (!LAB_WITH_EMULATOR) return {};
-  std::vector<std::string> targets{"lab_emulated_program", "lab_emulator"};
+  std::vector<std::string> targets{"lab_emulated_program", "lab_emulator", "lab_headless_window"};
   if (LAB_WITH_OBSERVED) targets.insert(targets.end(), {"lab_observed_program", "lab_observed"});
   return targets;
 }

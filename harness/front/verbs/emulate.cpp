@@ -71,11 +71,18 @@ kernel_report read_report(const std::string& path) {
   report.is_there = true;
   report.failed = json.value("failed", false);
   for (const std::string& said : json.value("diagnostics", std::vector<std::string>())) {
+    if (said.rfind("warning: ", 0) == 0) {
+      report.notes.push_back(said);
+      continue;
+    }
     const bool refused = said.find("launch refused") != std::string::npos;
     report.failed = report.failed || refused;
     report.faults.push_back(said);
   }
-  if (!report.failed) std::swap(report.faults, report.notes);  // calls that answered with an error
+  if (!report.failed) {  // calls that answered with an error
+    report.notes.insert(report.notes.end(), report.faults.begin(), report.faults.end());
+    report.faults.clear();
+  }
   for (const std::string& warning : json.value("warnings", std::vector<std::string>()))
     report.notes.push_back("warning: " + warning);
   if (const auto kernels = json.find("kernels"); kernels != json.end())

@@ -262,6 +262,72 @@ class BlockStore {
   }
 };
 
+// Items that lie blocked, thread by thread, and striped, one of each thread in turn.
+template <class T, int SizeX, int Items, bool = false, int SizeY = 1, int SizeZ = 1, int = 0>
+class BlockExchange {
+  static constexpr int threads = SizeX * SizeY * SizeZ;
+
+ public:
+  using TempStorage = shared_values<T, threads * Items>;
+  explicit BlockExchange(TempStorage& storage) : values_(storage.values()) {}
+
+  template <class Out>
+  void BlockedToStriped(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
+    exchange(in, out, blocked, striped, where);
+  }
+  template <class Out>
+  void StripedToBlocked(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
+    exchange(in, out, striped, blocked, where);
+  }
+  void BlockedToStriped(T (&items)[Items], place where = place::here()) {
+    exchange(items, items, blocked, striped, where);
+  }
+  void StripedToBlocked(T (&items)[Items], place where = place::here()) {
+    exchange(items, items, striped, blocked, where);
+  }
+  // Item i goes to position ranks[i].
+  template <class Out, class Rank>
+  void ScatterToBlocked(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
+                        place where = place::here()) {
+    exchange(
+        in, out, [&](int i) { return static_cast<int>(ranks[i]); }, blocked, where);
+  }
+  template <class Out, class Rank>
+  void ScatterToStriped(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
+                        place where = place::here()) {
+    exchange(
+        in, out, [&](int i) { return static_cast<int>(ranks[i]); }, striped, where);
+  }
+
+ private:
+  static int blocked(int i) { return static_cast<int>(thread_of_block()) * Items + i; }
+  static int striped(int i) { return static_cast<int>(thread_of_block()) + i * threads; }
+  template <class Out, class Put, class Take>
+  void exchange(const T (&in)[Items], Out (&out)[Items], Put put, Take take, place where) {
+    for (int i = 0; i < Items; ++i) values_[put(i)] = in[i];
+    lab::emulator::wait_at_barrier(false, where);
+    for (int i = 0; i < Items; ++i) out[i] = values_[take(i)];
+  }
+  T* values_;
+};
+
+template <class T, class Out, int Items>
+void StoreDirectBlocked(int thread, Out to, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) to[thread * Items + i] = items[i];
+}
+template <int Threads, class T, class Out, int Items>
+void StoreDirectStriped(int thread, Out to, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) to[thread + i * Threads] = items[i];
+}
+template <class T, class In, int Items>
+void LoadDirectBlocked(int thread, In from, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) items[i] = from[thread * Items + i];
+}
+template <int Threads, class T, class In, int Items>
+void LoadDirectStriped(int thread, In from, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) items[i] = from[thread + i * Threads];
+}
+
 template <class Key, int SizeX, int Items, class Value = NullType, int = 4, bool = true,
           BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0, int SizeY = 1, int SizeZ = 1>
 class BlockRadixSort {

@@ -321,6 +321,10 @@ class basic_vector {
     for (size_type i = 0; same && i < size_; ++i) same = data_[i] == other.raw()[i];
     return same;
   }
+  bool operator==(const std::vector<T>& other) const {
+    const lab::emulator::device_access access;
+    return size_ == other.size() && std::equal(other.begin(), other.end(), data_);
+  }
 
  private:
   static T* allocate(size_type count) {

@@ -1,0 +1,4 @@
+// See gl.h.
+#pragma once
+
+#include <GL/gl.h>

@@ -1,0 +1,4 @@
+// Part of cuda_runtime.h here.
+#pragma once
+
+#include <cuda_runtime.h>

@@ -1,0 +1,731 @@
+#include "harness/front/emulate/inline_ptx.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace lab::front {
+namespace {
+
+constexpr std::string_view library = "::lab::emulator::ptx::";
+
+struct unknown_instruction {};
+
+// Special registers, and the same in C++.
+std::string special_register(std::string_view name) {
+  static const std::map<std::string_view, std::string_view> known{
+      {"laneid", "::lab::emulator::lane()"},
+      {"warpid", "(::lab::emulator::current_thread.number / 32u)"},
+      {"nwarpid", "64u"},
+      {"smid", "(blockIdx.x % 4u)"},
+      {"nsmid", "4u"},
+      {"gridid", "0ull"},
+      {"lanemask_eq", "(1u << ::lab::emulator::lane())"},
+      {"lanemask_lt", "((1u << ::lab::emulator::lane()) - 1u)"},
+      {"lanemask_le", "((2u << ::lab::emulator::lane()) - 1u)"},
+      {"lanemask_gt", "~((2u << ::lab::emulator::lane()) - 1u)"},
+      {"lanemask_ge", "~((1u << ::lab::emulator::lane()) - 1u)"},
+      {"clock", "static_cast<unsigned>(::lab::emulator::ticks())"},
+      {"clock64", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
+      {"globaltimer", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
+      {"globaltimer_lo", "static_cast<unsigned>(::lab::emulator::ticks())"},
+      {"dynamic_smem_size", "0u"},
+  };
+  if (const auto found = known.find(name); found != known.end()) return std::string(found->second);
+  for (const auto& [ptx, cpp] : {std::pair{"tid.", "threadIdx."}, std::pair{"ntid.", "blockDim."},
+                                 std::pair{"ctaid.", "blockIdx."}, std::pair{"nctaid.", "gridDim."}}) {
+    const std::string_view beginning = ptx;
+    if (name.starts_with(beginning) && name.size() == beginning.size() + 1 &&
+        std::string_view("xyz").find(name.back()) != std::string_view::npos)
+      return fmt::format("{}{}", cpp, name.back());
+  }
+  throw unknown_instruction{};
+}
+
+std::string type_of(std::string_view modifier) {
+  static const std::map<std::string_view, std::string_view> known{
+      {"u8", "unsigned char"}, {"s8", "signed char"},
+      {"b8", "unsigned char"}, {"u16", "unsigned short"},
+      {"s16", "short"},        {"b16", "unsigned short"},
+      {"u32", "unsigned"},     {"s32", "int"},
+      {"b32", "unsigned"},     {"u64", "unsigned long long"},
+      {"s64", "long long"},    {"b64", "unsigned long long"},
+      {"f32", "float"},        {"f64", "double"},
+      {"pred", "bool"}};
+  const auto found = known.find(modifier);
+  return found == known.end() ? "" : std::string(found->second);
+}
+
+bool is_whole(const std::string& type) {
+  return type != "float" && type != "double" && type != "bool";
+}
+std::string unsigned_of(const std::string& type) {
+  return fmt::format("std::make_unsigned_t<{}>", type);
+}
+
+struct instruction {
+  std::string guard;
+  bool guard_negated = false;
+  std::string opcode;
+  std::vector<std::string> modifiers;
+  std::vector<std::string> operands;
+
+  [[nodiscard]] bool has(std::string_view modifier) const {
+    return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+  }
+};
+
+std::string bare(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  return std::string(text);
+}
+
+// At the commas that are in no bracket.
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  int depth = 0;
+  std::string part;
+  for (const char c : text) {
+    depth += c == '{' || c == '[' || c == '(' ? 1 : c == '}' || c == ']' || c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parts.push_back(bare(part));
+      part.clear();
+    } else {
+      part += c;
+    }
+  }
+  if (!bare(part).empty() || !parts.empty()) parts.push_back(bare(part));
+  return parts;
+}
+
+std::string without_comments(const std::string& ptx) {
+  std::string text;
+  for (std::size_t at = 0; at < ptx.size(); ++at) {
+    if (ptx.compare(at, 2, "//") == 0) {
+      at = std::min(ptx.find('\n', at), ptx.size());
+      text += ' ';
+    } else if (ptx.compare(at, 2, "/*") == 0) {
+      const std::size_t end = ptx.find("*/", at + 2);
+      at = end == std::string::npos ? ptx.size() : end + 1;
+      text += ' ';
+    } else {
+      text += ptx[at];
+    }
+  }
+  return text;
+}
+
+class translation {
+ public:
+  explicit translation(const std::vector<ptx_operand>& operands) : count_(operands.size()) {}
+
+  // The statements of a text between semicolons; braces open scopes of registers.
+  std::string statements(const std::string& ptx) {
+    std::string text;
+    std::string rest = without_comments(ptx);
+    std::string one;
+    int depth = 0;
+    const auto flush = [&] {
+      current_ = bare(one);
+      one.clear();
+      if (!current_.empty()) text += statement(current_);
+    };
+    for (const char c : rest) {
+      // A brace where a statement begins is a scope; within one it is a vector.
+      if (c == '{' && bare(one).empty()) {
+        ++depth;
+        text += "{ ";
+      } else if (c == '}' && bare(one).empty() && depth > 0) {
+        --depth;
+        text += "} ";
+      } else if (c == ';') {
+        flush();
+      } else {
+        one += c;
+      }
+    }
+    flush();
+    if (depth != 0) throw unknown_instruction{};
+    return text;
+  }
+
+  [[nodiscard]] const std::string& current() const { return current_; }
+
+ private:
+  std::string statement(const std::string& text) {
+    if (text.starts_with(".reg")) return declaration(text);
+    return guarded(parsed(text));
+  }
+
+  // .reg .b32 a, b<3>;
+  std::string declaration(const std::string& text) {
+    const std::size_t dot = text.find('.', 4), end = text.find_first_of(" \t\n", dot);
+    if (dot == std::string::npos || end == std::string::npos) throw unknown_instruction{};
+    const std::string type = type_of(text.substr(dot + 1, end - dot - 1));
+    if (type.empty()) throw unknown_instruction{};
+    const std::string storage = is_whole(type) ? unsigned_of(type) : type;
+    std::string result;
+    for (const std::string& name : split(text.substr(end))) {
+      const std::size_t angle = name.find('<');
+      int copies = 1;
+      if (angle != std::string::npos) {
+        copies = std::atoi(name.c_str() + angle + 1);
+        if (copies < 1 || copies > 1000) throw unknown_instruction{};
+      }
+      for (int copy = 0; copy < copies; ++copy) {
+        const std::string full =
+            angle == std::string::npos ? name : name.substr(0, angle) + std::to_string(copy);
+        result += fmt::format("{} {}{{}}; ", storage, local(full));
+        locals_[full] = local(full);
+      }
+    }
+    return result;
+  }
+
+  static std::string local(std::string_view name) {
+    std::string text = "lab_register_";
+    for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+    return text;
+  }
+
+  static instruction parsed(std::string text) {
+    instruction one;
+    if (text.starts_with('@')) {
+      const std::size_t end = text.find_first_of(" \t\n");
+      if (end == std::string::npos) throw unknown_instruction{};
+      one.guard = text.substr(1, end - 1);
+      if (one.guard.starts_with('!')) {
+        one.guard_negated = true;
+        one.guard.erase(0, 1);
+      }
+      text = bare(text.substr(end));
+    }
+    const std::size_t end = std::min(text.find_first_of(" \t\n"), text.size());
+    std::string word = text.substr(0, end);
+    // L2::128B is no two modifiers.
+    for (std::size_t dot = 0; dot != std::string::npos;) {
+      const std::size_t next = word.find('.', dot + 1);
+      const std::string part =
+          word.substr(dot == 0 ? 0 : dot + 1,
+                      (next == std::string::npos ? word.size() : next) - (dot == 0 ? 0 : dot + 1));
+      if (dot == 0) {
+        one.opcode = part;
+      } else {
+        one.modifiers.push_back(part);
+      }
+      dot = next;
+    }
+    one.operands = split(bare(text.substr(end)));
+    return one;
+  }
+
+  std::string guarded(const instruction& one) {
+    const std::string body = effect(one);
+    if (one.guard.empty()) return body;
+    return fmt::format("if ({}{}) {{ {}}} ", one.guard_negated ? "!" : "", value(one.guard, "bool"), body);
+  }
+
+  // ---- operands
+
+  [[nodiscard]] std::string name_of(const std::string& operand) const {
+    if (const auto found = locals_.find(operand); found != locals_.end()) return found->second;
+    if (operand.size() > 1 && operand[0] == '%' &&
+        operand.find_first_not_of("0123456789", 1) == std::string::npos) {
+      const auto number = static_cast<std::size_t>(std::atoi(operand.c_str() + 1));
+      if (operand.size() < 4 && number < count_) return fmt::format("lab_operand_{}", number);
+    }
+    throw unknown_instruction{};
+  }
+
+  [[nodiscard]] std::string raw(std::string operand) const {
+    if (operand.empty()) throw unknown_instruction{};
+    const bool is_number = std::isdigit(static_cast<unsigned char>(operand[0])) != 0 || operand[0] == '-';
+    if (is_number) return number(std::move(operand));
+    if (operand.starts_with("%%")) operand.erase(0, 1);
+    if (operand[0] == '%' && operand.size() > 1 &&
+        std::isalpha(static_cast<unsigned char>(operand[1])) != 0 && locals_.count(operand) == 0)
+      return special_register(std::string_view(operand).substr(1));
+    return name_of(operand);
+  }
+  static std::string number(std::string text) {
+    const bool is_hexadecimal_float = text.starts_with("0f") || text.starts_with("0F");
+    const bool is_hexadecimal_double = text.starts_with("0d") || text.starts_with("0D");
+    const auto digits_from = [&](std::size_t begin, std::string_view allowed) {
+      return text.size() > begin && text.find_first_not_of(allowed, begin) == std::string::npos;
+    };
+    constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
+    if (is_hexadecimal_float && text.size() == 10 && digits_from(2, hexadecimal))
+      return fmt::format("__builtin_bit_cast(float, 0x{}u)", text.substr(2));
+    if (is_hexadecimal_double && text.size() == 18 && digits_from(2, hexadecimal))
+      return fmt::format("__builtin_bit_cast(double, 0x{}ull)", text.substr(2));
+    if (text.ends_with('U')) text.pop_back();
+    const std::size_t begin = text.starts_with('-') ? 1 : 0;
+    const bool is_hexadecimal = text.compare(begin, 2, "0x") == 0 || text.compare(begin, 2, "0X") == 0;
+    if (is_hexadecimal ? digits_from(begin + 2, hexadecimal) : digits_from(begin, "0123456789"))
+      return text + "ll";
+    if (digits_from(begin, "0123456789.e+-")) return text;  // a double
+    throw unknown_instruction{};
+  }
+  [[nodiscard]] std::string value(const std::string& operand, const std::string& type) const {
+    if (operand.starts_with('!')) return "!" + value(operand.substr(1), type);
+    return fmt::format("{}as<{}>({})", library, type, raw(operand));
+  }
+  [[nodiscard]] std::string put(const std::string& operand, const std::string& text) const {
+    if (operand == "_") return fmt::format("static_cast<void>({}); ", text);
+    return fmt::format("{}put({}, {}); ", library, name_of(operand), text);
+  }
+  // [%1+8] as a pointer to `type`.
+  [[nodiscard]] std::string memory(const std::string& operand, const instruction& one,
+                                   const std::string& type) const {
+    if (operand.size() < 3 || operand.front() != '[' || operand.back() != ']') throw unknown_instruction{};
+    std::string base = bare(std::string_view(operand).substr(1, operand.size() - 2)), offset;
+    if (const std::size_t sign = base.find_first_of("+-", 1); sign != std::string::npos) {
+      offset = fmt::format(" + {}", number(bare(base.substr(base[sign] == '+' ? sign + 1 : sign))));
+      base = bare(base.substr(0, sign));
+    }
+    if (one.has("param") || one.has("const") || one.has("local")) throw unknown_instruction{};
+    const bool is_shared =
+        std::any_of(one.modifiers.begin(), one.modifiers.end(),
+                    [](const std::string& word) { return word == "shared" || word == "shared::cta"; });
+    const std::string address = value(base, "unsigned long long");
+    return fmt::format("reinterpret_cast<{}*>({}{})", type,
+                       is_shared ? fmt::format("{}of_shared({})", library, address) : address, offset);
+  }
+  static std::vector<std::string> parts_of(const std::string& vector) {
+    if (vector.size() < 2 || vector.front() != '{' || vector.back() != '}') throw unknown_instruction{};
+    return split(std::string_view(vector).substr(1, vector.size() - 2));
+  }
+
+  // ---- instructions
+
+  // The last type among the modifiers.
+  static std::string type(const instruction& one) {
+    for (auto word = one.modifiers.rbegin(); word != one.modifiers.rend(); ++word) {
+      if (const std::string found = type_of(*word); !found.empty()) return found;
+    }
+    throw unknown_instruction{};
+  }
+  static void require(bool condition) {
+    if (!condition) throw unknown_instruction{};
+  }
+
+  std::string effect(const instruction& one) {
+    const std::size_t count = one.operands.size();
+    static const std::array<std::string_view, 10> nothing{
+        "prefetch", "prefetchu", "discard",        "applypriority", "nanosleep",
+        "pmevent",  "brkpt",     "griddepcontrol", "setmaxnreg",    "createpolicy"};
+    if (std::find(nothing.begin(), nothing.end(), one.opcode) != nothing.end() &&
+        one.opcode != "createpolicy")
+      return "";
+    if (one.opcode == "membar" || one.opcode == "fence") return "::__threadfence(); ";
+    if (one.opcode == "trap") return "::__trap(); ";
+    if (one.opcode == "bar" || one.opcode == "barrier") return barrier(one);
+    if (one.opcode == "cp") return asynchronous_copy(one);
+    if (one.opcode == "ld" || one.opcode == "ldu") return load(one);
+    if (one.opcode == "st") return store(one);
+    if (one.opcode == "atom" || one.opcode == "red") return atomic(one);
+    require(count > 0);
+    if (one.opcode == "mov") return move(one);
+    if (one.opcode == "cvt") return convert(one);
+    if (one.opcode == "cvta") return change_space(one);
+    if (one.opcode == "setp") return compare(one);
+    if (one.opcode == "shfl") return shuffle(one);
+    if (one.opcode == "vote") return vote(one);
+    if (one.opcode == "activemask") return put(one.operands[0], "::__activemask()");
+    return put(one.operands[0], arithmetic(one));
+  }
+
+  [[nodiscard]] std::string arithmetic(const instruction& one) const {
+    const std::string t = type(one);
+    const auto given = [&](std::size_t number, const std::string& as) {
+      require(number < one.operands.size());
+      return value(one.operands[number], as);
+    };
+    const auto call = [&](std::string_view function, std::size_t arguments, std::string_view from = library) {
+      std::string text = fmt::format("{}{}(", from, function);
+      for (std::size_t number = 1; number <= arguments; ++number)
+        text += (number == 1 ? "" : ", ") + given(number, t);
+      return text + ")";
+    };
+    const bool whole = is_whole(t);
+    const std::string& name = one.opcode;
+    const bool has_carry = one.has("cc") || name == "addc" || name == "subc" || name == "madc";
+    if (has_carry) return with_carry(one);
+    const auto unsaturated = [&]() -> std::string {
+      if (name == "add") return call("add", 2);
+      if (name == "sub") return call("subtract", 2);
+      if (name == "mul" || name == "mad" || name == "mul24" || name == "mad24" || name == "fma")
+        return product(one);
+      if (name == "div") return call("divide", 2);
+      if (name == "rem") return call("remainder", 2);
+      if (name == "min") return call("min", 2, "::");
+      if (name == "max") return call("max", 2, "::");
+      if (name == "neg") return fmt::format("{}subtract<{}>(0, {})", library, t, given(1, t));
+      if (name == "abs")
+        return fmt::format("static_cast<{}>(std::{}({}))", t, whole ? "abs" : "fabs", given(1, t));
+      if (name == "rcp") return fmt::format("{}(1) / {}", t, given(1, t));
+      if (name == "sqrt") return call("sqrt", 1, "std::");
+      if (name == "rsqrt") return fmt::format("{}(1) / std::sqrt({})", t, given(1, t));
+      if (name == "sin" || name == "cos" || name == "tanh") return call(name, 1, "std::");
+      if (name == "ex2") return call("exp2", 1, "std::");
+      if (name == "lg2") return call("log2", 1, "std::");
+      if (name == "copysign") return fmt::format("std::copysign({}, {})", given(2, t), given(1, t));
+      return "";
+    };
+    if (const std::string text = unsaturated(); !text.empty()) {
+      if (!one.has("sat")) return text;
+      require(!whole);
+      return fmt::format("{}saturated<{}>({})", library, t, text);
+    }
+    const auto truth = [&](const char* operation) {
+      return fmt::format("static_cast<{}>({} {} {})", t, given(1, t), operation, given(2, t));
+    };
+    if (name == "and") return truth("&");
+    if (name == "or") return truth("|");
+    if (name == "xor") return truth("^");
+    if (name == "not")
+      return t == "bool" ? "!" + given(1, t) : fmt::format("static_cast<{}>(~{})", t, given(1, t));
+    if (name == "cnot") return fmt::format("static_cast<{}>({} == 0)", t, given(1, t));
+    if (name == "shl")
+      return fmt::format("{}shift_left<{}>({}, {})", library, t, given(1, t), given(2, "unsigned"));
+    if (name == "shr")
+      return fmt::format("{}shift_right<{}>({}, {})", library, t, given(1, t), given(2, "unsigned"));
+    if (name == "popc") return call("ones", 1);
+    if (name == "clz") return call("leading_zeros", 1);
+    if (name == "brev") return call("reversed", 1);
+    if (name == "bfind") {
+      require(!one.has("shiftamt"));
+      return call("highest_bit", 1);
+    }
+    if (name == "bfe")
+      return fmt::format("{}extract<{}>({}, {}, {})", library, t, given(1, t), given(2, "unsigned"),
+                         given(3, "unsigned"));
+    if (name == "bfi")
+      return fmt::format("{}inserted<{}>({}, {}, {}, {})", library, t, given(1, t), given(2, t),
+                         given(3, "unsigned"), given(4, "unsigned"));
+    if (name == "lop3") {
+      require(one.modifiers.size() == 1);
+      return call("any_of_three", 4);
+    }
+    if (name == "prmt") {
+      require(one.modifiers.size() == 1);
+      return call("__byte_perm", 3, "::");
+    }
+    if (name == "shf") {
+      const std::string way = one.has("l") ? "l" : "r";
+      return call(one.has("clamp") ? "__funnelshift_" + way + "c" : "__funnelshift_" + way, 3, "::");
+    }
+    if (name == "selp") return fmt::format("({} ? {} : {})", given(3, "bool"), given(1, t), given(2, t));
+    if (name == "sad")
+      return fmt::format("{0}add<{1}>({2}, static_cast<{1}>({3} > {4} ? {3} - {4} : {4} - {3}))", library, t,
+                         given(3, t), given(1, t), given(2, t));
+    if (name == "dp4a") {
+      require(one.modifiers.size() == 2 && one.modifiers[0] == one.modifiers[1]);
+      return fmt::format("::__dp4a({}, {}, {})", given(1, t), given(2, t), given(3, t));
+    }
+    if (name == "vabsdiff4") {
+      require(one.modifiers == std::vector<std::string>{"u32", "u32", "u32", "add"});
+      return call("differences_of_bytes", 3);
+    }
+    if (name == "redux") {
+      const std::string operation =
+          one.modifiers.size() == 3 && one.modifiers[0] == "sync" ? one.modifiers[1] : "";
+      require(!operation.empty() && one.operands.size() == 3);
+      return fmt::format("::__reduce_{}_sync({}, {})", operation, given(2, "unsigned"), given(1, t));
+    }
+    throw unknown_instruction{};
+  }
+
+  // mul, mad and fma; of whole numbers the lower half, the upper half or both.
+  [[nodiscard]] std::string product(const instruction& one) const {
+    const std::string t = type(one);
+    const bool adds = one.opcode == "mad" || one.opcode == "fma" || one.opcode == "mad24";
+    require(one.operands.size() == (adds ? 4u : 3u));
+    const std::string a = value(one.operands[1], t), b = value(one.operands[2], t);
+    if (!is_whole(t)) {
+      if (adds) return fmt::format("std::fma({}, {}, {})", a, b, value(one.operands[3], t));
+      return fmt::format("{}multiply({}, {})", library, a, b);
+    }
+    if (one.opcode.ends_with("24")) require(one.has("lo"));
+    const std::string_view kind = one.has("hi")     ? "multiply_high"
+                                  : one.has("wide") ? "multiply_wide"
+                                                    : "multiply";
+    require(one.has("hi") || one.has("wide") || one.has("lo"));
+    const std::string whole = fmt::format("{}{}<{}>({}, {})", library, kind, t, a, b);
+    if (!adds) return whole;
+    const std::string sum = one.has("wide") ? fmt::format("{}doubled<{}>", library, t) : t;
+    return fmt::format("{}add<{}>({}, {})", library, sum, whole, value(one.operands[3], sum));
+  }
+
+  [[nodiscard]] std::string with_carry(const instruction& one) const {
+    const std::string t = type(one);
+    require(is_whole(t));
+    const bool writes = one.has("cc");
+    if (one.opcode == "mad" || one.opcode == "madc") {
+      require(one.operands.size() == 4 && (one.has("lo") || one.has("hi")));
+      return fmt::format("{0}add_with_carry<{1}>({0}{2}<{1}>({3}, {4}), {5}, {6}, {7})", library, t,
+                         one.has("hi") ? "multiply_high" : "multiply", value(one.operands[1], t),
+                         value(one.operands[2], t), value(one.operands[3], t), one.opcode == "madc", writes);
+    }
+    const bool reads = one.opcode == "addc" || one.opcode == "subc";
+    require((reads || one.opcode == "add" || one.opcode == "sub") && one.operands.size() == 3);
+    return fmt::format("{}{}<{}>({}, {}, {}, {})", library,
+                       one.opcode.starts_with("add") ? "add_with_carry" : "subtract_with_borrow", t,
+                       value(one.operands[1], t), value(one.operands[2], t), reads, writes);
+  }
+
+  std::string move(const instruction& one) {
+    require(one.operands.size() == 2);
+    const std::string t = type(one);
+    const std::string &to = one.operands[0], &from = one.operands[1];
+    require(!to.empty() && !from.empty());
+    const bool packs = from.front() == '{', unpacks = to.front() == '{';
+    if (!packs && !unpacks) return put(to, value(from, t));
+    require(packs != unpacks && (t == "unsigned" || t == "unsigned long long"));
+    const std::vector<std::string> parts = parts_of(packs ? from : to);
+    require(parts.size() == 2 || parts.size() == 4);
+    const std::size_t bits = (t == "unsigned" ? 32 : 64) / parts.size();
+    const std::string part = bits == 8 ? "unsigned char" : bits == 16 ? "unsigned short" : "unsigned";
+    std::string text;
+    for (std::size_t number = 0; number < parts.size(); ++number) {
+      if (packs) {
+        text += fmt::format("{}static_cast<{}>({}) << {}", number == 0 ? "" : " | ", t,
+                            value(parts[number], part), number * bits);
+      } else {
+        text += put(parts[number], fmt::format("static_cast<{}>(lab_whole >> {})", part, number * bits));
+      }
+    }
+    if (packs) return put(to, fmt::format("({})", text));
+    return fmt::format("{{ const {} lab_whole = {}; {}}} ", t, value(from, t), text);
+  }
+
+  std::string convert(const instruction& one) {
+    require(one.operands.size() == 2 && one.modifiers.size() >= 2);
+    const std::string to = type_of(one.modifiers[one.modifiers.size() - 2]),
+                      from = type_of(one.modifiers.back());
+    require(!to.empty() && !from.empty() && to != "bool" && from != "bool");
+    const std::string source = value(one.operands[1], from);
+    const auto rounding = [&]() -> std::string {
+      if (one.has("rni") || one.has("rn")) return "nearest";
+      if (one.has("rmi") || one.has("rm")) return "down";
+      if (one.has("rpi") || one.has("rp")) return "up";
+      return "to_zero";
+    };
+    const std::string how = "::lab::emulator::rounding::" + rounding();
+    if (!is_whole(from) && is_whole(to))
+      return put(one.operands[0], fmt::format("::lab::emulator::to_whole<{}, {}>({})", to, how, source));
+    if (is_whole(from) && is_whole(to)) {
+      require(!one.has("sat"));
+      return put(one.operands[0], fmt::format("static_cast<{}>({})", to, source));
+    }
+    const bool to_integral = one.has("rni") || one.has("rzi") || one.has("rmi") || one.has("rpi");
+    std::string text;
+    if (to == from) {
+      text = to_integral ? fmt::format("::lab::emulator::rounded_whole<{}>({})", how, source) : source;
+    } else if (to == "double" && (from == "float" || from.find("long") == std::string::npos)) {
+      text = fmt::format("static_cast<double>({})", source);
+    } else {
+      text = fmt::format("::lab::emulator::narrowed<{}, {}>({})", to, how, source);
+    }
+    return put(one.operands[0],
+               one.has("sat") ? fmt::format("{}saturated<{}>({})", library, to, text) : text);
+  }
+
+  // Generic addresses are those of memory; shared ones are small numbers.
+  std::string change_space(const instruction& one) {
+    require(one.operands.size() == 2 && (one.has("u64") || one.has("u32")));
+    const std::string source = value(one.operands[1], "unsigned long long");
+    if (!one.has("shared")) return put(one.operands[0], source);
+    return put(one.operands[0],
+               fmt::format("{}{}({})", library, one.has("to") ? "to_shared" : "of_shared", source));
+  }
+
+  std::string compare(const instruction& one) {
+    static const std::map<std::string_view, std::pair<std::string_view, bool>> known{
+        {"eq", {"==", false}}, {"ne", {"!=", false}}, {"lt", {"<", false}}, {"le", {"<=", false}},
+        {"gt", {">", false}},  {"ge", {">=", false}}, {"lo", {"<", false}}, {"ls", {"<=", false}},
+        {"hi", {">", false}},  {"hs", {">=", false}}};
+    require(one.modifiers.size() == 2 && one.operands.size() == 3);  // without .and and its like
+    const auto found = known.find(one.modifiers[0]);
+    require(found != known.end());
+    const std::string t = type(one);
+    const std::string truth =
+        fmt::format("({} {} {})", value(one.operands[1], t), found->second.first, value(one.operands[2], t));
+    const std::size_t bar = one.operands[0].find('|');
+    if (bar == std::string::npos) return put(one.operands[0], truth);
+    return put(bare(one.operands[0].substr(0, bar)), truth) +
+           put(bare(one.operands[0].substr(bar + 1)), "!" + truth);
+  }
+
+  std::string shuffle(const instruction& one) {
+    static const std::map<std::string_view, std::string_view> known{{"idx", "__shfl_sync"},
+                                                                    {"up", "__shfl_up_sync"},
+                                                                    {"down", "__shfl_down_sync"},
+                                                                    {"bfly", "__shfl_xor_sync"}};
+    require(one.modifiers.size() == 3 && one.modifiers[0] == "sync" && one.operands.size() == 5);
+    const auto found = known.find(one.modifiers[1]);
+    require(found != known.end());
+    const std::string width = fmt::format("{}width_of({})", library, value(one.operands[3], "unsigned"));
+    const std::string distance = value(one.operands[2], "unsigned");
+    const std::string text =
+        fmt::format("::{}({}, {}, {}, {})", found->second, value(one.operands[4], "unsigned"),
+                    value(one.operands[1], "unsigned"), distance, width);
+    const std::size_t bar = one.operands[0].find('|');
+    if (bar == std::string::npos) return put(one.operands[0], text);
+    // The predicate: whether the lane that is asked for lies in the segment.
+    const std::string lane = fmt::format("(::lab::emulator::lane() % static_cast<unsigned>({}))", width);
+    const std::string inside =
+        found->first == "up"     ? fmt::format("({} >= {})", lane, distance)
+        : found->first == "down" ? fmt::format("({} + {} < static_cast<unsigned>({}))", lane, distance, width)
+                                 : "true";
+    return put(bare(one.operands[0].substr(bar + 1)), inside) +
+           put(bare(one.operands[0].substr(0, bar)), text);
+  }
+
+  std::string vote(const instruction& one) {
+    require(one.modifiers.size() == 3 && one.modifiers[0] == "sync" && one.operands.size() == 3);
+    const std::string arguments =
+        fmt::format("({}, {})", value(one.operands[2], "unsigned"), value(one.operands[1], "bool"));
+    if (one.modifiers[1] == "ballot") return put(one.operands[0], "::__ballot_sync" + arguments);
+    if (one.modifiers[1] == "any") return put(one.operands[0], "::__any_sync" + arguments + " != 0");
+    if (one.modifiers[1] == "all") return put(one.operands[0], "::__all_sync" + arguments + " != 0");
+    throw unknown_instruction{};
+  }
+
+  std::string barrier(const instruction& one) {
+    if (one.has("warp")) {
+      require(one.operands.size() == 1);
+      return fmt::format("::__syncwarp({}); ", value(one.operands[0], "unsigned"));
+    }
+    require(one.has("sync") && one.operands.size() == 1 && one.operands[0] == "0");  // no named barriers
+    return "::__syncthreads(); ";
+  }
+
+  // Done at once, which a program that waits as it must cannot tell.
+  std::string asynchronous_copy(const instruction& one) {
+    require(!one.modifiers.empty() && one.modifiers[0] == "async");
+    if (one.has("commit_group") || one.has("wait_group") || one.has("wait_all")) return "";
+    require(one.has("ca") || one.has("cg"));
+    require(one.operands.size() == 3 || one.operands.size() == 4);
+    instruction source = one;
+    source.modifiers = {"global"};
+    const std::string bytes = value(one.operands[2], "unsigned");
+    const std::string taken = one.operands.size() == 4 ? value(one.operands[3], "unsigned") : bytes;
+    return fmt::format(
+        "for (unsigned lab_byte = 0; lab_byte < {}; ++lab_byte) {}[lab_byte] = lab_byte < {} ? {}[lab_byte] "
+        ": 0; ",
+        bytes, memory(one.operands[0], one, "unsigned char"), taken,
+        memory(one.operands[1], source, "unsigned char"));
+  }
+
+  static std::size_t width(const instruction& one) { return one.has("v2") ? 2 : one.has("v4") ? 4 : 1; }
+  std::string load(const instruction& one) {
+    require(one.operands.size() == 2 || one.operands.size() == 3);  // the third is a cache's policy
+    const std::string t = type(one);
+    const std::string from = memory(one.operands[1], one, "const volatile " + t);
+    const std::string after = one.has("acquire") ? "::__threadfence(); " : "";
+    if (width(one) == 1) return put(one.operands[0], "*" + from) + after;
+    const std::vector<std::string> parts = parts_of(one.operands[0]);
+    require(parts.size() == width(one));
+    std::string text = fmt::format("{{ const volatile {}* const lab_from = {}; ", t, from);
+    for (std::size_t number = 0; number < parts.size(); ++number)
+      text += put(parts[number], fmt::format("lab_from[{}]", number));
+    return text + "} " + after;
+  }
+  std::string store(const instruction& one) {
+    require(one.operands.size() == 2 || one.operands.size() == 3);
+    const std::string t = type(one);
+    const std::string to = memory(one.operands[0], one, "volatile " + t);
+    const std::string before = one.has("release") ? "::__threadfence(); " : "";
+    if (width(one) == 1) return fmt::format("{}*{} = {}; ", before, to, value(one.operands[1], t));
+    const std::vector<std::string> parts = parts_of(one.operands[1]);
+    require(parts.size() == width(one));
+    std::string text = fmt::format("{}{{ volatile {}* const lab_to = {}; ", before, t, to);
+    for (std::size_t number = 0; number < parts.size(); ++number)
+      text += fmt::format("lab_to[{}] = {}; ", number, value(parts[number], t));
+    return text + "} ";
+  }
+
+  std::string atomic(const instruction& one) {
+    static const std::map<std::string_view, std::string_view> known{
+        {"add", "atomicAdd"}, {"min", "atomicMin"}, {"max", "atomicMax"},   {"and", "atomicAnd"},
+        {"or", "atomicOr"},   {"xor", "atomicXor"}, {"exch", "atomicExch"}, {"cas", "atomicCAS"},
+        {"inc", "atomicInc"}, {"dec", "atomicDec"}};
+    const bool gives = one.opcode == "atom";
+    const std::size_t first = gives ? 1 : 0;
+    std::string_view function;
+    for (const std::string& word : one.modifiers) {
+      if (const auto found = known.find(word); found != known.end()) function = found->second;
+    }
+    require(!function.empty() && width(one) == 1 &&
+            one.operands.size() == first + (function == "atomicCAS" ? 3 : 2));
+    std::string t = type(one);
+    if (t == "long long" && function == "atomicAdd") t = "unsigned long long";
+    std::string text = fmt::format("::{}({}", function, memory(one.operands[first], one, t));
+    for (std::size_t number = first + 1; number < one.operands.size(); ++number)
+      text += ", " + value(one.operands[number], t);
+    text += ")";
+    return gives ? put(one.operands[0], text) : fmt::format("static_cast<void>({}); ", text);
+  }
+
+  std::size_t count_;
+  std::map<std::string, std::string> locals_;
+  std::string current_;
+};
+
+std::string register_type(char constraint) {
+  switch (constraint) {
+    case 'h':
+      return "unsigned short";
+    case 'r':
+      return "unsigned";
+    case 'l':
+      return "unsigned long long";
+    case 'f':
+      return "float";
+    case 'd':
+      return "double";
+    case 'n':
+    case 'i':
+      return "long long";
+    default:
+      throw unknown_instruction{};
+  }
+}
+
+}  // namespace
+
+translated_ptx translate_inline_ptx(const std::string& ptx, const std::vector<ptx_operand>& operands) {
+  translation work(operands);
+  try {
+    std::string before, after;
+    for (std::size_t number = 0; number < operands.size(); ++number) {
+      const ptx_operand& one = operands[number];
+      const bool is_output = one.constraint.starts_with('=') || one.constraint.starts_with('+');
+      const std::string type = register_type(one.constraint.empty() ? '\0' : one.constraint.back());
+      // In order, with references to what is changed, so that an expression is evaluated once.
+      if (is_output) {
+        before += fmt::format("auto&& lab_output_{} = {}; ", number, one.expression);
+        after += fmt::format("{}leave(lab_output_{}, lab_operand_{}); ", library, number, number);
+      }
+      if (one.constraint.starts_with('=')) {
+        before += fmt::format("{} lab_operand_{}{{}}; ", type, number);
+      } else {
+        before += fmt::format("{} lab_operand_{} = {}enter<{}>({}); ", type, number, library, type,
+                              is_output ? fmt::format("lab_output_{}", number) : one.expression);
+      }
+    }
+    const std::string body = work.statements(ptx);
+    return {fmt::format("({{ {}{}{}static_cast<void>(0); }})", before, body, after), ""};
+  } catch (const unknown_instruction&) {
+    return {"", work.current()};
+  }
+}
+
+}  // namespace lab::front
