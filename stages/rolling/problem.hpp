@@ -95,8 +95,14 @@ struct problem {
       }
     };
     std::int64_t count = 0;
-    each([&](double) { ++count; });
+    bool poisoned = false;
+    each([&](double x) {
+      ++count;
+      poisoned = poisoned || std::isnan(x);
+    });
     if (count < min_periods(p)) return {.value = incomplete, .scale = 0};
+    // Some processors take 50 times as long for a long double that is NaN.
+    if (poisoned && keeps_nan(p)) return {.value = NAN};
     switch (static_cast<rolling::operation>(p.operation)) {
       case operation::mean:
       case operation::sum:
@@ -115,6 +121,12 @@ struct problem {
         return of_user(each, count);
     }
     return {};
+  }
+
+  // Whether one NaN makes NaN of every window that holds it.
+  static bool keeps_nan(const parameters& p) {
+    const auto which = static_cast<rolling::operation>(p.operation);
+    return which != operation::first_minus_last && which != operation::user;
   }
 
   // Relative to the scale that the reference names; 0 asks for equality.

@@ -109,11 +109,14 @@ bool is_plain(std::string_view name) {
   return !name.starts_with("_Z") || name.starts_with("_Zn") || name.starts_with("_Zd");
 }
 
-// A name of the C++ library's own, such as a compiler puts into a program beside a shared library that has it
+// A name of the C++ runtime's own, such as a linker puts into a program beside a shared library that has it
 // too.
 bool is_of_runtime(std::string_view name) {
-  return name.starts_with("_ZNSt") || name.starts_with("_ZNKSt") || name.starts_with("_ZSt") ||
-         name.starts_with("_ZGTt");
+  for (const std::string_view beginning :
+       {"_ZNSt", "_ZNKSt", "_ZSt", "_ZGTt", "_ZN10__cxxabiv1", "_ZNK10__cxxabiv1", "_ZN9__gnu_cxx",
+        "_ZNK9__gnu_cxx", "__cxa_", "__gxx_"})
+    if (name.starts_with(beginning)) return true;
+  return false;
 }
 
 std::string demangled(const std::string& name) {
@@ -139,7 +142,8 @@ std::string replaced_function(const std::string& stage_path, const std::string& 
     const bool links_more = !std::includes(track.libraries.begin(), track.libraries.end(),
                                            stage.libraries.begin(), stage.libraries.end());
     for (const std::string& name : stage.exported) {
-      if (!track.exported.contains(name) && !(links_more && is_of_runtime(name))) return demangled(name);
+      const bool is_runtime = links_more && (is_of_runtime(name) || track.strong.contains(name));
+      if (!track.exported.contains(name) && !is_runtime) return demangled(name);
     }
   } catch (const file_error&) {
     // What cannot be read cannot be started either, which is told there.
