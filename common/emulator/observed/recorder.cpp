@@ -74,6 +74,7 @@ observation::recorder::recorder() {
 observation::recorder::~recorder() {
   active_observer = nullptr;
   the_callbacks = {};
+  the_lane = {};
 }
 
 // ---- the launch
@@ -140,8 +141,9 @@ void observation::recorder::find_shared_memory() {
   const thread_local_range memory = thread_local_memory();
   dynamic_begin_ = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared);
   the_lane.shared_bytes = memory.bytes;
-  if (the_lane.shared_begin == memory.begin) return;
   the_lane.shared_begin = memory.begin;
+  if (shared_begin_ == memory.begin) return;
+  shared_begin_ = memory.begin;
   shared_.resize(memory.bytes);
   const auto ignore = [&](const auto& variable) {
     shared_.ignore(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable);

@@ -151,6 +151,7 @@ class observation::recorder final : public observer, private request_sink {
   std::uint64_t block_number_ = 0;
   std::size_t dynamic_bytes_ = 0;
   std::uintptr_t dynamic_begin_ = 0;
+  std::uintptr_t shared_begin_ = 0;  // of the OS thread that shared_ is laid out for
   warp_trace trace_;
   shared_shadow shared_;
   global_shadow global_{shared_};
