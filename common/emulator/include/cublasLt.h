@@ -42,6 +42,7 @@ struct cublasLtMatmulDescOpaque_t {
   cublasOperation_t a_form = CUBLAS_OP_N, b_form = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
+  cudaDataType_t factors = CUDA_R_32F;  // of alpha and beta
 };
 struct cublasLtMatrixLayoutOpaque_t {
   cudaDataType_t type;
@@ -69,8 +70,9 @@ inline cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   return cublasDestroy(handle);
 }
 inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* description, cublasComputeType_t,
-                                               cudaDataType_t) {
+                                               cudaDataType_t factors) {
   *description = new cublasLtMatmulDescOpaque_t;
+  (*description)->factors = factors;
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
@@ -167,6 +169,13 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc
   }
   const bool same = a_layout->type == b_layout->type && a_layout->type == d_layout->type;
   const bool has_double_factors = a_layout->type == CUDA_R_64F;
+  float wide_alpha = 0, wide_beta = 0;
+  if (description->factors == CUDA_R_16F) {
+    wide_alpha = *static_cast<const __half*>(alpha);
+    wide_beta = *static_cast<const __half*>(beta);
+    alpha = &wide_alpha;
+    beta = &wide_beta;
+  }
   const bool adds =
       has_double_factors ? *static_cast<const double*>(beta) != 0 : *static_cast<const float*>(beta) != 0;
   if (!same || (adds && c != d)) return CUBLAS_STATUS_NOT_SUPPORTED;

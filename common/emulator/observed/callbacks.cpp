@@ -20,26 +20,26 @@ using recorder = callbacks::recorder;
 }
 
 [[gnu::noinline]] void wait_for_room() {
-  while (the_callbacks.stream->full()) pause_thread();
+  while (the_lane.stream->full()) pause_thread();
 }
 
 // What a kernel has on its stack a GPU has in registers.
 [[gnu::noinline]] void any_access(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                   strength strong, std::uint32_t place, bool aligned) {
-  if (address - the_callbacks.stack_begin < the_callbacks.stack_bytes) return;
-  if (the_callbacks.unfinished) [[unlikely]]
+  if (address - the_lane.stack_begin < the_lane.stack_bytes) return;
+  if (the_lane.unfinished) [[unlikely]]
     the_callbacks.observer->after_access();
-  if (aligned && address % bytes != 0 && the_callbacks.stream != nullptr) [[unlikely]]
+  if (aligned && address % bytes != 0 && the_lane.stream != nullptr) [[unlikely]]
     the_callbacks.observer->stop_misaligned(address, bytes, operation, place);
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
-    if (the_callbacks.stream == nullptr) {
+    if (the_lane.stream == nullptr) {
       if (host_may_touch(reinterpret_cast<const void*>(address))) return;
       return the_callbacks.observer->host_access(place);
     }
     the_callbacks.observer->access_global(address, bytes, operation, strong, place);
-  } else if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
+  } else if (address - the_lane.shared_begin < the_lane.shared_bytes) {
     the_callbacks.observer->access_shared(address, bytes, operation, strong, place);
-  } else if (the_callbacks.stream != nullptr) [[unlikely]] {
+  } else if (the_lane.stream != nullptr) [[unlikely]] {
     the_callbacks.observer->access_elsewhere(address, bytes, operation, strong, place);
   }
 }
@@ -53,9 +53,8 @@ using recorder = callbacks::recorder;
 // A plain access of 4 bytes, which most accesses of shared memory are.
 template <memory_operation operation, bool aligned>
 [[gnu::noinline]] void access_word(std::uintptr_t address, std::uint32_t place) {
-  lane_stream* const stream = the_callbacks.ready_stream;
-  if (address - the_callbacks.shared_begin < the_callbacks.shared_bytes && stream != nullptr &&
-      address % 4 == 0) {
+  lane_stream* const stream = the_lane.ready_stream;
+  if (address - the_lane.shared_begin < the_lane.shared_bytes && stream != nullptr && address % 4 == 0) {
     recorder& observer = *the_callbacks.observer;
     if (observer.ignores_shared(address)) return;
     if (observer.note_harmless(address, operation, place))
@@ -69,10 +68,10 @@ template <unsigned bytes, memory_operation operation, strength strong, bool alig
 [[gnu::always_inline]] inline void access(std::uintptr_t address, const void* return_address) {
   const std::uint32_t place = place_of_return(return_address);
   if constexpr (strong == strength::plain && operation == load) {
-    lane_stream* const stream = the_callbacks.ready_stream;
+    lane_stream* const stream = the_lane.ready_stream;
     if (stream != nullptr && (!aligned || address % bytes == 0) && the_known_reads.contains<bytes>(address))
         [[likely]] {
-      const bool is_shared = address - the_callbacks.shared_begin < the_callbacks.shared_bytes;
+      const bool is_shared = address - the_lane.shared_begin < the_lane.shared_bytes;
       return push(*stream, place,
                   pack(address, is_shared ? memory_space::shared : memory_space::global, operation, bytes));
     }
@@ -96,15 +95,15 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
 }
 
 [[gnu::noinline]] void finish_and_note(std::uint32_t code) {
-  if (the_callbacks.stream == nullptr) return;
-  if (the_callbacks.unfinished) the_callbacks.observer->after_access();
-  the_callbacks.stream->push(code);
+  if (the_lane.stream == nullptr) return;
+  if (the_lane.unfinished) the_callbacks.observer->after_access();
+  the_lane.stream->push(code);
   wait_for_room();
 }
 
 [[gnu::always_inline]] inline void note(event kind, const void* return_address) {
   const std::uint32_t code = static_cast<std::uint32_t>(kind) | place_of_return(return_address);
-  lane_stream* const stream = the_callbacks.ready_stream;
+  lane_stream* const stream = the_lane.ready_stream;
   if (stream == nullptr) [[unlikely]]
     return finish_and_note(code);
   stream->push(code);
@@ -219,7 +218,7 @@ namespace {
 template <class T>
 void before_atomic(const volatile T* address, memory_operation operation, const void* return_address,
                    int order = __ATOMIC_RELAXED) {
-  if (the_callbacks.stream == nullptr) return;
+  if (the_lane.stream == nullptr) return;
   // A release orders what came before it, as a fence does.
   if (order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST)
     the_callbacks.observer->fence_passed();
@@ -237,7 +236,7 @@ LAB_ATOMIC(32, std::uint32_t)
 LAB_ATOMIC(64, std::uint64_t)
 
 void __tsan_atomic_thread_fence(int order) {
-  if (the_callbacks.stream != nullptr) the_callbacks.observer->fence_passed();
+  if (the_lane.stream != nullptr) the_callbacks.observer->fence_passed();
   __atomic_thread_fence(order);
 }
 void __tsan_atomic_signal_fence(int) {}

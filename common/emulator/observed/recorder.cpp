@@ -19,6 +19,7 @@
 namespace lab::emulator {
 
 constinit callbacks the_callbacks{};
+constinit thread_local running_lane the_lane{};
 
 namespace {
 
@@ -73,6 +74,7 @@ observation::recorder::recorder() {
 observation::recorder::~recorder() {
   active_observer = nullptr;
   the_callbacks = {};
+  the_lane = {};
 }
 
 // ---- the launch
@@ -128,9 +130,9 @@ std::optional<std::string> observation::recorder::end_launch() {
   // What a kernel writes that is not observed nobody knows.
   if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
-  the_callbacks.set_stream(nullptr);
-  the_callbacks.shared_bytes = 0;
-  the_callbacks.stack_bytes = 0;
+  the_lane.set_stream(nullptr);
+  the_lane.shared_bytes = 0;
+  the_lane.stack_bytes = 0;
   record_ = nullptr;
   return std::exchange(launch_failure_, std::nullopt);
 }
@@ -138,9 +140,10 @@ std::optional<std::string> observation::recorder::end_launch() {
 void observation::recorder::find_shared_memory() {
   const thread_local_range memory = thread_local_memory();
   dynamic_begin_ = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared);
-  the_callbacks.shared_bytes = memory.bytes;
-  if (the_callbacks.shared_begin == memory.begin) return;
-  the_callbacks.shared_begin = memory.begin;
+  the_lane.shared_bytes = memory.bytes;
+  the_lane.shared_begin = memory.begin;
+  if (shared_begin_ == memory.begin) return;
+  shared_begin_ = memory.begin;
   shared_.resize(memory.bytes);
   const auto ignore = [&](const auto& variable) {
     shared_.ignore(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable);
@@ -172,7 +175,7 @@ void observation::recorder::begin_block(uint3 block) {
 }
 
 std::optional<std::string> observation::recorder::end_block(bool completed) {
-  if (the_callbacks.unfinished) after_access();
+  if (the_lane.unfinished) after_access();
   if (completed) {
     report_unwritten_reads();
     report_late_reads();
@@ -183,7 +186,7 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
 }
 
 void observation::recorder::rest_block() {
-  if (the_callbacks.unfinished) after_access();
+  if (the_lane.unfinished) after_access();
   report_unwritten_reads();
   report_late_reads();
   late_delivered_.clear();
@@ -208,17 +211,17 @@ void observation::recorder::resume_block(uint3 block) {
 }
 
 void observation::recorder::enter_thread() {
-  if (the_callbacks.unfinished) after_access();
-  if (current_thread.number / warp_lanes != the_callbacks.thread / warp_lanes) the_known_reads.begin_turn();
-  the_callbacks.set_stream(&trace_.stream(current_thread.number % warp_lanes));
-  the_callbacks.thread = current_thread.number;
-  the_callbacks.stack_begin = current_thread.stack_begin;
-  the_callbacks.stack_bytes = current_thread.stack_end - current_thread.stack_begin;
+  if (the_lane.unfinished) after_access();
+  if (current_thread.number / warp_lanes != the_lane.thread / warp_lanes) the_known_reads.begin_turn();
+  the_lane.set_stream(&trace_.stream(current_thread.number % warp_lanes));
+  the_lane.thread = current_thread.number;
+  the_lane.stack_begin = current_thread.stack_begin;
+  the_lane.stack_bytes = current_thread.stack_end - current_thread.stack_begin;
 }
 
 void observation::recorder::leave_thread() {
-  if (the_callbacks.unfinished) after_access();
-  the_callbacks.set_stream(nullptr);
+  if (the_lane.unfinished) after_access();
+  the_lane.set_stream(nullptr);
 }
 
 const void* observation::recorder::last_seen_at() {
@@ -278,7 +281,7 @@ void observation::recorder::fence_passed() {
 // ---- accesses
 
 void observation::recorder::push(std::uint32_t code, packed_access access) {
-  lane_stream& stream = *the_callbacks.stream;
+  lane_stream& stream = *the_lane.stream;
   stream.push(code, access);
   while (stream.full()) pause_thread();
 }
@@ -318,7 +321,7 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) [[unlikely]]
     stop_outside(address, bytes, operation, place);
-  const global_access access{the_callbacks.thread, place, operation, strong};
+  const global_access access{the_lane.thread, place, operation, strong};
   const bool is_plain_load = operation == memory_operation::load && strong == strength::plain;
   if (!is_plain_load || !global_.is_known(*in, address, bytes, access.thread)) {
     // What is not the pattern of fresh memory has been written.
@@ -338,8 +341,7 @@ void observation::recorder::access_elsewhere(std::uintptr_t address, unsigned by
   if (address - arguments_begin_ < argument_bytes_ ||
       !elsewhere_is_device_memory(address, bytes, operation, place))
     return;
-  note_global(*global_.find_variable(address), address, bytes,
-              {the_callbacks.thread, place, operation, strong});
+  note_global(*global_.find_variable(address), address, bytes, {the_lane.thread, place, operation, strong});
   push(static_cast<std::uint32_t>(event::access) | place,
        pack(address, memory_space::global, operation, bytes));
 }
@@ -353,7 +355,7 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
     if (in == nullptr) return false;  // constant
     const std::size_t offset = address - in->begin;
     if (offset + bytes > in->bytes) {
-      const std::string text = prefix(place, the_callbacks.thread) + verb_of(operation) +
+      const std::string text = prefix(place, the_lane.thread) + verb_of(operation) +
                                format(" %u bytes at offset %zu of the device variable %s of %zu bytes", bytes,
                                       offset, in->variable->c_str(), in->bytes);
       faults_.push_back({fault::out_of_bounds, text});
@@ -370,8 +372,7 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
                                     [address](std::uintptr_t from) { return address - from < reach; });
   const bool is_on_hosts_stack = address + stack_reach - arguments_begin_ < 2 * stack_reach;
   if (device_memory::instance().is_host_memory(pointer) && !is_hosts && !is_on_hosts_stack) return false;
-  const std::string text = prefix(place, the_callbacks.thread) + verb_of(operation) +
-                           format(" %u bytes ", bytes) +
+  const std::string text = prefix(place, the_lane.thread) + verb_of(operation) + format(" %u bytes ", bytes) +
                            device_memory::instance().describe(reinterpret_cast<const void*>(address));
   faults_.push_back({fault::out_of_bounds, text});
   fail_launch(text, cudaErrorIllegalAddress);
@@ -382,9 +383,9 @@ void observation::recorder::stop_misaligned(std::uintptr_t address, unsigned byt
   const unobserved here;
   const auto* const pointer = reinterpret_cast<const void*>(address);
   const std::size_t in_dynamic = address - dynamic_begin_;
-  const bool is_shared = address - the_callbacks.shared_begin < the_callbacks.shared_bytes;
+  const bool is_shared = address - the_lane.shared_begin < the_lane.shared_bytes;
   const std::string text =
-      prefix(place, the_callbacks.thread) +
+      prefix(place, the_lane.thread) +
       (!is_shared
            ? misaligned_access(pointer, bytes, verb_of(operation))
            : format(
@@ -413,16 +414,15 @@ void observation::recorder::deliver_late(global_shadow::range& in, std::uintptr_
                     static_cast<unsigned>(late->block / grid_.x % grid_.y),
                     static_cast<unsigned>(late->block / grid_.x / grid_.y)};
   late_reads_[address] = {
-      place, prefix(place, the_callbacks.thread) + "reads device memory that " +
-                 text_of_thread(late->thread) + " of block " + lab::emulator::text_of(other) + " writes at " +
-                 text_of_line(late->place) +
+      place, prefix(place, the_lane.thread) + "reads device memory that " + text_of_thread(late->thread) +
+                 " of block " + lab::emulator::text_of(other) + " writes at " + text_of_line(late->place) +
                  ", and no __threadfence() of that block stands between this write and what tells "
                  "of it: the old value may be read"};
   std::copy_n(memory, bytes, late_value_.begin());
   std::copy_n(late->before.begin(), bytes, memory);
   late_address_ = address;
   late_bytes_ = bytes;
-  the_callbacks.set_unfinished(true);
+  the_lane.set_unfinished(true);
 }
 
 void observation::recorder::report_late_reads() {
@@ -434,7 +434,7 @@ void observation::recorder::report_late_reads() {
 
 void observation::recorder::after_access() {
   const unobserved here;
-  the_callbacks.set_unfinished(false);
+  the_lane.set_unfinished(false);
   if (late_bytes_ != 0) {
     std::copy_n(late_value_.begin(), late_bytes_, reinterpret_cast<unsigned char*>(late_address_));
     late_bytes_ = 0;
@@ -448,7 +448,7 @@ void observation::recorder::judge_later(std::uintptr_t address, unsigned bytes, 
   unjudged& write =
       unjudged_.emplace_back(unjudged{.address = address, .bytes = bytes, .place = place, .with = with});
   std::copy_n(reinterpret_cast<const unsigned char*>(address), bytes, write.before.begin());
-  the_callbacks.set_unfinished(true);
+  the_lane.set_unfinished(true);
 }
 
 void observation::recorder::judge(const unjudged& write) {
@@ -479,9 +479,9 @@ void observation::recorder::judge(const unjudged& write) {
 
 void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                           strength strong, std::uint32_t place) {
-  const std::size_t offset = address - the_callbacks.shared_begin;
+  const std::size_t offset = address - the_lane.shared_begin;
   if (shared_.ignores(offset)) return;
-  const unsigned thread = the_callbacks.thread;
+  const unsigned thread = the_lane.thread;
   const std::size_t in_dynamic = address - dynamic_begin_;
   if (in_dynamic < sizeof lab_dynamic_shared && in_dynamic + bytes > dynamic_bytes_) {
     const unobserved here;
@@ -501,17 +501,17 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
-  if (the_callbacks.stream == nullptr) return;
-  if (the_callbacks.unfinished) after_access();
+  if (the_lane.stream == nullptr) return;
+  if (the_lane.unfinished) after_access();
   const auto value = reinterpret_cast<std::uintptr_t>(address);
   const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
                                                 the_callbacks.program_begin);
   if (value % bytes != 0) stop_misaligned(value, bytes, memory_operation::atomic, place);
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
     access_global(value, bytes, memory_operation::atomic, strength::is_atomic, place);
-  } else if (value - the_callbacks.shared_begin < the_callbacks.shared_bytes) {
+  } else if (value - the_lane.shared_begin < the_lane.shared_bytes) {
     access_shared(value, bytes, memory_operation::atomic, strength::is_atomic, place);
-  } else if (value - the_callbacks.stack_begin >= the_callbacks.stack_bytes) {
+  } else if (value - the_lane.stack_begin >= the_lane.stack_bytes) {
     access_elsewhere(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   }
 }
@@ -530,7 +530,7 @@ void observation::recorder::begin_log() {
   for (const program_symbol& symbol : program_symbols()) {
     if (!symbol.is_function)
       shared_variables_.push_back(
-          {shared_variable_name(symbol.name), the_callbacks.shared_begin + symbol.value, symbol.bytes});
+          {shared_variable_name(symbol.name), the_lane.shared_begin + symbol.value, symbol.bytes});
   }
   trace_.set_sink(this);
 }
@@ -545,7 +545,7 @@ touched_array observation::recorder::array_of(memory_space space, std::uintptr_t
   for (const touched_array& variable : shared_variables_) {
     if (address - variable.begin < variable.bytes) return variable;
   }
-  return {"shared memory", the_callbacks.shared_begin, the_callbacks.shared_bytes};
+  return {"shared memory", the_lane.shared_begin, the_lane.shared_bytes};
 }
 
 void observation::recorder::take_request(std::uint32_t place, unsigned warp, unsigned lanes,

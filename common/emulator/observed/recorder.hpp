@@ -151,6 +151,7 @@ class observation::recorder final : public observer, private request_sink {
   std::uint64_t block_number_ = 0;
   std::size_t dynamic_bytes_ = 0;
   std::uintptr_t dynamic_begin_ = 0;
+  std::uintptr_t shared_begin_ = 0;  // of the OS thread that shared_ is laid out for
   warp_trace trace_;
   shared_shadow shared_;
   global_shadow global_{shared_};
@@ -188,19 +189,24 @@ class observation::recorder final : public observer, private request_sink {
   std::map<std::uint64_t, resting_block> resting_;
 };
 
-// What the callbacks need at every access. Not thread_local: an observed launch uses one OS thread.
+// What the callbacks need at every access.
 struct callbacks {
   using recorder = observation::recorder;
 
   std::uintptr_t device_begin = 0, device_bytes = 0;
-  std::uintptr_t shared_begin = 0, shared_bytes = 0;
   std::uintptr_t program_begin = 0;
+  recorder* observer = nullptr;  // null: nobody observes
+};
+extern constinit callbacks the_callbacks;
+
+// What they know of the OS thread that calls them: host code of other threads runs beside a kernel.
+struct running_lane {
+  std::uintptr_t shared_begin = 0, shared_bytes = 0;
   std::uintptr_t stack_begin = 0, stack_bytes = 0;  // of the running thread
   lane_stream* stream = nullptr;                    // of the running lane; null outside of kernels
   lane_stream* ready_stream = nullptr;              // the same, but null while `unfinished`
   unsigned thread = 0;                              // its number within the block
   bool unfinished = false;                          // after_access() has something to do
-  recorder* observer = nullptr;                     // null: nobody observes
 
   void set_stream(lane_stream* now) {
     stream = now;
@@ -211,28 +217,28 @@ struct callbacks {
     ready_stream = unfinished ? nullptr : stream;
   }
 };
-extern constinit callbacks the_callbacks;
+extern constinit thread_local running_lane the_lane;
 
 // For as long as it exists the emulator runs in place of a kernel: what it accesses is not observed.
 class unobserved {
  public:
-  unobserved() { the_callbacks.set_stream(nullptr); }
+  unobserved() { the_lane.set_stream(nullptr); }
   unobserved(const unobserved&) = delete;
   unobserved& operator=(const unobserved&) = delete;
-  ~unobserved() { the_callbacks.set_stream(stream_); }
+  ~unobserved() { the_lane.set_stream(stream_); }
 
  private:
-  lane_stream* const stream_ = the_callbacks.stream;
+  lane_stream* const stream_ = the_lane.stream;
 };
 
 inline bool observation::recorder::ignores_shared(std::uintptr_t address) const {
-  return shared_.ignores(address - the_callbacks.shared_begin);
+  return shared_.ignores(address - the_lane.shared_begin);
 }
 
 inline bool observation::recorder::note_harmless(std::uintptr_t address, memory_operation operation,
                                                  std::uint32_t place) {
-  const std::size_t offset = address - the_callbacks.shared_begin;
-  const unsigned thread = the_callbacks.thread;
+  const std::size_t offset = address - the_lane.shared_begin;
+  const unsigned thread = the_lane.thread;
   if (operation == memory_operation::store) {
     const bool beyond =
         address - dynamic_begin_ < sizeof lab_dynamic_shared && address - dynamic_begin_ + 4 > dynamic_bytes_;

@@ -1,5 +1,8 @@
 // Observes all kernels of a program from its beginning to its end.
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 
 #include "common/emulator/diagnostics.hpp"
@@ -47,7 +50,12 @@ observed_kernels_text describe() {
 
 struct from_the_beginning {
   from_the_beginning() {
-    the_observation = new observation;
+    try {
+      the_observation = new observation;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "lab: %s (without --observe it runs)\n", error.what());
+      std::_Exit(2);
+    }
     describe_observed_kernels = describe;
     // What the description needs is made now, and so lives until the program's very end.
     static_cast<void>(line_of(0));
