@@ -132,7 +132,8 @@ TEST_CASE("a wrong stage of columns is rejected, in words that say what is wrong
   }
 }
 
-TEST_CASE("a stage of columns that allocates nothing is launched again and again, and a graph may hold it") {
+TEST_CASE("a stage of columns that allocates nothing is launched again and again, and a graph may hold it",
+          "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
   const std::size_t before = lab::memory::in_use();

@@ -497,7 +497,7 @@ TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the 
   CHECK(enough.stopped_by == "sample limit");
 }
 
-TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no time") {
+TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no time", "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
   const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
