@@ -54,7 +54,7 @@ LABS = {
     "01_speed_of_light": {
         "commands": ["profile elementwise/03_vectorized --full --baseline elementwise/01_naive --n 100000000"],
         "sections": ["GPU Speed Of Light Throughput"],
-        "values": [TIME, "dram__throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum", "dram__bytes_write.sum"],
+        "values": [TIME, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum", "dram__bytes_write.sum"],
     },
     "02_coalescing": {
         "commands": ["profile reduction_2d/02_coalesced --full --baseline reduction_2d/01_naive --result rows"],

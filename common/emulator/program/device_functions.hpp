@@ -11,6 +11,7 @@
 #include "common/emulator/atomic_functions.hpp"
 #include "common/emulator/math_functions.hpp"
 #include "common/emulator/thread_functions.hpp"
+#include "common/emulator/vector_types.hpp"
 
 namespace lab::emulator {
 
