@@ -519,6 +519,23 @@ def driver():
         return None
 
 
+def document_of(rows, copies, gpu, modules):
+    return {
+        "schema": "kernel-lab-peers", "version": 1, "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "device": {"name": gpu.torch.cuda.get_device_name() if gpu.here else None, "driver": driver()},
+        "host": platform.processor() or platform.machine(),
+        "libraries": {name: str(getattr(module, "__version__", "unknown")) for name, module in modules.items() if module is not None},
+        "copies": [{"bytes": moved, "median": median} for moved, median in sorted(copies.items())],
+        "rows": rows,
+    }
+
+
+def write(path, document):
+    unfinished = path.with_name(path.name + f".{os.getpid()}")
+    unfinished.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    unfinished.rename(path)
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE")
@@ -560,20 +577,11 @@ def main(arguments):
         rows.append(row)
         told = row["message"] if row["median"] is None else f"{row['median'] / 1e6:.3f} ms"
         print(f"{one.path} {json.dumps(one.parameters)}: {told}", flush=True)
+        # After every peer: a call that is cut off loses none that it has measured.
+        write(options.output, document_of(rows, copies, gpu, modules))
     if not rows:
         print("nothing was measured", file=sys.stderr)
         return 2
-    document = {
-        "schema": "kernel-lab-peers", "version": 1, "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "device": {"name": gpu.torch.cuda.get_device_name() if gpu.here else None, "driver": driver()},
-        "host": platform.processor() or platform.machine(),
-        "libraries": {name: str(getattr(module, "__version__", "unknown")) for name, module in modules.items() if module is not None},
-        "copies": [{"bytes": moved, "median": median} for moved, median in sorted(copies.items())],
-        "rows": rows,
-    }
-    unfinished = options.output.with_name(options.output.name + f".{os.getpid()}")
-    unfinished.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    unfinished.rename(options.output)
     return 1 if any(row["status"] == "wrong" for row in rows) else 0
 
 
