@@ -436,19 +436,29 @@ struct moment_scans {
     return fma(-(sum * per_window), sum, squares) * operation.scale;
   }
 
-  // Takes the roots, if asked for. False where that takes care, or a variance is no number: that is rare, and
-  // the thread makes all of them again.
+  // Takes the roots, if asked for. False where that takes care, or a variance is no number: then the thread
+  // makes all of them again.
   __device__ bool take_roots(made (&results)[per_thread]) const {
     constexpr unsigned infinite = 0x7ff00000;                      // the high word of Inf
     const unsigned least = operation.takes_root ? 0x03c00000 : 0;  // of 1e-290 or so
     unsigned farthest = 0;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) farthest = max(farthest, high_word(results[v]) - least);
-    if (farthest >= infinite - least) return false;
-    if (operation.takes_root) {
+    if (farthest < infinite - least) {
+      if (operation.takes_root) {
 #pragma unroll
-      for (int v = 0; v < per_thread; ++v) results[v] = root(results[v]);
+        for (int v = 0; v < per_thread; ++v) results[v] = root(results[v]);
+      }
+      return true;
     }
+    // Equal values are not as rare as the others.
+    bool zeros_alone = true;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v)
+      zeros_alone = zeros_alone && (results[v] == 0 || high_word(results[v]) - least < infinite - least);
+    if (!zeros_alone) return false;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) results[v] = results[v] == 0 ? 0 : root(results[v]);
     return true;
   }
 

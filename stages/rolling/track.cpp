@@ -140,7 +140,13 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   for (const std::int64_t window : {1, 4, 31, 64, 100, 127, 1023, 1024, 1025})
     list.add(9'011, window, pattern::random, true);
   for (std::size_t k = 0; k < operations; ++k) {
-    for (const std::int64_t window : {3000, 4096}) list.add(window + 2 * tile + 777, window, pattern::random);
+    for (const std::int64_t window : {3000, 4096})
+      list.add(window + 2 * tile + 777, window, pattern::random, false, static_cast<operation>(k));
+  }
+  // A stage may have other tiles for states of several numbers (05_two_scans: 1664 and 2176 values).
+  for (const operation which : {operation::var, operation::std}) {
+    for (const std::int64_t window : {14, 1664, 1665, 2176, 2177, 4353, 16384})
+      list.add(window + 2 * tile + 777, window, pattern::random, false, which);
   }
   for (const std::int64_t window : {8191, 16383, 16384})
     list.add(window + 2 * tile + 777, window, pattern::integers);

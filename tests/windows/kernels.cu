@@ -11,28 +11,27 @@ namespace lab::test {
 namespace {
 
 constexpr int group_threads = 128;
-constexpr int per_thread = 15;
 constexpr int slots = 6;
-constexpr int tile = group_threads * per_thread;
 
-template <class Operation>
+template <class Operation, int per_thread>
 using computation = std::conditional_t<std::is_same_v<Operation, windows::moments>,
                                        windows::moment_scans<group_threads, per_thread>,
                                        windows::two_scans<Operation, group_threads, per_thread>>;
 
-template <class Operation>
+template <class Operation, int per_thread, int slots>
 struct shared_state {
-  double ring[slots * tile];
-  typename computation<Operation>::template shared_state<1, slots> windows;
+  double ring[slots * group_threads * per_thread];
+  typename computation<Operation, per_thread>::template shared_state<1, slots> windows;
 };
 
-template <class Operation>
+template <class Operation, int per_thread, int slots>
 __global__ void __launch_bounds__(group_threads)
     walk_kernel(const double* values, double* results, std::int64_t n, int window, int min_periods,
                 int segment_threads, int halo_tiles, Operation operation) {
-  auto& shared = *dynamic_shared<shared_state<Operation>>();
+  constexpr int tile = group_threads * per_thread;
+  auto& shared = *dynamic_shared<shared_state<Operation, per_thread, slots>>();
   const int thread = static_cast<int>(threadIdx.x);
-  const computation<Operation> all(operation, window, segment_threads, thread);
+  const computation<Operation, per_thread> all(operation, window, segment_threads, thread);
   all.initialise(shared.windows, group_threads);
   int slot = 0;
   for (std::int64_t start = -static_cast<std::int64_t>(halo_tiles) * tile; start < n; start += tile) {
@@ -57,21 +56,35 @@ __global__ void __launch_bounds__(group_threads)
 
 }  // namespace
 
-template <class Operation>
-std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
-                                         std::int64_t window, std::int64_t min_periods) {
-  using scans = typename computation<Operation>::scans;
+template <class Operation, int per_thread, int slots>
+std::vector<double> walk(const Operation& operation, const std::vector<double>& values, std::int64_t window,
+                         std::int64_t min_periods) {
+  using scans = typename computation<Operation, per_thread>::scans;
   const stream on;
   device_buffer<double> in(values.size(), on.get());
   device_buffer<double> out(values.size(), on.get());
   std::vector<double> results(values.size());
   CUDA_CHECK(cudaMemcpyAsync(in.data(), values.data(), in.bytes(), cudaMemcpyHostToDevice, on.get()));
-  launch(walk_kernel<Operation>, dim3(1), dim3(group_threads), sizeof(shared_state<Operation>), on.get(),
-         in.data(), out.data(), static_cast<std::int64_t>(values.size()), window, min_periods,
-         scans::choose_segment(window), scans::halo_tiles(window), operation);
+  launch(walk_kernel<Operation, per_thread, slots>, dim3(1), dim3(group_threads),
+         sizeof(shared_state<Operation, per_thread, slots>), on.get(), in.data(), out.data(),
+         static_cast<std::int64_t>(values.size()), window, min_periods, scans::choose_segment(window),
+         scans::halo_tiles(window), operation);
   CUDA_CHECK(cudaMemcpyAsync(results.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost, on.get()));
   on.synchronize();
   return results;
+}
+
+template <class Operation>
+std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
+                                         std::int64_t window, std::int64_t min_periods) {
+  return walk<Operation, 15, slots>(operation, values, window, min_periods);
+}
+
+std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
+                                         std::int64_t window, std::int64_t min_periods) {
+  if (window <= group_threads * 13)
+    return walk<windows::moments, 13, 3>(operation, values, window, min_periods);
+  return walk<windows::moments, 17, 10>(operation, values, window, min_periods);
 }
 
 template std::vector<double> windows_by_two_scans(const windows::total&, const std::vector<double>&,

@@ -90,3 +90,29 @@ TEST_CASE("variances forget what has left their windows") {
     }
   }
 }
+
+TEST_CASE("variances are right with few values of a thread and with many") {
+  for (const std::int64_t window :
+       {2, 13, 14, 15, 27, 200, 833, 1664, 1665, 2176, 2177, 2200, 4353, 9000, 16384}) {
+    const auto values = values_of(static_cast<std::size_t>(window + 2 * 2176 + 777), false);
+    const auto operation = lab::windows::moments::std(window);
+    const auto found = lab::test::variances_of_layouts(operation, values, window, window);
+    // Of whole numbers sums and squares are exact.
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      sum += values[i];
+      squares += values[i] * values[i];
+      const auto w = static_cast<std::size_t>(window);
+      if (i >= w) {
+        sum -= values[i - w];
+        squares -= values[i - w] * values[i - w];
+      }
+      if (i + 1 < w) continue;
+      const auto count = static_cast<double>(window);
+      const double expected = std::sqrt((count * squares - sum * sum) / (count * (count - 1)));
+      INFO("window " << window << ", output " << i << ": " << found[i] << " instead of " << expected);
+      REQUIRE(std::abs(found[i] - expected) <= 1e-12 * (1 + expected));
+    }
+  }
+}

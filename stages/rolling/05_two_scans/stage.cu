@@ -32,7 +32,9 @@ struct layout {
 template <class Operation>
 struct layouts {
   static constexpr bool is_small = sizeof(typename Operation::state) == sizeof(double);
-  using type = std::conditional_t<is_small, layout<3, 15, 13, 2>, layout<3, 13, 16, 4>>;
+  // Beside the ring two states are kept for each tile, and three for each warp.
+  static constexpr int slots = sizeof(typename Operation::state) <= 80 ? 16 : 13;
+  using type = std::conditional_t<is_small, layout<3, 15, 13, 2>, layout<3, 13, slots, 4>>;
 };
 template <>
 struct layouts<windows::first_minus_last> {
@@ -82,8 +84,12 @@ void launch_one(const Operation& operation, const input& in, const output& out, 
                 cudaStream_t stream) {
   using computed = tiles_in_flight<Operation, Layout>;
   constexpr windows::ring_plan plan = Layout::ring;
+  static_assert(sizeof(typename computed::shared_state) <= 227 * 1024,
+                "a state this large leaves no room for the ring in shared memory");
   const int blocks_at_once = multiprocessors();
-  const std::int64_t chunk_tiles = plan.chunk_tiles(in.n, in.window, blocks_at_once, Layout::longer);
+  // No longer than leaves a chunk for every multiprocessor.
+  const std::int64_t chunk_tiles = std::min(plan.chunk_tiles(in.n, in.window, blocks_at_once, Layout::longer),
+                                            (in.n / plan.tile + blocks_at_once) / blocks_at_once);
   const std::int64_t chunk = chunk_tiles * plan.tile;
   const auto blocks =
       static_cast<unsigned>(std::min<std::int64_t>(blocks_at_once, (in.n + chunk - 1) / chunk));
