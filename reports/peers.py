@@ -519,10 +519,10 @@ def driver():
         return None
 
 
-def document_of(rows, copies, gpu, modules):
+def document_of(rows, copies, device, modules):
     return {
         "schema": "kernel-lab-peers", "version": 1, "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "device": {"name": gpu.torch.cuda.get_device_name() if gpu.here else None, "driver": driver()},
+        "device": device,
         "host": platform.processor() or platform.machine(),
         "libraries": {name: str(getattr(module, "__version__", "unknown")) for name, module in modules.items() if module is not None},
         "copies": [{"bytes": moved, "median": median} for moved, median in sorted(copies.items())],
@@ -555,6 +555,7 @@ def main(arguments):
     if options.output is None:
         parser.error("--output FILE is needed")
     gpu = Gpu()
+    device = {"name": gpu.torch.cuda.get_device_name() if gpu.here else None, "driver": driver()}
     rows, copies, problem = [], {}, None
     for one in sorted(chosen, key=lambda each: (each.track, json.dumps(each.parameters))):
         if modules[one.library] is None or (one.on == "gpu" and not gpu.here):
@@ -578,7 +579,7 @@ def main(arguments):
         told = row["message"] if row["median"] is None else f"{row['median'] / 1e6:.3f} ms"
         print(f"{one.path} {json.dumps(one.parameters)}: {told}", flush=True)
         # After every peer: a call that is cut off loses none that it has measured.
-        write(options.output, document_of(rows, copies, gpu, modules))
+        write(options.output, document_of(rows, copies, device, modules))
     if not rows:
         print("nothing was measured", file=sys.stderr)
         return 2
