@@ -10,10 +10,7 @@
 // and, where it has a cheaper way,
 //
 //     finish_whole(state)       the same for a window that holds all its values
-//     append<count>(state, value), prepend<count>(value, state)   one value beside a run that makes `count`
 //     counted(state, count)     a state of `count` values, whose count has been forgotten
-//     weigh(earlier, later)     what combining runs of so many values needs to know of their numbers, and
-//     combine(earlier, later, weights)   which combines with that; for operations that commute
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -164,25 +161,6 @@ struct moments {
     return {count, earlier.mean + apart * part,
             earlier.squares + later.squares + apart * (apart * (earlier.count * part))};
   }
-  // Of runs whose numbers of values are known beforehand.
-  struct weights {
-    double count;
-    double part;   // of the later run
-    double cross;  // of the squared distance between the means
-  };
-  __host__ __device__ static constexpr weights weigh(double earlier, double later) {
-    const double part = later / (earlier + later);
-    return {earlier + later, part, earlier * part};
-  }
-  __host__ __device__ static state combine(const state& earlier, const state& later, const weights& known) {
-    const double apart = later.mean - earlier.mean;
-    return {known.count, earlier.mean + apart * known.part,
-            earlier.squares + later.squares + apart * (apart * known.cross)};
-  }
-
-  __host__ __device__ static state counted(const state& all, int count) {
-    return {static_cast<double>(count), all.mean, all.squares};
-  }
   __host__ __device__ static std::int64_t count_of(const state& all) {
     return static_cast<std::int64_t>(all.count);
   }
@@ -191,19 +169,6 @@ struct moments {
   }
   __host__ __device__ double finish_whole(const state& all) const {
     return finished(all, all.squares * scale);
-  }
-
-  // Welford's update, with a reciprocal that the compiler knows.
-  template <int count>
-  __host__ __device__ static state append(const state& run, double value) {
-    constexpr double part = 1.0 / count;
-    const double apart = value - run.mean;
-    const double mean = run.mean + apart * part;
-    return {count, mean, run.squares + apart * (value - mean)};
-  }
-  template <int count>
-  __host__ __device__ static state prepend(double value, const state& run) {
-    return append<count>(run, value);
   }
 
  private:
@@ -285,34 +250,6 @@ struct skipping {
       return all.count < min_periods ? incomplete : operation.finish(all.of_values, all.count);
     }
   }
-};
-
-// One value beside a run of count - 1.
-template <int count, window_operation Operation>
-__host__ __device__ typename Operation::state append_value(const Operation& operation,
-                                                           const typename Operation::state& run,
-                                                           double value) {
-  if constexpr (requires { operation.template append<count>(run, value); }) {
-    return operation.template append<count>(run, value);
-  } else {
-    return operation.combine(run, operation.lift(value));
-  }
-}
-template <int count, window_operation Operation>
-__host__ __device__ typename Operation::state prepend_value(const Operation& operation, double value,
-                                                            const typename Operation::state& run) {
-  if constexpr (requires { operation.template prepend<count>(value, run); }) {
-    return operation.template prepend<count>(value, run);
-  } else {
-    return operation.combine(operation.lift(value), run);
-  }
-}
-
-// Combines faster where it is known beforehand how many values two runs hold. With `skipping` nobody knows.
-template <class Operation>
-concept knows_weights = Operation::commutes &&
-    requires(const Operation& operation, const typename Operation::state& state) {
-  operation.combine(state, state, Operation::weigh(1, 1));
 };
 
 // A window that holds all its `window` values.

@@ -141,7 +141,7 @@ struct two_scans {
     if (from <= newest) all.last = all.up;
     if (start >= 0) {
       each_further([&]<int k>() {
-        all.up = prepend_value<k + 1>(operation, own[newest - k], all.up);
+        all.up = operation.combine(operation.lift(own[newest - k]), all.up);
         if (from <= newest - k) all.last = all.up;
       });
     } else {
@@ -180,8 +180,8 @@ struct two_scans {
     all.last = from <= newest ? all.up : operation.identity();
     suffix[newest] = operation.lift(leaving[newest]);
     each_further([&]<int k>() {
-      all.up = prepend_value<k + 1>(operation, own[newest - k], all.up);
-      suffix[newest - k] = prepend_value<k + 1>(operation, leaving[newest - k], suffix[newest - k + 1]);
+      all.up = operation.combine(operation.lift(own[newest - k]), all.up);
+      suffix[newest - k] = operation.combine(operation.lift(leaving[newest - k]), suffix[newest - k + 1]);
       if (from <= newest - k) all.last = all.up;
     });
     all.down = suffix[0];
@@ -229,9 +229,6 @@ struct two_scans {
   // The thread's results, of its suffixes a window before, its own `values`, and what lies between.
   __device__ void join(made (&results)[per_thread], const state (&suffix)[per_thread], const state& middle,
                        const double* values, const place& where) const {
-    if constexpr (knows_weights<Operation>) {
-      if (!where.at_an_end) return join_known(results, suffix, middle, values);
-    }
     const std::int64_t oldest = where.start + first - (window - 1);
     state prefix = operation.lift(values[0]);
     const auto joined = [&](int v) {
@@ -240,7 +237,7 @@ struct two_scans {
     };
     results[0] = joined(0);
     each_further([&]<int v>() {
-      prefix = append_value<v + 1>(operation, prefix, values[v]);
+      prefix = operation.combine(prefix, operation.lift(values[v]));
       results[v] = joined(v);
     });
   }
@@ -257,23 +254,6 @@ struct two_scans {
     }
   }
 
-  // Suffix and prefix hold per_thread + 1 values together, for every output.
-  __device__ void join_known(made (&results)[per_thread], const state (&suffix)[per_thread],
-                             const state& middle, const double* values) const {
-    const auto with_middle = Operation::weigh(per_thread + 1, window - per_thread - 1);
-    const auto joined = [&](const state& both) {
-      return whole_window_result(operation, operation.combine(both, middle, with_middle), window);
-    };
-    constexpr auto beside_one = Operation::weigh(per_thread, 1);
-    state prefix = operation.lift(values[0]);
-    results[0] = joined(operation.combine(suffix[0], prefix, beside_one));
-    each_further([&]<int v>() {
-      constexpr auto beside = Operation::weigh(per_thread - v, v + 1);
-      prefix = append_value<v + 1>(operation, prefix, values[v]);
-      results[v] = joined(operation.combine(suffix[v], prefix, beside));
-    });
-  }
-
   // Windows of at most per_thread values, one value after another; the tile begins at `base` in the ring.
   __device__ void short_windows(made (&results)[per_thread], const double* ring, int ring_values, int base,
                                 const place& where) const {
@@ -286,28 +266,20 @@ struct two_scans {
     for (int back = window - 1; back >= 0; --back) {
       const int from = base + first - back;
       const std::int64_t index = where.start + first - back;
-      const int count = window - 1 - back;
       if (plain) {
 #pragma unroll
         for (int v = 0; v < per_thread; ++v)
-          own[v] = next_of_short(own[v], operation.lift(ring[from + v]), count, where);
+          own[v] = operation.combine(own[v], operation.lift(ring[from + v]));
       } else {
 #pragma unroll
         for (int v = 0; v < per_thread; ++v) {
           const int place = from + v >= 0 ? from + v : from + v + ring_values;
-          own[v] = next_of_short(own[v], lifted(ring[place], index + v), count, where);
+          own[v] = operation.combine(own[v], lifted(ring[place], index + v));
         }
       }
     }
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) results[v] = result(own[v], v, where);
-  }
-  // One value beside a run of `count`.
-  __device__ state next_of_short(const state& run, const state& one, int count, const place& where) const {
-    if constexpr (knows_weights<Operation>) {
-      if (!where.at_an_end) return operation.combine(run, one, Operation::weigh(count, 1));
-    }
-    return operation.combine(run, one);
   }
 
   // Of the thread's output v.
