@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,31 +66,36 @@ class row_bits {
   std::uint64_t next_;
 };
 
-// The column whose row i is what append(text, i) appends to the text.
+// The column whose row i is what append(text, i) appends to the text, asked for twice: once for its length,
+// and once for where it goes. So each core needs memory for a piece alone, and none of the column is written
+// before its place is known: memory that the system must find first costs more than text made again.
 template <class Append>
 column make_column(std::int64_t rows, const Append& append) {
   constexpr std::int64_t piece_rows = 1 << 15;
-  const std::int64_t pieces = (rows + piece_rows - 1) / piece_rows;
   column made{.offsets = host_array<std::int64_t>(rows + 1)};
-  // Each piece's text, and its rows' ends counted from the piece's beginning.
-  std::vector<std::string> texts(static_cast<std::size_t>(pieces));
-  for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned) {
-    std::string& text = texts[static_cast<std::size_t>(first / piece_rows)];
+  std::vector<std::string> texts(threads_for(rows, piece_rows));
+  std::vector<std::int64_t> begins(static_cast<std::size_t>((rows + piece_rows - 1) / piece_rows) + 1);
+  for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned thread) {
+    std::string& text = texts[thread];
+    text.clear();
     for (std::int64_t row = first; row < end; ++row) {
       append(text, row);
       made.offsets[row + 1] = static_cast<std::int64_t>(text.size());
     }
+    begins[static_cast<std::size_t>(first / piece_rows) + 1] = static_cast<std::int64_t>(text.size());
   });
-  std::vector<std::int64_t> begins{0};
-  for (const std::string& text : texts)
-    begins.push_back(begins.back() + static_cast<std::int64_t>(text.size()));
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
   made.offsets[0] = 0;
   made.chars = host_array<char>(begins.back());
-  for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned) {
-    const auto piece = static_cast<std::size_t>(first / piece_rows);
-    std::memcpy(made.chars.data() + begins[piece], texts[piece].data(), texts[piece].size());
-    std::string().swap(texts[piece]);
-    for (std::int64_t row = first; row < end; ++row) made.offsets[row + 1] += begins[piece];
+  for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned thread) {
+    std::string& text = texts[thread];
+    text.clear();
+    const std::int64_t begin = begins[static_cast<std::size_t>(first / piece_rows)];
+    for (std::int64_t row = first; row < end; ++row) {
+      append(text, row);
+      made.offsets[row + 1] += begin;
+    }
+    std::memcpy(made.chars.data() + begin, text.data(), text.size());
   });
   return made;
 }

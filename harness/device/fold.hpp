@@ -1,4 +1,4 @@
-// Values combined to one in long double, on all cores where they are many: a reference.
+// Values combined to one, on all cores where they are many: a reference.
 #pragma once
 
 #include <atomic>
@@ -6,56 +6,38 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <functional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <typeinfo>
 #include <vector>
 
 #include "common/all_cores.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
+#include "harness/device/compensated_sum.hpp"
 #include "harness/device/references.hpp"
 
 namespace lab {
 
-// Whether one NaN makes NaN of every result.
-template <class Operation>
-inline constexpr bool keeps_nan = false;
-template <>
-inline constexpr bool keeps_nan<sum<long double>> = true;
-template <>
-inline constexpr bool keeps_nan<minimum<long double>> = true;
-template <>
-inline constexpr bool keeps_nan<maximum<long double>> = true;
-
-// value(first) .. value(first + count - 1) combined one after another in pieces of at most 4096, and the
-// pieces in pairs: rounding (2^-64) passes through each value at most 4096 + log2(count / 4096) times, which
-// for 1e9 values is 2e-16 of the sum of magnitudes at the very worst. Some processors take 50 times as long
-// for a long double that is NaN: where one decides, nothing is combined with it.
-template <class Operation, class Value>
-long double fold_in_order(const Value& value, std::int64_t first, std::int64_t count) {
-  const Operation combine;
-  if (count > 4096) {
-    const std::int64_t half = count / 2;
-    return combine(fold_in_order<Operation>(value, first, half),
-                   fold_in_order<Operation>(value, first + half, count - half));
-  }
-  long double result = Operation::identity();
-  for (std::int64_t j = first; j < first + count; ++j) {
-    const auto next = value(j);
-    if constexpr (keeps_nan<Operation>) {
-      if (std::isnan(next)) return std::numeric_limits<long double>::quiet_NaN();
-    }
-    result = combine(result, static_cast<long double>(next));
-  }
-  return result;
+// fold_piece(first, count) of the pieces of [0, count), of at most 4096, combined in pairs.
+template <class Combine, class FoldPiece>
+auto fold_in_pairs(const FoldPiece& fold_piece, const Combine& combine, std::int64_t first,
+                   std::int64_t count) {
+  if (count <= 4096) return fold_piece(first, count);
+  const std::int64_t half = count / 2;
+  return combine(fold_in_pairs(fold_piece, combine, first, half),
+                 fold_in_pairs(fold_piece, combine, first + half, count - half));
 }
 
-template <class Operation, class Value>
-long double fold_on_all_cores(const Value& value, std::int64_t count) {
+// The same, on all cores where they are many.
+template <class Combine, class FoldPiece>
+auto fold_in_parts(const FoldPiece& fold_piece, const Combine& combine, std::int64_t count) {
+  constexpr std::int64_t many = 1 << 20;
+  if (count < many) return fold_in_pairs(fold_piece, combine, 0, count);
   const std::int64_t workers = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<long double> parts(static_cast<std::size_t>(workers));
+  std::vector<decltype(fold_piece(0, 0))> parts(static_cast<std::size_t>(workers));
   const auto begin = [&](std::int64_t worker) { return count / workers * worker; };
   {
     std::vector<std::jthread> threads;
@@ -63,12 +45,36 @@ long double fold_on_all_cores(const Value& value, std::int64_t count) {
       const std::int64_t end = worker + 1 < workers ? begin(worker + 1) : count;
       threads.emplace_back([&, worker, end] {
         parts[static_cast<std::size_t>(worker)] =
-            fold_in_order<Operation>(value, begin(worker), end - begin(worker));
+            fold_in_pairs(fold_piece, combine, begin(worker), end - begin(worker));
       });
     }
   }
-  return fold_in_order<Operation>(
-      [&](std::int64_t worker) { return parts[static_cast<std::size_t>(worker)]; }, 0, workers);
+  auto all = parts[0];
+  for (std::size_t k = 1; k < parts.size(); ++k) all = combine(all, parts[k]);
+  return all;
+}
+
+// With sums in pieces and pairs, rounding is some 2^-64 of the sum of magnitudes for 1e9 values.
+template <class Value>
+two_sums fold_sums(const Value& value, std::int64_t count) {
+  const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
+    return sums_of(value, first, of_piece);
+  };
+  return fold_in_parts(piece, std::plus<two_sums>(), count);
+}
+
+// Of values as they are, where nothing rounds; else in long double.
+template <template <class> class Operation, class Value>
+auto fold_values(const Value& value, std::int64_t count) {
+  using element = std::decay_t<decltype(value(0))>;
+  const Operation<std::conditional_t<Operation<element>::rounds, long double, element>> combine;
+  const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
+    auto result = combine.identity();
+    for (std::int64_t j = first; j < first + of_piece; ++j)
+      result = combine(result, static_cast<decltype(result)>(value(j)));
+    return result;
+  };
+  return fold_in_parts(piece, combine, count);
 }
 
 // Sums of exact inputs (inputs.hpp): whole numbers, at most 2^20 each.
@@ -112,33 +118,31 @@ std::string places_of(const Value& value) {
   }
 }
 
-// What folding `count` values with Operation<long double> must give; value(j) is value j. An operation that
-// rounds is measured against the fold of the magnitudes, any other must be met exactly.
+// What folding `count` values with Operation must give; value(j) is value j. An operation that rounds is
+// measured against the fold of the magnitudes, any other must be met exactly.
 template <template <class> class Operation, class Value>
 expectation fold(const Value& value, std::int64_t count) {
   using operation = Operation<long double>;
   constexpr std::int64_t many = 1 << 20;
-  const auto compute = [&] {
-    const auto magnitude = [&](std::int64_t j) { return std::abs(value(j)); };
-    expectation result;
-    if constexpr (operation::rounds && requires { value.kind; }) {
-      if (is_exact(value.kind)) {
-        // Whole numbers, and compared for equality: no scale is asked for.
-        result.value = count < many ? sum_of_integers(value, 0, count) : integers_on_all_cores(value, count);
-        result.scale = std::abs(result.value);
-        return result;
+  const auto compute = [&]() -> expectation {
+    if constexpr (std::is_same_v<operation, sum<long double>>) {
+      if constexpr (requires { value.kind; }) {
+        if (is_exact(value.kind)) {
+          // Whole numbers, and compared for equality: no scale is asked for.
+          const long double all =
+              count < many ? sum_of_integers(value, 0, count) : integers_on_all_cores(value, count);
+          return {.value = all, .scale = std::abs(all)};
+        }
       }
+      const two_sums all = fold_sums(value, count);
+      return {.value = all.values, .scale = all.magnitudes};
+    } else if constexpr (operation::rounds) {
+      const auto magnitude = [&](std::int64_t j) { return std::abs(value(j)); };
+      return {.value = fold_values<Operation>(value, count),
+              .scale = fold_values<Operation>(magnitude, count)};
+    } else {
+      return {.value = static_cast<long double>(fold_values<Operation>(value, count))};
     }
-    result.value =
-        count < many ? fold_in_order<operation>(value, 0, count) : fold_on_all_cores<operation>(value, count);
-    if constexpr (operation::rounds) {
-      bool positive = false;
-      if constexpr (requires { value.kind; }) positive = value.kind == pattern::random;
-      result.scale = positive       ? result.value
-                     : count < many ? fold_in_order<operation>(magnitude, 0, count)
-                                    : fold_on_all_cores<operation>(magnitude, count);
-    }
-    return result;
   };
   // Every stage of a track asks for the same folds of generated values; the costly ones are kept.
   if constexpr (requires { value.kind, value.seed; }) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
+#include "harness/device/compensated_sum.hpp"
 #include "harness/device/stage.hpp"
 
 namespace lab::moving_average {
@@ -69,21 +70,13 @@ struct problem {
   static input bind_input(const parameters& p, const double* values) { return {values, p.n, p.window}; }
   static output bind_output(const parameters& /*p*/, double* averages) { return {averages}; }
 
-  // The definition itself, in long double. `value(j)` is input j. Some processors take 50 times as long for a
-  // long double that is NaN: the first one decides.
+  // The definition itself. `value(j)` is input j.
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
     if (i < p.window - 1) return {.value = incomplete, .scale = 0};
-    long double sum = 0;
-    long double magnitude = 0;
-    for (std::int64_t j = i - p.window + 1; j <= i; ++j) {
-      const double x = value(j);
-      if (std::isnan(x)) return {.value = NAN};
-      sum += static_cast<long double>(x);
-      magnitude += std::abs(static_cast<long double>(x));
-    }
+    const two_sums all = sums_of(value, i - p.window + 1, p.window);
     const auto count = static_cast<long double>(p.window);
-    return {.value = sum / count, .scale = magnitude / count};
+    return {.value = all.values / count, .scale = all.magnitudes / count};
   }
 
   // A sum of w terms in any order errs by at most (w - 1) u of the sum of magnitudes (Higham, "Accuracy and

@@ -39,12 +39,23 @@ namespace generator {
 inline constexpr std::string_view letters = "aabcdeeefghiiijklmnnoopqrrsstuvz";
 static_assert(letters.size() == 32);
 
+// Two of them for ten bits, the first in the low byte.
+inline constexpr auto letter_pairs = [] {
+  std::array<std::uint16_t, 1024> pairs{};
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    pairs[k] = static_cast<std::uint16_t>(letters[k & 31] | letters[k >> 5] << 8);
+  return pairs;
+}();
+
 inline void append_letters(std::string& text, row_bits& bits, std::int64_t count) {
   constexpr std::int64_t letters_per_word = 12;  // 60 of 64 bits
   while (count > 0) {
-    std::uint64_t word = bits.all();
+    const std::uint64_t word = bits.all();
+    const auto pair = [word](int k) { return std::uint64_t{letter_pairs[word >> 10 * k & 1023]}; };
+    const std::array<std::uint64_t, 2> some = {pair(0) | pair(1) << 16 | pair(2) << 32 | pair(3) << 48,
+                                               pair(4) | pair(5) << 16};
     const std::int64_t now = std::min(count, letters_per_word);
-    for (std::int64_t k = 0; k < now; ++k, word >>= 5) text += letters[word & 31];
+    text.append(reinterpret_cast<const char*>(some.data()), static_cast<std::size_t>(now));
     count -= now;
   }
 }

@@ -131,15 +131,34 @@ struct problem {
     }
   };
 
+  // Elements first, first + step and so on of the memory; of generated values their kind is known (fold.hpp).
+  template <class Value>
+  struct every_nth {
+    const Value& all;
+    std::int64_t first;
+    std::int64_t step;
+
+    auto operator()(std::int64_t j) const { return all(first + j * step); }
+  };
+  template <class T>
+  struct every_nth<generated_values<T>> {
+    const generated_values<T>& all;
+    std::int64_t first;
+    std::int64_t step;
+    pattern kind = all.kind;
+
+    T operator()(std::int64_t j) const { return all(first + j * step); }
+  };
+
   // `value(j)` is element j of the memory, padding included.
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
     const std::int64_t pitch = pitch_of(p);
     switch (result_of(p)) {
       case result::rows:
-        return fold<sum>([&](std::int64_t column) { return value(i * pitch + column); }, p.columns);
+        return fold<sum>(every_nth<Value>{value, i * pitch, 1}, p.columns);
       case result::columns:
-        return fold<sum>([&](std::int64_t row) { return value(row * pitch + i); }, p.rows);
+        return fold<sum>(every_nth<Value>{value, i, pitch}, p.rows);
       case result::total:
         break;
     }

@@ -15,6 +15,7 @@
 
 #include "common/windows/operations.hpp"
 #include "harness/device/array_problem.hpp"
+#include "harness/device/compensated_sum.hpp"
 #include "harness/device/stage.hpp"
 #include "stages/rolling/user_operation.hpp"
 
@@ -82,7 +83,7 @@ struct problem {
     return p.min_periods == 0 ? p.window : p.min_periods;
   }
 
-  // The definition, in long double and in two passes. `value(j)` is input j.
+  // The definition; a variance in long double and in two passes. `value(j)` is input j.
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
     const std::int64_t first = std::max<std::int64_t>(0, i - p.window + 1);
@@ -106,7 +107,9 @@ struct problem {
     switch (static_cast<rolling::operation>(p.operation)) {
       case operation::mean:
       case operation::sum:
-        return of_sum(each, static_cast<rolling::operation>(p.operation) == operation::mean ? count : 1);
+        return of_sum(
+            sums_of([&](std::int64_t j) { return counts(value(j)) ? value(j) : 0; }, first, i - first + 1),
+            static_cast<rolling::operation>(p.operation) == operation::mean ? count : 1);
       case operation::min:
         return of_extremum(each, windows::extremum::min());
       case operation::max:
@@ -218,16 +221,9 @@ struct problem {
   static void stream_sums(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
                           const Visit& visit);
 
-  template <class Each>
-  static expectation of_sum(const Each& each, std::int64_t divisor) {
-    long double sum = 0;
-    long double magnitude = 0;
-    each([&](double x) {
-      sum += x;
-      magnitude += std::abs(x);
-    });
+  static expectation of_sum(const two_sums& all, std::int64_t divisor) {
     const auto by = static_cast<long double>(divisor);
-    return {.value = sum / by, .scale = magnitude / by};
+    return {.value = all.values / by, .scale = all.magnitudes / by};
   }
 
   template <class Each>
