@@ -439,15 +439,14 @@ struct moment_scans {
   // Takes the roots, if asked for. False where that takes care, or a variance is no number: then the thread
   // makes all of them again.
   __device__ bool take_roots(made (&results)[per_thread]) const {
-    constexpr unsigned infinite = 0x7ff00000;                      // the high word of Inf
-    const unsigned least = operation.takes_root ? 0x03c00000 : 0;  // of 1e-290 or so
+    const unsigned least = operation.takes_root ? least_usual_root : 0;
     unsigned farthest = 0;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) farthest = max(farthest, high_word(results[v]) - least);
-    if (farthest < infinite - least) {
+    if (farthest < infinite_high_word - least) {
       if (operation.takes_root) {
 #pragma unroll
-        for (int v = 0; v < per_thread; ++v) results[v] = root(results[v]);
+        for (int v = 0; v < per_thread; ++v) results[v] = usual_root(results[v]);
       }
       return true;
     }
@@ -455,30 +454,12 @@ struct moment_scans {
     bool zeros_alone = true;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v)
-      zeros_alone = zeros_alone && (results[v] == 0 || high_word(results[v]) - least < infinite - least);
+      zeros_alone =
+          zeros_alone && (results[v] == 0 || high_word(results[v]) - least < infinite_high_word - least);
     if (!zeros_alone) return false;
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) results[v] = results[v] == 0 ? 0 : root(results[v]);
+    for (int v = 0; v < per_thread; ++v) results[v] = results[v] == 0 ? 0 : usual_root(results[v]);
     return true;
-  }
-
-  static __device__ unsigned high_word(double value) {
-    return static_cast<unsigned>(__builtin_bit_cast(std::uint64_t, value) >> 32);
-  }
-
-  // Of a number far from the smallest and the largest, to 1 ulp: without the branch that makes a root proper
-  // wait for the one before.
-  static __device__ double root(double value) {
-#if defined(__CUDA_ARCH__)
-    double reciprocal = 0;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(value));  // 20 bits
-    const double half = 0.5 * reciprocal;
-    double found = value * reciprocal;
-    found = fma(found, fma(-found, half, 0.5), found);
-    return fma(fma(-found, found, value), half, found);
-#else
-    return sqrt(value);
-#endif
   }
 
   // A run of `count` neighbouring values in the ring.

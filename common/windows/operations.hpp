@@ -11,6 +11,13 @@
 //
 //     finish_whole(state)       the same for a window that holds all its values
 //     counted(state, count)     a state of `count` values, whose count has been forgotten
+//     is_counted(value)         whether a value is one of them; without it every one is
+//     of_deviations(origin, sum, squares, count)   the state of `count` values, given the sums of their
+//                                                  deviations from `origin` and of the squares of these
+//     finish_deviations(result, run, sum, squares, count)   sets the result for a run, and for values given
+//     in
+//                                                  this way by their deviations from its mean; false where
+//                                                  that takes more care
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -70,6 +77,53 @@ struct checked_operation {
   using type = Operation;
 };
 
+// 1 / b, to 1 ulp, for whole numbers.
+__host__ __device__ inline double reciprocal(double b) {
+#if defined(__CUDA_ARCH__)
+  double found = 0;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(found) : "d"(b));  // 20 bits
+  found = fma(found, fma(-b, found, 1.0), found);
+  return fma(found, fma(-b, found, 1.0), found);
+#else
+  return 1 / b;
+#endif
+}
+
+__host__ __device__ inline unsigned high_word(double value) {
+  return static_cast<unsigned>(__builtin_bit_cast(std::uint64_t, value) >> 32);
+}
+inline constexpr unsigned infinite_high_word = 0x7ff00000;
+// usual_root() takes finite numbers of at least this high word, of 1e-290 or so.
+inline constexpr unsigned least_usual_root = 0x03c00000;
+
+// To 1 ulp, without the branch that makes a root proper wait for the one before.
+__host__ __device__ inline double usual_root(double value) {
+#if defined(__CUDA_ARCH__)
+  double reciprocal = 0;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(value));  // 20 bits
+  const double half = 0.5 * reciprocal;
+  double found = value * reciprocal;
+  found = fma(found, fma(-found, half, 0.5), found);
+  return fma(fma(-found, found, value), half, found);
+#else
+  return sqrt(value);
+#endif
+}
+
+// a / b for a whole number b from 1 to 2^52: to 1 ulp, and 1 where they are equal. A division proper costs
+// twice as much.
+__host__ __device__ inline double quotient(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  double reciprocal = 0;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));  // 20 bits
+  reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
+  const double rough = a * reciprocal;
+  return fma(fma(-b, rough, a), reciprocal, rough);
+#else
+  return a / b;
+#endif
+}
+
 // mean and sum. The mean of a whole window multiplies by the reciprocal of its size.
 struct total {
   using state = double;
@@ -90,7 +144,8 @@ struct total {
   __host__ __device__ double finish_whole(state all) const { return all * scale; }
   __host__ __device__ double finish(state all, std::int64_t count) const {
     if (count == window || !divides) return finish_whole(all);
-    return all / static_cast<double>(count);
+    // What is infinite leaves no remainder.
+    return fabs(all) < INFINITY ? quotient(all, static_cast<double>(count)) : all;
   }
 };
 
@@ -115,20 +170,6 @@ struct extremum {
   }
   __host__ __device__ double finish(state largest, std::int64_t /*count*/) const { return flipped(largest); }
 };
-
-// a / b for whole numbers 0 <= a <= b, 1 <= b: to 1 ulp, and 1 where they are equal. A division proper costs
-// twice as much.
-__host__ __device__ inline double quotient(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  double reciprocal = 0;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));  // 20 bits
-  reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
-  const double rough = a * reciprocal;
-  return fma(fma(-b, rough, a), reciprocal, rough);
-#else
-  return a / b;
-#endif
-}
 
 // var and std, of a sample: count, mean, and the squared distances from the mean, of runs that are merged
 // pairwise (Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
@@ -161,6 +202,25 @@ struct moments {
     return {count, earlier.mean + apart * part,
             earlier.squares + later.squares + apart * (apart * (earlier.count * part))};
   }
+  // As long as `origin` is one of a few values, hardly anything cancels. Squares beyond the largest number
+  // stay so.
+  __host__ __device__ static state of_deviations(double origin, double sum, double squares, int count) {
+    if (count == 0) return identity();
+    const double apart = quotient(sum, count);
+    const double common = apart * sum;
+    return {static_cast<double>(count), origin + apart, squares - (common < INFINITY ? common : 0)};
+  }
+  __host__ __device__ bool finish_deviations(double& result, const state& run, double sum, double squares,
+                                             int count) const {
+    const double all = run.count + count;
+    const double scaled = reciprocal(all * (all - 1));
+    const double variance = fma(-(sum * (scaled * (all - 1))), sum, run.squares + squares) * (scaled * all);
+    const unsigned least = takes_root ? least_usual_root : 0;
+    const bool usual = high_word(variance) - least < infinite_high_word - least;
+    result = usual && takes_root ? usual_root(variance) : variance;
+    return usual || variance == 0;
+  }
+
   __host__ __device__ static std::int64_t count_of(const state& all) {
     return static_cast<std::int64_t>(all.count);
   }
@@ -203,6 +263,14 @@ struct first_minus_last {
   }
 };
 
+// Windows of which are made of deviations from the mean of what most of them have in common.
+template <class Operation>
+concept has_deviations = requires(const Operation& operation, double& result,
+                                  const typename Operation::state& run) {
+  { Operation::of_deviations(0.0, 0.0, 0.0, 1) } -> std::same_as<typename Operation::state>;
+  { operation.finish_deviations(result, run, 0.0, 0.0, 1) } -> std::same_as<bool>;
+};
+
 // Any operation on the values that are not NaN. A window with fewer than `min_periods` of them is incomplete.
 // Their number is part of the state; an operation that knows it from its own says so with count_of(state).
 template <window_operation Operation>
@@ -210,11 +278,11 @@ struct skipping {
   static constexpr bool counts_itself = requires(const typename Operation::state& state) {
     Operation::count_of(state);
   };
-  struct counted {
+  struct state_and_count {
     typename Operation::state of_values;
     std::int64_t count;
   };
-  using state = std::conditional_t<counts_itself, typename Operation::state, counted>;
+  using state = std::conditional_t<counts_itself, typename Operation::state, state_and_count>;
   static constexpr bool commutes = Operation::commutes;
 
   Operation operation;
@@ -227,8 +295,23 @@ struct skipping {
       return {operation.identity(), 0};
     }
   }
+  __host__ __device__ static bool is_counted(double value) { return value == value; }
+  __host__ __device__ static state counted(const state& all, int count) requires(!counts_itself) {
+    return {all.of_values, count};
+  }
+  __host__ __device__ static state of_deviations(double origin, double sum, double squares,
+                                                 int count) requires(has_deviations<Operation>) {
+    return Operation::of_deviations(origin, sum, squares, count);
+  }
+  __host__ __device__ bool finish_deviations(double& result, const state& run, double sum, double squares,
+                                             int count) const requires(has_deviations<Operation>) {
+    const bool sure = operation.finish_deviations(result, run, sum, squares, count);
+    const bool enough = run.count + count >= static_cast<double>(min_periods);
+    if (!enough) result = incomplete;
+    return sure || !enough;
+  }
   __host__ __device__ state lift(double value) const {
-    if (value != value) return identity();
+    if (!is_counted(value)) return identity();
     if constexpr (counts_itself) {
       return operation.lift(value);
     } else {

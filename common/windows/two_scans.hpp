@@ -14,6 +14,12 @@
 
 #include "common/windows/suffix_prefix.hpp"
 
+#if LAB_EMULATED
+#define LAB_OUT_OF_LINE
+#else
+#define LAB_OUT_OF_LINE __noinline__
+#endif
+
 namespace lab::windows {
 
 #if defined(__CUDACC__) || LAB_EMULATED
@@ -78,13 +84,23 @@ struct two_scans {
     }
     const int warp = thread / 32;
     const double* const values = ring + slot * tile;
-    state suffix[per_thread] = {};
+    kept leaving[per_thread] = {};
+    unsigned counted = 0;
     run_of_segment scanned;
     if (wants_results) {
       wait_for_values();
       const int oldest = slot * tile + first - (window - 1);
-      scanned = totals_and_suffixes(suffix, values, ring, oldest >= 0 ? oldest : oldest + slots * tile,
-                                    slots * tile, where.start);
+      const int place = oldest >= 0 ? oldest : oldest + slots * tile;
+      if constexpr (has_deviations<Operation>) {
+        scanned = own_deviations(values + first, where.start + first);
+        read_leaving(leaving, ring, place, slots * tile);
+        counted = counted_of(leaving, where.start + first - (window - 1));
+        scanned.down = state_of(leaving, counted);
+      } else {
+        scanned = totals_and_suffixes(leaving, counted, values, ring, place, slots * tile, where.start);
+      }
+    } else if constexpr (has_deviations<Operation>) {
+      scanned = own_deviations(values + first, where.start + first);
     } else {
       scanned = own_totals(values, where.start);
     }
@@ -115,10 +131,22 @@ struct two_scans {
     wait_for_scans();
     if (!wants_results) return;
     middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), before);
-    join(results, suffix, middle, values + first, where);
+    if constexpr (has_deviations<Operation>) {
+      if (join_deviations(results, leaving, counted, middle, values + first)) return;
+      double careful[per_thread];
+      careful_results(careful, operation, middle, ring, slots * tile, slot * tile + first - (window - 1),
+                      counted, slot * tile + first);
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) results[v] = careful[v];
+    } else {
+      join(results, leaving, counted, middle, values + first, where);
+    }
   }
 
  private:
+  // Of the values that leave a thread keeps each one's suffix, or itself.
+  using kept = std::conditional_t<has_deviations<Operation>, double, state>;
+
   // Of the thread's segment in the warp: all values up to the thread's last; all from its first on, of the
   // segment that leaves; and the last `rest` values.
   struct run_of_segment {
@@ -128,8 +156,12 @@ struct two_scans {
   };
 
   // Lanes of a warp that hold one segment, or a part of one; and the lane's place among them.
-  __device__ int width() const { return segment_threads < 32 ? segment_threads : 32; }
-  __device__ int place_in_segment() const { return thread % 32 & (width() - 1); }
+  __device__ int width() const {
+    return segment_threads < 32 ? segment_threads : 32;
+  }
+  __device__ int place_in_segment() const {
+    return thread % 32 & (width() - 1);
+  }
 
   // The thread's own values: all of them, and those among the last `rest` of its segment.
   __device__ run_of_segment own_totals(const double* values, std::int64_t start) const {
@@ -154,28 +186,42 @@ struct two_scans {
     return all;
   }
 
-  // The same, and suffixes of the values that leave, from `place` on in the ring; the one loop has two chains
-  // of dependent operations. The thread's own values are read again at the end, which costs less than
-  // registers for their prefixes.
-  __device__ run_of_segment totals_and_suffixes(state (&suffix)[per_thread], const double* values,
-                                                const double* ring, int place, int ring_values,
-                                                std::int64_t start) const {
+  // The values that leave, from `place` on in the ring.
+  __device__ void read_leaving(double (&all)[per_thread], const double* ring, int place,
+                               int ring_values) const {
+    const bool wraps = place + per_thread > ring_values;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v)
+      all[v] = ring[wraps && place + v >= ring_values ? place + v - ring_values : place + v];
+  }
+  // Bit v is set where value v counts, which is value `index` + v of the array.
+  static __device__ unsigned counted_of(const double (&all)[per_thread], std::int64_t index) {
+    unsigned counted = 0;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) counted |= is_counted(all[v]) ? 1U << v : 0;
+    if (index < 0) counted &= index > -per_thread ? ~0U << -index : 0;
+    return counted;
+  }
+
+  // The totals, and suffixes of the values that leave; the one loop has two chains of dependent operations.
+  // The thread's own values are read again at the end, which costs less than registers for their prefixes.
+  __device__ run_of_segment totals_and_suffixes(kept (&suffix)[per_thread], unsigned& counted,
+                                                const double* values, const double* ring, int place,
+                                                int ring_values, std::int64_t start) const {
     constexpr int newest = per_thread - 1;
     const std::int64_t oldest = start + first - (window - 1);
     if (oldest < 0) {
-      suffixes_at_beginning(suffix, ring, place, ring_values, oldest);
+      suffixes_at_beginning(suffix, counted, ring, place, ring_values, oldest);
       run_of_segment all = own_totals(values, start);
       all.down = suffix[0];
       return all;
     }
-    const bool wraps = place + per_thread > ring_values;
     const double* const own = values + first;
     const int from = rest_from();
     run_of_segment all;
     double leaving[per_thread];
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v)
-      leaving[v] = ring[wraps && place + v >= ring_values ? place + v - ring_values : place + v];
+    read_leaving(leaving, ring, place, ring_values);
+    if constexpr (forgets_counts) counted = counted_of(leaving, 0);
     all.up = operation.lift(own[newest]);
     all.last = from <= newest ? all.up : operation.identity();
     suffix[newest] = operation.lift(leaving[newest]);
@@ -226,13 +272,25 @@ struct two_scans {
     return later;
   }
 
+  // Registers need not keep from tile to tile's end how many values each suffix holds.
+  static constexpr bool forgets_counts = requires(const state& all) {
+    Operation::counted(all, 1);
+  };
+  static __device__ bool is_counted(double value) {
+    if constexpr (requires { Operation::is_counted(value); }) return Operation::is_counted(value);
+    return true;
+  }
+  static __device__ state with_count(const state& suffix, unsigned counted, int v) {
+    if constexpr (forgets_counts) return Operation::counted(suffix, __popc(counted >> v));
+    return suffix;
+  }
+
   // The thread's results, of its suffixes a window before, its own `values`, and what lies between.
-  __device__ void join(made (&results)[per_thread], const state (&suffix)[per_thread], const state& middle,
-                       const double* values, const place& where) const {
-    const std::int64_t oldest = where.start + first - (window - 1);
+  __device__ void join(made (&results)[per_thread], const state (&suffix)[per_thread], unsigned counted,
+                       const state& middle, const double* values, const place& where) const {
     state prefix = operation.lift(values[0]);
     const auto joined = [&](int v) {
-      const state earlier = operation.combine(with_count(suffix[v], v, oldest), middle);
+      const state earlier = operation.combine(with_count(suffix[v], counted, v), middle);
       return result(operation.combine(earlier, prefix), v, where);
     };
     results[0] = joined(0);
@@ -242,15 +300,86 @@ struct two_scans {
     });
   }
 
-  // Suffix v, and how many values it holds: registers need not keep that from tile to tile's end.
-  __device__ state with_count(const state& suffix, int v, std::int64_t oldest) const {
-    if constexpr (requires { operation.counted(suffix, 1); }) {
-      const std::int64_t inside = oldest + per_thread;
-      return operation.counted(suffix, inside >= per_thread - v ? per_thread - v
-                                       : inside > 0             ? static_cast<int>(inside)
-                                                                : 0);
-    } else {
-      return suffix;
+  // Deviations: nothing waits from one value to the next, and no state is merged but one for a thread.
+
+  // Of those values that count.
+  static __device__ state state_of(const double (&all)[per_thread], unsigned counted) {
+    double origin = 0;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) origin = counted >> v & 1 ? all[v] : origin;
+    double sum[2] = {};
+    double squares[2] = {};
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      const double apart = counted >> v & 1 ? all[v] - origin : 0;
+      sum[v % 2] += apart;
+      squares[v % 2] = fma(apart, apart, squares[v % 2]);
+    }
+    return Operation::of_deviations(origin, sum[0] + sum[1], squares[0] + squares[1], __popc(counted));
+  }
+  __device__ run_of_segment own_deviations(const double* values, std::int64_t index) const {
+    double own[per_thread];
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) own[v] = values[v];
+    const unsigned counted = counted_of(own, index);
+    run_of_segment all = {state_of(own, counted), operation.identity(), operation.identity()};
+    const int from = rest_from();
+    if (from <= 0) {
+      all.last = all.up;
+    } else if (from < per_thread) {
+      all.last = state_of(own, counted >> from << from);
+    }
+    return all;
+  }
+
+  // The thread's results, of the values that leave, its own, and what lies between. False where some take
+  // more care.
+  __device__ bool join_deviations(made (&results)[per_thread], const double (&leaving)[per_thread],
+                                  unsigned counted, const state& middle, const double* values) const {
+    double sum[per_thread];  // of the suffixes' deviations
+    double squares[per_thread];
+    double all = 0;
+    double all_squares = 0;
+#pragma unroll
+    for (int v = per_thread - 1; v >= 0; --v) {
+      const double apart = counted >> v & 1 ? leaving[v] - middle.mean : 0;
+      sum[v] = all += apart;
+      squares[v] = all_squares = fma(apart, apart, all_squares);
+    }
+    all = 0;
+    all_squares = 0;
+    int prefix = 0;
+    bool is_sure = middle.count > 0;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      const bool counts = is_counted(values[v]);
+      const double apart = counts ? values[v] - middle.mean : 0;
+      prefix += counts ? 1 : 0;
+      all += apart;
+      all_squares = fma(apart, apart, all_squares);
+      is_sure &= operation.finish_deviations(results[v], middle, all + sum[v], all_squares + squares[v],
+                                             prefix + __popc(counted >> v));
+    }
+    return is_sure;
+  }
+  // With states: where the middle is empty, and where numbers are none, or beyond the largest. The values
+  // that leave lie from `oldest` on in the ring, the thread's own from `newest` on.
+  static __device__ LAB_OUT_OF_LINE void careful_results(double* results, Operation operation, state middle,
+                                                         const double* ring, int ring_values, int oldest,
+                                                         unsigned counted, int newest) {
+    state suffix[per_thread];
+    state run = operation.identity();
+#pragma unroll 1
+    for (int v = per_thread - 1; v >= 0; --v) {
+      const int from = oldest + v >= 0 ? oldest + v : oldest + v + ring_values;
+      if (counted >> v & 1) run = operation.combine(operation.lift(ring[from]), run);
+      suffix[v] = run;
+    }
+    run = operation.identity();
+#pragma unroll 1
+    for (int v = 0; v < per_thread; ++v) {
+      run = operation.combine(run, operation.lift(ring[newest + v]));
+      results[v] = operation.finish(operation.combine(operation.combine(suffix[v], middle), run), 0);
     }
   }
 
@@ -303,14 +432,15 @@ struct two_scans {
   }
 
   // Suffixes of the values from `place` on in the ring, of which the first is input `oldest` < 0.
-  __device__ void suffixes_at_beginning(state (&all)[per_thread], const double* ring, int place,
-                                        int ring_values, std::int64_t oldest) const {
+  __device__ void suffixes_at_beginning(state (&all)[per_thread], unsigned& counted, const double* ring,
+                                        int place, int ring_values, std::int64_t oldest) const {
     state run = operation.identity();
 #pragma unroll
     for (int v = per_thread - 1; v >= 0; --v) {
       const double value = ring[place + v < ring_values ? place + v : place + v - ring_values];
       run = operation.combine(lifted(value, oldest + v), run);
       all[v] = run;
+      if constexpr (forgets_counts) counted |= oldest + v >= 0 && is_counted(value) ? 1U << v : 0;
     }
   }
 
@@ -371,3 +501,5 @@ struct two_scans {
 #endif
 
 }  // namespace lab::windows
+
+#undef LAB_OUT_OF_LINE

@@ -91,6 +91,43 @@ TEST_CASE("variances forget what has left their windows") {
   }
 }
 
+// Runs of NaN as long as windows, and single values between them: then nothing lies between what leaves and
+// what enters, and the few values that count may be far apart.
+TEST_CASE("variances skip whole stretches, and forget across them") {
+  for (const std::int64_t window : {1, 2, 15, 16, 17, 40, 300, 481, 2000, 4100}) {
+    auto values = values_of(static_cast<std::size_t>(3 * window + 4000), true);
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const std::uint64_t stretch = lab::random_bits(7, j / 41) % 3;
+      if (stretch == 0 || (stretch == 1 && lab::random_bits(8, j) % 16 != 0)) values[j] = NAN;
+    }
+    for (std::size_t j = 500; j + 100 < values.size(); j += 1333) {
+      for (std::size_t k = j - 60; k < j + 60; ++k) values[k] = NAN;
+      values[j] = j % 2 == 0 ? 1e16 : 1e160;
+      values[j + 3] = 0.1;
+      values[j + 9] = 0.1;
+    }
+    for (const std::int64_t min_periods : {std::int64_t{1}, std::int64_t{2}, window}) {
+      for (const bool root : {false, true}) {
+        const lab::windows::moments one =
+            root ? lab::windows::moments::std(window) : lab::windows::moments::var(window);
+        const lab::windows::skipping<lab::windows::moments> operation{one, min_periods};
+        const auto expected = one_after_another(operation, values, window, min_periods);
+        const auto found = lab::test::windows_by_two_scans(operation, values, window, min_periods);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          // What is spread by rounding where all values are equal or huge: of the values' size, not of
+          // theirs.
+          const bool same = found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i])) ||
+                            std::abs(found[i] - expected[i]) <= 1e-11 * std::abs(expected[i]);
+          INFO("window " << window << ", at least " << min_periods << ", output " << i << ": " << found[i]
+                         << " instead of " << expected[i]);
+          REQUIRE(same);
+          REQUIRE((std::isnan(found[i]) || found[i] >= 0));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("variances are right with few values of a thread and with many") {
   for (const std::int64_t window :
        {2, 13, 14, 15, 27, 200, 833, 1664, 1665, 2176, 2177, 2200, 4353, 9000, 16384}) {

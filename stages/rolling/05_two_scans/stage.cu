@@ -27,8 +27,7 @@ struct layout {
       .tile = group_threads * per_thread, .slots = slots, .min_ahead = groups};
 };
 
-// Of states as large as a value; of larger ones; of two numbers at most, where their count is known; with a
-// count that nobody knows.
+// Of states as large as a value; of larger ones.
 template <class Operation>
 struct layouts {
   static constexpr bool is_small = sizeof(typename Operation::state) == sizeof(double);
@@ -40,25 +39,35 @@ template <>
 struct layouts<windows::first_minus_last> {
   using type = layout<3, 15, 13, 4>;
 };
+// Of skipped values a bit tells each: the suffixes' counts take no registers.
 template <class Operation>
 struct layouts<windows::skipping<Operation>> {
-  using type = layout<3, 9, 22, 4>;
+  static constexpr bool is_small = sizeof(typename Operation::state) == sizeof(double);
+  using type = std::conditional_t<is_small, layout<3, 15, 13, 4>, layout<3, 9, 22, 4>>;
+};
+// The ring of the first ends a little below windows of 16384.
+template <>
+struct layouts<windows::skipping<windows::moments>> {
+  using type = layout<3, 13, 13, 4>;
+  using of_long_windows = layout<3, 9, 22, 4>;
+  static constexpr std::int64_t long_beyond = type::ring.longest_window();
 };
 // The tables of weights leave less for the ring. Beyond a tile, more values of fewer threads.
 template <>
 struct layouts<windows::moments> {
   using type = layout<3, 13, 13, 4>;
   using of_long_windows = layout<2, 17, 11, 4>;
+  static constexpr std::int64_t long_beyond = type::ring.tile;
 };
 
 // Calls visit(layout) with that for windows of an operation.
 template <class Operation, class Visit>
 void with_layout(std::int64_t window, const Visit& visit) {
-  using usual = typename layouts<Operation>::type;
-  if constexpr (std::is_same_v<Operation, windows::moments>) {
-    if (window > usual::ring.tile) return visit(typename layouts<Operation>::of_long_windows{});
+  using its_layouts = layouts<Operation>;
+  if constexpr (requires { its_layouts::long_beyond; }) {
+    if (window > its_layouts::long_beyond) return visit(typename its_layouts::of_long_windows{});
   }
-  visit(usual{});
+  visit(typename its_layouts::type{});
 }
 
 #if !LAB_EMULATED
