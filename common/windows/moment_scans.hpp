@@ -458,7 +458,10 @@ struct moment_scans {
           zeros_alone && (results[v] == 0 || high_word(results[v]) - least < infinite_high_word - least);
     if (!zeros_alone) return false;
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) results[v] = results[v] == 0 ? 0 : usual_root(results[v]);
+    for (int v = 0; v < per_thread; ++v) {
+      if (results[v] == 0) results[v] = 0;  // squares too small for a double leave -0
+      if (operation.takes_root && results[v] != 0) results[v] = usual_root(results[v]);
+    }
     return true;
   }
 

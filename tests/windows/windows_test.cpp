@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -124,6 +125,24 @@ TEST_CASE("variances skip whole stretches, and forget across them") {
           REQUIRE((std::isnan(found[i]) || found[i] >= 0));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("variances beside others too small for a double are no roots") {
+  for (const std::int64_t window : {2, 3, 15, 40, 500}) {
+    auto values = values_of(static_cast<std::size_t>(3 * window + 4000), false);
+    for (std::size_t j = 100; j + 1000 < values.size(); j += 700) {
+      std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(j), window, 0.0);
+      values[j + 1] = 1e-170;
+    }
+    const lab::windows::moments operation = lab::windows::moments::var(window);
+    const auto expected = one_after_another(operation, values, window, window);
+    const auto found = lab::test::windows_by_two_scans(operation, values, window, window);
+    for (std::size_t i = static_cast<std::size_t>(window); i < values.size(); ++i) {
+      INFO("window " << window << ", output " << i << ": " << found[i] << " instead of " << expected[i]);
+      REQUIRE(std::abs(found[i] - expected[i]) <= 1e-12 * (1e-300 + expected[i]));
+      REQUIRE(!std::signbit(found[i]));
     }
   }
 }
