@@ -10,6 +10,7 @@
 // and, where it has a cheaper way,
 //
 //     finish_whole(state)       the same for a window that holds all its values
+//     finish_some(state, count) the same for one of many that hold any number of values
 //     counted(state, count)     a state of `count` values, whose count has been forgotten
 //     is_counted(value)         whether a value is one of them; without it every one is
 //     of_deviations(origin, sum, squares, count)   the state of `count` values, given the sums of their
@@ -144,8 +145,12 @@ struct total {
   __host__ __device__ double finish_whole(state all) const { return all * scale; }
   __host__ __device__ double finish(state all, std::int64_t count) const {
     if (count == window || !divides) return finish_whole(all);
+    return all / static_cast<double>(count);
+  }
+  __host__ __device__ double finish_some(state all, std::int64_t count) const {
     // What is infinite leaves no remainder.
-    return fabs(all) < INFINITY ? quotient(all, static_cast<double>(count)) : all;
+    if (count == window || !divides || !(fabs(all) < INFINITY)) return finish_whole(all);
+    return quotient(all, static_cast<double>(count));
   }
 };
 
@@ -330,7 +335,12 @@ struct skipping {
       const std::int64_t count = Operation::count_of(all);
       return count < min_periods ? incomplete : operation.finish(all, count);
     } else {
-      return all.count < min_periods ? incomplete : operation.finish(all.of_values, all.count);
+      if (all.count < min_periods) return incomplete;
+      if constexpr (requires { operation.finish_some(all.of_values, all.count); }) {
+        return operation.finish_some(all.of_values, all.count);
+      } else {
+        return operation.finish(all.of_values, all.count);
+      }
     }
   }
 };
