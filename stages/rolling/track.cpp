@@ -148,6 +148,12 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     for (const std::int64_t window : {14, 1664, 1665, 2176, 2177, 4353, 16384})
       list.add(window + 2 * tile + 777, window, pattern::random, false, which);
   }
+  // So too where values are skipped (1664 and, for windows beyond 14977, 1152).
+  for (const std::int64_t window :
+       {std::int64_t{15}, std::int64_t{1665}, std::int64_t{14'978}, tile + 1, 3 * tile}) {
+    for (const operation which : {operation::std, operation::mean, operation::max})
+      list.add_with(window + 2 * tile + 777, window, pattern::gaps, which, missing::skip, 1);
+  }
   for (const std::int64_t window : {8191, 16383, 16384})
     list.add(window + 2 * tile + 777, window, pattern::integers);
   for (std::size_t k = 0; k < operations; ++k) {
