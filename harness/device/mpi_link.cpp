@@ -174,8 +174,8 @@ class mpi_link final : public process_link
       }
       if (told || !waiting.is_longer_than(std::chrono::seconds(2))) continue;
       told = true;
-      std::fprintf(stderr, "%s on %s: rank %d has sent nothing for 2 s\n", processes::name().c_str(),
-                   host().c_str(), rank);
+      std::fprintf(stderr, "waiting: %s on %s, to which rank %d has sent nothing for 2 s\n",
+                   processes::name().c_str(), host().c_str(), rank);
       std::fflush(stderr);
     }
   }

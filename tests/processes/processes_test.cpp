@@ -136,7 +136,7 @@ TEST_CASE("a process that dies, hangs or fails alone ends the others, and the ro
   expect(rows_of(wrong_ones,
                  {"verify", "reduction_gpus/[dht]*", "--quick", "--processes", "2", "--timeout", "4"}),
          {{"reduction_gpus/dies", "process rank 1"},
-          {"reduction_gpus/hangs", "no answer within 4 s; the stage was stopped; rank 0 of 2 on "},
+          {"reduction_gpus/hangs", "no answer within 4 s; the stage was stopped; waiting: rank 0 of 2 on "},
           {"reduction_gpus/throws", "failed: rank 1 of 2 on "}});
 }
 

@@ -230,7 +230,9 @@ class exchange {
   bool clock_disagreed_ = false;
   std::string output_text_;  // bytes of output that are not yet a whole line
   std::string last_output_;  // the last line that has a word
-  std::string of_a_rank_;    // the first line in which one of several processes says what ends it
+  // Of several processes, the first lines in which one says what ends it, and for whom it waits.
+  std::string of_a_rank_;
+  std::string waiting_;
   int lines_shown_ = 0;
 };
 
@@ -249,7 +251,7 @@ answer_record exchange::converse(milliseconds timeout) {
     if (left.count() <= 0) {
       return failed_answer(failure_kind::hang, fmt::format("no answer within {} s; the stage was stopped{}",
                                                            static_cast<double>(timeout.count()) / 1000,
-                                                           of_a_rank_.empty() ? "" : "; " + of_a_rank_));
+                                                           waiting_.empty() ? "" : "; " + waiting_));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
     wait(std::min(left, milliseconds(200)));
@@ -333,10 +335,11 @@ answer_record exchange::death() {
   end_process();
   if (output_.is_open()) read_output();
   if (!of_a_rank_.empty()) return crashed(shortened(of_a_rank_, 500));
-  std::string message = "the worker closed its answers and was ended";
+  const std::string who = socket_ ? "the launcher" : "the worker";
+  std::string message = who + " closed its answers and was ended";
   if (ending_) {
-    message = (ending_->by_signal ? "the worker was " : "the worker ") + ending_->description();
-    if (!ending_->by_signal) message += " before it answered";
+    message = who + (ending_->by_signal ? " was " : " ") + ending_->description();
+    if (!ending_->by_signal) message += socket_ ? " before rank 0 answered" : " before it answered";
   }
   if (!last_output_.empty()) message += "; its last words: " + shortened(last_output_, 300);
   return crashed(message);
@@ -390,6 +393,7 @@ void exchange::emit_output(const std::string& raw) {
   if (std::any_of(line.begin(), line.end(), [](unsigned char one) { return std::isalnum(one) != 0; }))
     last_output_ = line;
   if (socket_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
+  if (socket_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
   if (lines_shown_ > most_lines) return;
   const std::string shown = lines_shown_++ < most_lines
                                 ? line
