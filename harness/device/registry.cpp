@@ -85,6 +85,9 @@ std::size_t stage_count() {
 
 void check_registry() {
   if (!registration_error().empty()) throw std::logic_error(registration_error());
+  for (const std::string& path : stages_across_processes()) {
+    if (!stages().contains(path)) throw std::logic_error(path + " runs across processes, and is no stage");
+  }
   for (const auto& [path, entry] : stages()) {
     if (!tracks().contains(entry.track)) throw std::logic_error(path + " belongs to no track");
     if (emulated && entry.has_launch == entry.traits.gpu_only) {
