@@ -116,8 +116,8 @@ constexpr std::chrono::seconds patience{2};
   lab::answer_record reply;
   if (wanted != link.size()) {
     reply = {.end = lab::answer_end::error,
-             .message = "the launcher has started " + std::to_string(link.size()) +
-                        " processes that know of one another, and not " + std::to_string(wanted) +
+             .message = "each of the launcher's processes knows of " + std::to_string(link.size()) +
+                        ", and not of " + std::to_string(wanted) +
                         " (is it of another MPI than this build's?)",
              .error = lab::error_kind::environment};
   } else {

@@ -157,6 +157,12 @@ TEST_CASE("what cannot be started as several processes is refused before anythin
   const outcome elsewhere = lab_program({}, {"run", "elementwise/01*", "--processes", "2"});
   CHECK(elsewhere.code == 2);
   CHECK(contains(elsewhere.text, "nothing that was asked for uses several GPUs"));
+  // A launcher of another MPI's starts processes of which each finds itself alone.
+  const temporary_directory directory;
+  const auto launcher = directory / "launcher";
+  lab::test::put(launcher, "#!/bin/sh\nshift 2\nPMI_RANK=0 \"$@\" &\nPMI_RANK=1 \"$@\" &\nwait\n");
+  std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+  refused({"--processes", "2", "--mpirun", launcher.string()}, "is it of another MPI than this build's?");
   expect(rows_of({"LAB_EMULATOR_DEVICES=2"},
                  {"verify", "moving_average_gpus/03*", "--quick", "--processes", "3"}),
          {{"moving_average_gpus/03_nccl_send_receive", "rank 2 of 3 has none of its own: on "}});
