@@ -172,9 +172,9 @@ class mpi_link final : public process_link
         MPI_CHECK(MPI_Mrecv(text.data(), bytes, MPI_CHAR, &message, MPI_STATUS_IGNORE));
         return text;
       }
-      if (told || !waiting.is_longer_than(std::chrono::seconds(2))) continue;
+      if (told || !waiting.is_longer_than(std::chrono::seconds(1))) continue;
       told = true;
-      std::fprintf(stderr, "waiting: %s on %s, to which rank %d has sent nothing for 2 s\n",
+      std::fprintf(stderr, "waiting: %s on %s, to which rank %d has sent nothing for 1 s\n",
                    processes::name().c_str(), host().c_str(), rank);
       std::fflush(stderr);
     }

@@ -109,6 +109,7 @@ TEST_CASE("a row of two processes is verified and timed; its group has two GPUs"
                        "12000", "--min-samples", "3", "--time-limit", "0.02", "--json", file.string()});
   INFO(found.text);
   CHECK(found.code == 0);
+  CHECK(contains(found.text, "group    2 processes, started by mpirun\n"));
   const json group = json::parse(lab::test::get(file)).at("groups").at(0);
   CHECK(group.at("parameters").at("gpus") == 2);
   const json& row = group.at("rows").at(0);
