@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/memory.hpp"
+#include "common/process_group.hpp"
 #if LAB_EMULATED
 #include "common/emulator/emulator.hpp"
 #endif
@@ -66,7 +67,18 @@ void choose_gpus(std::vector<int> devices) {
   chosen = std::move(devices);
 }
 
+std::vector<int> processes::own_devices() {
+  return all_devices();
+}
+
+// In one of several processes -1 stands for the others' GPUs.
 std::vector<int> group_devices(int gpus) {
+  if (processes::are_several()) {
+    if (const std::string why = why_no_group(gpus); !why.empty()) throw std::invalid_argument(why);
+    std::vector<int> group(static_cast<std::size_t>(gpus), -1);
+    CUDA_CHECK(cudaGetDevice(&group[static_cast<std::size_t>(processes::rank())]));
+    return group;
+  }
   std::vector<int> all = all_devices();
   if (gpus < 1 || gpus > static_cast<int>(all.size())) throw std::invalid_argument(why_no_group(gpus));
   all.resize(static_cast<std::size_t>(gpus));
@@ -74,10 +86,16 @@ std::vector<int> group_devices(int gpus) {
 }
 
 int available_gpus() {
+  if (processes::are_several()) return processes::count();
   return static_cast<int>(all_devices().size());
 }
 
 std::string why_no_group(std::int64_t gpus) {
+  if (processes::are_several()) {
+    if (gpus == processes::count()) return "";
+    return "needs " + std::to_string(gpus) + " GPUs, and there are " + std::to_string(processes::count()) +
+           " processes, with one each";
+  }
   const int available = available_gpus();
   if (gpus <= available) return "";
   const std::string there =
@@ -100,6 +118,7 @@ std::string why_no_peer_access(const std::vector<int>& devices) {
 }
 
 void share_memory(const std::vector<int>& devices) {
+  if (processes::are_several()) return;  // each has one
   for (const int device : devices) {
     const gpu_scope scope(device);
     for (const int peer : devices) {

@@ -11,6 +11,7 @@
 
 #include "common/cuda.hpp"
 #include "common/gpu_group.hpp"
+#include "common/process_group.hpp"
 
 #if LAB_EMULATED
 #define LAB_WITH_NCCL 1
@@ -22,6 +23,12 @@
 #endif
 
 namespace lab {
+
+// Whether the GPU is this process's. Of another process's there is no device, no stream and no memory, and
+// the pointers to its parts must not be used.
+inline bool is_here(const group_member& member) {
+  return member.device >= 0;
+}
 
 // Why a stage that needs NCCL cannot run; empty when it can.
 inline std::string why_no_nccl() {
@@ -49,19 +56,31 @@ inline void check_nccl(ncclResult_t result, const char* expression) {
 }
 #define NCCL_CHECK(expression) ::lab::check_nccl((expression), #expression)
 
-// One communicator for each of the devices, in their order: of rank k on devices[k].
+// One communicator for each of the devices, in their order: of rank k on devices[k]. In one of several
+// processes there is this process's alone; all of them make theirs at the same time.
 class communicators {
  public:
   explicit communicators(const std::vector<int>& devices) : comms_(devices.size()) {
     // The lab does without NVLink multicast, which is set up for a whole host.
     ::setenv("NCCL_NVLS_ENABLE", "0", 1);
+    const int ranks = static_cast<int>(devices.size());
+    if (processes::are_several()) {
+      ncclUniqueId id{};
+      if (processes::rank() == 0) NCCL_CHECK(ncclGetUniqueId(&id));
+      const auto rank = static_cast<std::size_t>(processes::rank());
+      const gpu_scope scope(devices[rank]);
+      NCCL_CHECK(ncclCommInitRank(&comms_[rank], ranks, processes::of_rank_0(id), processes::rank()));
+      return;
+    }
     const gpu_scope scope(devices.front());
-    NCCL_CHECK(ncclCommInitAll(comms_.data(), static_cast<int>(devices.size()), devices.data()));
+    NCCL_CHECK(ncclCommInitAll(comms_.data(), ranks, devices.data()));
   }
   communicators(const communicators&) = delete;
   communicators& operator=(const communicators&) = delete;
   ~communicators() {
-    for (const ncclComm_t comm : comms_) ncclCommDestroy(comm);
+    for (const ncclComm_t comm : comms_) {
+      if (comm != nullptr) ncclCommDestroy(comm);
+    }
   }
 
   ncclComm_t operator[](std::size_t rank) const { return comms_[rank]; }

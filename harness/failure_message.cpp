@@ -18,7 +18,7 @@ std::string what_is_wrong(const failure_record& failure) {
       return figures.empty() ? "wrong" : figures;
     }
     case failure_kind::unwritten:
-      return "output " + index + " was never written";
+      return "output " + index + " was never written" + failure.found;
     case failure_kind::out_of_bounds:
       return followed_by("out of bounds", failure.found) + (failure.index ? ", index " + index : "");
     case failure_kind::input_changed:

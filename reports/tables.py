@@ -64,7 +64,7 @@ from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
-MARKER = re.compile(r"(<!-- (ladder|measured|scaling|accuracy|predicted|traffic|counters|compile_times|peers|nsight): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|scaling|accuracy|predicted|traffic|counters|compile_times|peers|nsight|processes): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
@@ -232,6 +232,7 @@ class Records:
         self.claims = {}  # stage -> its claims
         self.other_devices = []  # records of the same stages on other devices
         self.broken = []  # what the records say against a claim
+        self.processes = []  # groups that several processes measured at once, with their runs
         self.words = {}  # (track, parameter, number) -> the word that a record of older programs has a number for
         self.numbers = {}  # and back, by which words are in order
         self.digests = todays_digests()  # of the kernels as they stand
@@ -242,6 +243,9 @@ class Records:
                 self.numbers[group["track"], name, word] = group["parameters"][name]
         for run in sorted(files, key=lambda run: run["created"]):
             for group in run["groups"]:
+                if run.get("options", {}).get("processes"):
+                    self.processes.append((run, group))  # another experiment than one process on as many GPUs
+                    continue
                 if group["l2"] == "warm":
                     continue  # another figure, which no page speaks of
                 parameters = self.in_words(group["track"], group["parameters"])
@@ -456,6 +460,28 @@ def scaling(records, track):
     return "\n\n".join(sections) + f"\n\n{provenance(records, used)}\n"
 
 
+def processes(records, track):
+    """What as many processes as GPUs take, beside one process that drives them all."""
+    lines = ["| stage | processes | parameters | median | one process |", "| --- |" + " --- |" * 4]
+    runs = {}
+    for run, group in records.processes:
+        if group["track"] != track:
+            continue
+        parameters = records.in_words(track, group["parameters"])
+        for row in group["rows"]:
+            if row["status"] != "ok":
+                continue
+            runs[run["created"]] = run
+            alone = records.rows.get(track, {}).get(parameters, {}).get(row["stage"])
+            of_one = duration(alone["timing"]["median"]) if alone and alone["status"] == "ok" else "-"
+            lines.append(f"| {row['stage'].split('/', 1)[1]} | {run['options']['processes']} | {records.parameters_text(track, parameters)} | {duration(row['timing']['median'])}{unstable_text(row)} | {of_one} |")
+    if not runs:
+        return NOTHING
+    last = runs[max(runs)]
+    where = f"{last['device']['name']}, driver {last['device']['driver']}, {last['created'][:10]}, commit {last['program']['commit'][:12]}, started by {last['options']['launcher']}."
+    return "\n".join(lines) + f"\n\n{where}\n"
+
+
 def accuracy(records, track):
     lines = ["| stage | parameters | largest error | allowed | same bits in every run |", "| --- |" + " --- |" * 4]
     used = []
@@ -661,7 +687,7 @@ def nsight(_records, lab):
 
 
 def page(records, text, directory):
-    makers = {"nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "scaling": scaling, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
+    makers = {"nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "scaling": scaling, "processes": processes, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 

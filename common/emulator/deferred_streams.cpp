@@ -35,6 +35,7 @@ struct deferred_streams::state {
     operation added{std::move(run), {}, device_of(streams.front())};
     for (const cudaStream_t stream : streams) {
       auto& tail = tails[stream];
+      if (!tail.empty() && tail.front() == operations.size()) continue;  // named twice
       added.after.insert(added.after.end(), tail.begin(), tail.end());
       tail = {operations.size()};
     }

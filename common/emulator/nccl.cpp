@@ -18,15 +18,17 @@
 #include "common/emulator/errors.hpp"
 #include "common/emulator/runtime_call.hpp"
 
-// The communicators that were made together.
+// The communicators that were made together: all in this process, or one in each of several.
 struct nccl_clique {
   int ranks;
+  std::optional<int> number = {};  // of those in several processes
 };
 
 struct ncclComm {
   std::shared_ptr<nccl_clique> all;
   int rank;
   int device;
+  cudaStream_t order = nullptr;  // of one in several processes: its groups follow each other on it
 };
 
 namespace {
@@ -220,7 +222,99 @@ std::optional<std::string> start_transfers(const std::vector<call>& calls) {
                 who(receives.front()).c_str(), receives.front().count, receives.front().peer);
 }
 
-ncclResult_t start(const std::vector<call>& calls) {
+lab::emulator::nccl_transport* transport = nullptr;
+
+// What goes from process to process: what the sender calls, and its values.
+struct message_head {
+  kind what;
+  std::size_t count;
+  ncclDataType_t type;
+  ncclRedOp_t op;
+};
+
+void send_to(int rank, const call& one) {
+  const message_head head{one.what, one.count, one.type, one.op};
+  std::string message(reinterpret_cast<const char*>(&head), sizeof head);
+  message.append(static_cast<const char*>(one.from), one.count * bytes_of(one.type));
+  transport->send(rank, *one.comm->all->number, message);
+}
+
+// The values of the rank, which must have called what goes with this; nothing, and an error of the device,
+// where it has not.
+std::optional<std::string> receive_from(int rank, const call& one) {
+  const std::string message = transport->receive(rank, *one.comm->all->number);
+  message_head head{};
+  std::memcpy(&head, message.data(), sizeof head);
+  const kind expected = one.what == kind::receive ? kind::send : one.what;
+  const bool fits = head.what == expected && head.count == one.count && head.type == one.type &&
+                    (expected == kind::send || head.op == one.op);
+  if (fits) return message.substr(sizeof head);
+  refuse(ncclInvalidUsage,
+         format("%s: %zu values of %zu bytes, and rank %d calls %s with %zu of %zu", who(one).c_str(),
+                one.count, bytes_of(one.type), rank, name_of(head.what), head.count, bytes_of(head.type)));
+  set_sticky_error(cudaErrorUnknown);
+  return std::nullopt;
+}
+
+// One collective: every rank sends its values to all, and combines them in the order of the ranks.
+void all_reduce_with_others(const call& own) {
+  const int ranks = own.comm->all->ranks;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank != own.comm->rank) send_to(rank, own);
+  }
+  std::vector<std::string> values(static_cast<std::size_t>(ranks));
+  std::vector<call> all(static_cast<std::size_t>(ranks), own);
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto& theirs = values[static_cast<std::size_t>(rank)];
+    if (rank == own.comm->rank) {
+      theirs.assign(static_cast<const char*>(own.from), own.count * bytes_of(own.type));
+    } else if (auto received = receive_from(rank, own)) {
+      theirs = std::move(*received);
+    } else {
+      return;
+    }
+    all[static_cast<std::size_t>(rank)].from = theirs.data();
+  }
+  reduce_all(all);
+  device_memory::instance().note_written(own.to, own.count * bytes_of(own.type));
+}
+
+// The calls of one group on one communicator of several processes, as one work on all their streams. What is
+// sent goes first, so that no two ranks wait for each other.
+void start_with_others(const std::vector<call>& calls) {
+  std::vector<cudaStream_t> streams{calls.front().comm->order};
+  for (const call& one : calls) streams.push_back(one.stream);
+  enqueue(streams, [calls] {
+    for (const call& one : calls) {
+      if (one.what == kind::send) send_to(one.peer, one);
+    }
+    for (const call& one : calls) {
+      if (one.what == kind::all_reduce) all_reduce_with_others(one);
+      if (one.what != kind::receive) continue;
+      const auto values = receive_from(one.peer, one);
+      if (!values) return;
+      std::memcpy(one.to, values->data(), values->size());
+      device_memory::instance().note_written(one.to, values->size());
+    }
+  });
+}
+
+ncclResult_t start(std::vector<call> calls) {
+  std::vector<call> with_others;
+  for (auto one = calls.begin(); one != calls.end();) {
+    const ncclComm_t comm = one->comm;
+    if (!comm->all->number) {
+      ++one;
+      continue;
+    }
+    with_others.clear();
+    for (const call& other : calls) {
+      if (other.comm == comm) with_others.push_back(other);
+    }
+    start_with_others(with_others);
+    std::erase_if(calls, [&](const call& other) { return other.comm == comm; });
+    one = calls.begin();
+  }
   if (auto why = start_all_reduces(calls)) return refuse(ncclInvalidUsage, *why);
   if (auto why = start_transfers(calls)) return refuse(ncclInvalidUsage, *why);
   return ncclSuccess;
@@ -314,9 +408,39 @@ ncclResult_t ncclCommInitAll(ncclComm_t* made, int count, const int* devices) {
   return ncclSuccess;
 }
 
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  static int made = 0;
+  if (id == nullptr) return ncclInvalidArgument;
+  *id = {};
+  std::memcpy(id->internal, &made, sizeof made);
+  ++made;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id, int rank) {
+  note_forbidden("ncclCommInitRank", "a communicator is made beforehand, and kept");
+  if (made == nullptr || rank < 0 || rank >= ranks)
+    return refuse(ncclInvalidArgument, format("ncclCommInitRank: no rank %d of %d", rank, ranks));
+  if (transport == nullptr)
+    return refuse(ncclInvalidUsage, "ncclCommInitRank: this process is alone (lab run --processes)");
+  int number = 0;
+  std::memcpy(&number, id.internal, sizeof number);
+  cudaStream_t order = nullptr;
+  if (cudaStreamCreate(&order) != cudaSuccess) return ncclUnhandledCudaError;
+  *made =
+      new ncclComm{std::make_shared<nccl_clique>(nccl_clique{ranks, number}), rank, current_device(), order};
+  comms.insert(*made);
+  return ncclSuccess;
+}
+
+void lab::emulator::set_nccl_transport(nccl_transport* used) {
+  transport = used;
+}
+
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   note_forbidden("ncclCommDestroy", "a communicator is made beforehand, and kept");
   if (comms.erase(comm) == 0) return refuse(ncclInvalidArgument, "ncclCommDestroy: no communicator");
+  if (comm->order != nullptr) cudaStreamDestroy(comm->order);
   delete comm;
   return ncclSuccess;
 }

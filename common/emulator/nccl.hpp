@@ -1,12 +1,18 @@
 // The part of NCCL that the lab's stages use, under its own names, between the emulated devices of one
-// process. A call enqueues its work on the stream that it is given, as every other work of the runtime.
+// process, or of several. A call enqueues its work on the stream that it is given, as every other work of the
+// runtime.
 //
 // What ends in a hang elsewhere is refused here at ncclGroupEnd(), with ncclInvalidUsage and a diagnostic: a
 // send that nobody receives in the same group, other counts on both sides, a collective that some ranks
 // leave out, one that is called outside of a group although its communicator has several ranks.
+//
+// Of several processes (ncclCommInitRank) none sees the others' calls. What does not fit together is found
+// when it meets, and fails as a kernel does; who is never answered waits. A communicator does one group after
+// the other, in the order of the program, whatever streams they are on.
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "common/emulator/runtime_api.hpp"
 
@@ -54,6 +60,13 @@ const char* ncclGetLastError(ncclComm_t comm);
 
 // One communicator for each device of the list (null: 0 to count - 1), of which each may be named once.
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
+// The same from several processes, each of which makes the communicator of its own rank, on the current
+// device; `id` is what ncclGetUniqueId() gave one of them.
+struct ncclUniqueId {
+  char internal[NCCL_UNIQUE_ID_BYTES];
+};
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommCount(ncclComm_t comm, int* count);
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device);
@@ -70,3 +83,24 @@ ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, 
                       cudaStream_t stream);
 ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream);
+
+namespace lab::emulator {
+
+// How the processes of a communicator reach each other. Messages of one rank to another with one number come
+// in their order.
+class nccl_transport {
+ public:
+  nccl_transport() = default;
+  nccl_transport(const nccl_transport&) = delete;
+  nccl_transport& operator=(const nccl_transport&) = delete;
+  virtual ~nccl_transport() = default;
+
+  // Never waits for the other side.
+  virtual void send(int rank, int number, const std::string& message) = 0;
+  virtual std::string receive(int rank, int number) = 0;
+};
+
+// That of this process; null: it has none, and is alone.
+void set_nccl_transport(nccl_transport* transport);
+
+}  // namespace lab::emulator

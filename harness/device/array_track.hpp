@@ -13,6 +13,7 @@
 #include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/npy.hpp"
+#include "common/process_group.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/array_workload.hpp"
 #include "harness/device/parameters.hpp"
@@ -136,9 +137,10 @@ class array_track final : public track {
   [[nodiscard]] std::string why_not_runnable(const stage_entry& entry) const override {
     if constexpr (is_spread<Problem>) {
       // One GPU alone shows nothing of what the stages differ in.
-      if (std::string why = why_no_group(2); !why.empty()) return why;
+      const std::int64_t gpus = std::max(2, processes::count());
+      if (std::string why = why_no_group(gpus); !why.empty()) return why;
       parameter_values values = default_parameters(describe()).front();
-      values["gpus"] = 2;
+      values["gpus"] = gpus;
       return unsupported_by(entry, typed(complete(values)));
     }
     return "";
@@ -153,7 +155,7 @@ class array_track final : public track {
         p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) -> std::string {
           using made = workload_of<Problem, Output, Inputs...>;
           if (made::needed_bytes(found, p) <= memory::always_there) return "";
-          const std::size_t available = memory::available();
+          const std::size_t available = processes::smallest(memory::available());
           if (made::array_bytes(p) > available || made::needed_bytes(found, p) <= available) return "";
           return "asks for " + std::to_string(made::scratch_bytes(found, p)) +
                  " bytes of scratch memory, and " + std::to_string(available - made::array_bytes(p)) +
@@ -434,7 +436,7 @@ class array_track final : public track {
     const stage<Problem>& found = typed(entry);
     const std::size_t needed = made::needed_bytes(found, p);
     if (needed > memory::always_there || memory::is_limited()) {
-      const std::size_t available = memory::available();
+      const std::size_t available = processes::smallest(memory::available());
       if (needed > available) throw memory_error(needed, available);
     }
     return std::make_unique<made>(found, p, stream);

@@ -192,17 +192,17 @@ struct exactness {
   }
 };
 
-// The digests of hash_exact() that right outputs 0 .. n - 1 have, in segments.
+// The digests of hash_exact() that right outputs first .. n - 1 have, in segments.
 template <class Problem, class Output, class Sources>
 std::vector<std::uint64_t> exact_digests(const Sources& sources, const typename Problem::parameters& p,
-                                         std::int64_t n, std::int64_t segment) {
+                                         std::int64_t n, std::int64_t segment, std::int64_t first = 0) {
   constexpr std::int64_t piece = 1 << 14;  // of a segment, by one core
   const std::int64_t pieces = (segment + piece - 1) / piece;
-  const std::int64_t segments = (n + segment - 1) / segment;
+  const std::int64_t segments = (n - first + segment - 1) / segment;
   std::vector<std::atomic<std::uint64_t>> sums(static_cast<std::size_t>(segments));
   for_pieces_on_all_cores(segments * pieces, 1, [&](std::int64_t which, std::int64_t, unsigned) {
-    const std::int64_t begin = which / pieces * segment + which % pieces * piece;
-    const std::int64_t end = std::min({begin + piece, (which / pieces + 1) * segment, n});
+    const std::int64_t begin = first + which / pieces * segment + which % pieces * piece;
+    const std::int64_t end = std::min({begin + piece, first + (which / pieces + 1) * segment, n});
     std::uint64_t sum = 0;
     if (begin < end) {
       exactness<Problem>::template keys<Output>(

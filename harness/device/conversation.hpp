@@ -1,5 +1,6 @@
 // The worker's end of the conversation: the one request that this process answers, and the sealed lines of
-// the answer.
+// the answer. Of several processes that a launcher of MPI's has started, rank 0 has it: descriptors above 2
+// do not survive such a launcher, so that it calls the front by a socket in a folder of the front's.
 //
 // All of it has internal linkage and is included by main.cpp alone: the stage is linked into the same
 // program, and what has a name there it could call, to seal an answer of its own.
@@ -7,6 +8,8 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <array>
 #include <cstring>
@@ -49,16 +52,65 @@ constinit one_request state;
   return value;
 }
 
+// The value of an environment variable; null where there is none.
+[[gnu::no_sanitize("address", "undefined")]] const char* variable(char** environment, const char* name) {
+  for (; *environment != nullptr; ++environment) {
+    const char* a = *environment;
+    const char* b = name;
+    while (*b != '\0' && *a == *b) {
+      ++a;
+      ++b;
+    }
+    if (*b == '\0' && *a == '=') return a + 1;
+  }
+  return nullptr;
+}
+
+// Whether the launcher has made this process rank 0: Open MPI and Slurm's pmix, MPICH and Slurm's pmi2, and
+// Slurm itself last, whose variable a launcher within one task hands on.
+[[gnu::no_sanitize("address", "undefined")]] bool is_rank_0(char** environment) {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = variable(environment, name)) return same_text(rank, "0");
+  }
+  return false;
+}
+
+// A connection to the socket of this path; negative where there is none.
+[[gnu::no_sanitize("address", "undefined")]] int call_front(const char* path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  for (std::size_t i = 0; path[i] != '\0'; ++i) {
+    if (i + 1 >= sizeof address.sun_path) return -1;
+    address.sun_path[i] = path[i];
+  }
+  const long own = system_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (own < 0) return -1;
+  const long code = system_call(SYS_connect, own, reinterpret_cast<long>(&address), sizeof address);
+  return code < 0 ? -1 : static_cast<int>(own);
+}
+
 // Reads "<key, 32 digits> <request>\n", and moves the answers' pipe to a number that only this file knows.
 // Runs before the constructors of this program, so it uses nothing that needs one.
 [[gnu::no_sanitize("address", "undefined")]] void take_request(int count, char** arguments,
-                                                               char** /*environment*/) {
+                                                               char** environment) {
   bool serves = false;
-  for (int i = 1; i < count; ++i) serves |= same_text(arguments[i], "--serve");
-  if (!serves) return;
+  const char* socket = nullptr;
+  for (int i = 1; i < count; ++i) {
+    serves |= same_text(arguments[i], "--serve");
+    if (i + 1 < count && same_text(arguments[i], "--serve-at")) socket = arguments[i + 1];
+  }
+  int requests = request_descriptor;
+  int answers = answer_descriptor;
+  if (socket != nullptr) {
+    if (!is_rank_0(environment)) return;
+    requests = answers = call_front(socket);
+    if (requests < 0) return;
+  } else if (!serves) {
+    return;
+  }
   std::size_t got = 0;
   while (got < state.text.size() && (got == 0 || state.text[got - 1] != '\n')) {
-    const long more = system_call(SYS_read, request_descriptor, reinterpret_cast<long>(&state.text[got]),
+    const long more = system_call(SYS_read, requests, reinterpret_cast<long>(&state.text[got]),
                                   static_cast<long>(state.text.size() - got));
     if (more == -EINTR) continue;
     if (more <= 0) return;
@@ -71,9 +123,9 @@ constinit one_request state;
   state.request_bytes = got;
   state.process = system_call(SYS_getpid);
   const long place = 64 + static_cast<long>(state.key.low % 400);
-  state.answers = static_cast<int>(system_call(SYS_fcntl, answer_descriptor, F_DUPFD_CLOEXEC, place));
-  system_call(SYS_close, request_descriptor);
-  system_call(SYS_close, answer_descriptor);
+  state.answers = static_cast<int>(system_call(SYS_fcntl, answers, F_DUPFD_CLOEXEC, place));
+  system_call(SYS_close, requests);
+  if (answers != requests) system_call(SYS_close, answers);
   state.begun = true;
 }
 
@@ -82,6 +134,7 @@ constinit one_request state;
 
 // The request that came with the start of the process (`--serve`): taken from the pipe before any of the
 // stage's code has run, static initialisers included. Empty where there is none.
+// Empty too where rank 0 has reached no front.
 std::string_view request() {
   return {state.text.data(), state.request_bytes};
 }

@@ -1,6 +1,7 @@
 // The workload of an array track whose input and output are spread over several GPUs. Every GPU generates,
 // poisons and guards its own part; the parts are those of one array, whatever the number of GPUs, and are
-// judged as one.
+// judged as one. In one of several processes (common/process_group.hpp) it holds the one part of this
+// process's GPU, and judges that; what they find is then put together.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,9 @@
 #include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/nvtx.hpp"
+#include "common/process_group.hpp"
 #include "common/stream.hpp"
+#include "harness/device/agreement.hpp"
 #include "harness/device/array_track.hpp"
 #include "harness/device/comparison.hpp"
 #include "harness/device/guarded_buffer.hpp"
@@ -75,13 +78,14 @@ class group_workload final : public workload {
         stream_(stream),
         layout_(Problem::layout(p)),
         devices_(group_devices(static_cast<int>(Problem::gpus(p)))),
-        current_(devices_.front()),
+        current_(own_device(devices_)),
         prepared_((share_memory(devices_), stage), p, stream) {
     for (std::size_t k = 0; k < devices_.size(); ++k) {
+      if (devices_[k] < 0) continue;  // of another process
       const gpu_scope scope(devices_[k]);
       const auto number = static_cast<std::int64_t>(k);
       parts_.push_back(std::make_unique<device_part>(
-          devices_[k], k == 0 ? stream : nullptr, Problem::part_of_input(p, number),
+          devices_[k], parts_.empty() ? stream : nullptr, Problem::part_of_input(p, number),
           Problem::part_of_output(p, number), prepared_.workspace_bytes()));
     }
     join();
@@ -171,20 +175,29 @@ class group_workload final : public workload {
     std::vector<group_member> members;
     std::vector<const Input*> inputs;
     std::vector<Output*> outputs;
-    for (const auto& one : parts_) {
-      group_member member{.device = one->device, .stream = one->work, .side = one->side.get()};
-      for (int k = 0; k < 4; ++k) member.events[k] = one->events[k].get();
-      member.scratch = one->scratch.data();
+    for (auto one = parts_.begin(); const int device : devices_) {
+      group_member member{.device = device};
+      if (device < 0) {
+        members.push_back(member);
+        inputs.push_back(nowhere<Input>());
+        outputs.push_back(nowhere<Output>());
+        continue;
+      }
+      const device_part& part = **one++;
+      member.stream = part.work;
+      member.side = part.side.get();
+      for (int k = 0; k < 4; ++k) member.events[k] = part.events[k].get();
+      member.scratch = part.scratch.data();
       members.push_back(member);
-      inputs.push_back(one->input.data());
-      outputs.push_back(one->output.data());
+      inputs.push_back(part.input.data());
+      outputs.push_back(part.output.data());
     }
     const auto input = Problem::bind_input(parameters_, inputs);
     const auto output = Problem::bind_output(parameters_, outputs);
     watched([&] {
       fork();
       {
-        const gpu_scope scope(devices_.front());
+        const gpu_scope scope(parts_.front()->device);
         prepared_.launch(input, output, gpu_group(members));
       }
       join();
@@ -197,17 +210,8 @@ class group_workload final : public workload {
 
   check_result check() override {
     look_at_memory();
-    if (auto failure = first_of([](const device_part& one) -> std::optional<failure_record> {
-          const std::int64_t changed = one.found_words[device_part::changed];
-          if (changed >= one.input_part.count) return std::nullopt;
-          return failure_record{.kind = failure_kind::input_changed, .index = one.input_part.first + changed};
-        }))
-      return {.failure = std::move(failure)};
-    if (auto failure = memory_failure()) return {.failure = std::move(failure)};
-    references::forget_use();
-    check_result result = compare();
-    if (result.failure && references::distrust_received()) result = compare();
-    return with_gpu(std::move(result));
+    const std::vector<Output> everywhere = replicated_outputs();
+    return agreed(judged(everywhere));
   }
 
   check_result check_against(const user_inputs& values, std::vector<Output>& outputs) {
@@ -232,7 +236,8 @@ class group_workload final : public workload {
       CUDA_CHECK(cudaStreamSynchronize(one.work));
       total += value;
     });
-    return total;
+    const std::vector<std::uint64_t> all = processes::gather_values(total);
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
   }
 
  private:
@@ -243,6 +248,32 @@ class group_workload final : public workload {
   // As of an array on one GPU (array_workload.hpp).
   static constexpr std::int64_t max_whole_cost = emulated ? 40'000'000 : 400'000'000;
   static constexpr std::int64_t sample_cost = emulated ? 4'000'000 : 20'000'000;
+
+  // The first GPU of this process.
+  static int own_device(const std::vector<int>& devices) {
+    return *std::find_if(devices.begin(), devices.end(), [](int device) { return device >= 0; });
+  }
+
+  // In the place of another process's memory: an address that may be added to, and not used.
+  template <class T>
+  static T* nowhere() {
+    return reinterpret_cast<T*>(std::uintptr_t{256});
+  }
+
+  // What this process finds.
+  check_result judged(const std::vector<Output>& everywhere) {
+    if (auto failure = first_of([](const device_part& one) -> std::optional<failure_record> {
+          const std::int64_t changed = one.found_words[device_part::changed];
+          if (changed >= one.input_part.count) return std::nullopt;
+          return failure_record{.kind = failure_kind::input_changed, .index = one.input_part.first + changed};
+        }))
+      return {.failure = std::move(failure)};
+    if (auto failure = memory_failure()) return {.failure = std::move(failure)};
+    references::forget_use();
+    check_result result = compare(everywhere);
+    if (result.failure && references::distrust_received()) result = compare(everywhere);
+    return with_gpu(std::move(result));
+  }
 
   template <class Function>
   void each(const Function& function) {
@@ -287,7 +318,8 @@ class group_workload final : public workload {
                                              .may_choose_device = true});
       {
         // In the order of the program, the other way round, and then in one that is drawn.
-        const std::uint64_t order = launches_ <= 2 ? launches_ - 1 : seed_ + launches_;
+        const std::uint64_t drawn = seed_ + launches_ + 1000 * static_cast<std::uint64_t>(processes::rank());
+        const std::uint64_t order = launches_ <= 2 ? launches_ - 1 : drawn;
         emulator::deferred_streams deferred(in_order_ ? 0 : order);
         enqueue();
       }
@@ -351,9 +383,9 @@ class group_workload final : public workload {
     });
   }
 
-  // A wrong output is told with its GPU.
+  // A wrong output is told with its GPU; in one of several processes with the rank instead (agreed()).
   [[nodiscard]] check_result with_gpu(check_result result) const {
-    if (!result.failure || !result.failure->index) return result;
+    if (!result.failure || !result.failure->index || processes::are_several()) return result;
     std::size_t gpu = 0;
     while (gpu + 1 < parts_.size() && *result.failure->index >= parts_[gpu + 1]->output_part.first) ++gpu;
     result.failure->found += " on GPU " + std::to_string(parts_[gpu]->device);
@@ -383,20 +415,28 @@ class group_workload final : public workload {
     return {generated_values<Input>{pattern_, seed_}};
   }
 
-  check_result compare() {
+  check_result compare(const std::vector<Output>& everywhere) {
     constexpr bool streams = exactness<Problem>::template streams<std::tuple<generated_values<Input>>>;
-    if (auto failure = other_bits_on_a_gpu()) return {.failure = std::move(failure)};
+    if (auto failure = other_bits_on_a_gpu(everywhere)) return {.failure = std::move(failure)};
     if (streams && has_exact_input() && whole_cost() > 16 * size()) return compare_digests();
     const std::vector<std::int64_t> indices = whole_cost() <= max_whole_cost ? all_indices() : sample();
     return judge().run(generated(), indices, download(indices));
   }
 
-  // Where every GPU must have the same result.
-  std::optional<failure_record> other_bits_on_a_gpu() {
+  // Where every GPU must have the same result: those of all.
+  std::vector<Output> replicated_outputs() {
     if constexpr (requires { Problem::is_replicated; }) {
-      const std::vector<Output> all = download_all();
+      const std::vector<Output> own = download_all();
+      return processes::are_several() ? processes::gather_values(own.front()) : own;
+    }
+    return {};
+  }
+
+  std::optional<failure_record> other_bits_on_a_gpu(const std::vector<Output>& all) {
+    if constexpr (requires { Problem::is_replicated; }) {
       for (std::size_t k = 1; k < all.size(); ++k) {
         if (std::memcmp(&all[k], &all[0], sizeof(Output)) == 0) continue;
+        if (processes::are_several() && static_cast<int>(k) != processes::rank()) continue;
         return failure_record{.kind = failure_kind::wrong,
                               .index = static_cast<std::int64_t>(k),
                               .expected = number_text<Output>(static_cast<long double>(all[0])) +
@@ -423,16 +463,19 @@ class group_workload final : public workload {
       CUDA_CHECK(cudaStreamSynchronize(one.work));
       found += value;
     });
-    // The key knows nothing of GPUs: as many values are one array on any number of them.
-    const std::string key = std::string("digest of a group ") + typeid(group_workload).name() + " " +
-                            Problem::key_of_results(parameters_) + " " + to_string(pattern_) + " " +
-                            std::to_string(seed_);
+    // The key knows nothing of GPUs: as many values are one array on any number of them. Of several
+    // processes each knows its own part alone.
+    const part own = own_outputs();
+    std::string key = std::string("digest of a group ") + typeid(group_workload).name() + " " +
+                      Problem::key_of_results(parameters_) + " " + to_string(pattern_) + " " +
+                      std::to_string(seed_);
+    if (processes::are_several()) key += " " + std::to_string(own.first) + " " + std::to_string(own.count);
     const auto right = references::kept(key, [&] {
-      const auto all =
-          exact_digests<Problem, Output>(generated(), parameters_, size(), std::int64_t{1} << 18);
+      const auto all = exact_digests<Problem, Output>(generated(), parameters_, own.first + own.count,
+                                                      std::int64_t{1} << 18, own.first);
       return std::to_string(std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
     });
-    check_result result{.compared = size()};
+    check_result result{.compared = own.count};
     if (std::to_string(found) == right) return result;
     result.failure = first_other_output(unit);
     return result;
@@ -443,8 +486,10 @@ class group_workload final : public workload {
                            .expected = "the digest of right outputs",
                            .found = "another, and no wrong output"};
     constexpr std::int64_t segment = std::int64_t{1} << 22;
-    for (std::int64_t first = 0; first < size() && !failure.index; first += segment) {
-      std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(segment, size() - first)));
+    const part own = own_outputs();
+    const std::int64_t end = own.first + own.count;
+    for (std::int64_t first = own.first; first < end && !failure.index; first += segment) {
+      std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(segment, end - first)));
       std::iota(indices.begin(), indices.end(), first);
       const std::vector<Output> outputs = download(indices);
       exactness<Problem>::template keys<Output>(
@@ -463,15 +508,17 @@ class group_workload final : public workload {
   [[nodiscard]] std::vector<std::int64_t> sample() const {
     const std::int64_t wanted =
         std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, layout_.terms), 512, 1 << 16);
+    const part own = own_outputs();
     std::set<std::int64_t> chosen;
     const auto add = [&](std::int64_t index) {
-      if (index >= 0 && index < size()) chosen.insert(index);
+      if (index >= own.first && index < own.first + own.count) chosen.insert(index);
     };
-    for (const auto& one : parts_) {
+    for (std::int64_t k = 0; k < std::ssize(devices_); ++k) {
+      const std::int64_t first = Problem::part_of_output(parameters_, k).first;
       for (std::int64_t i = 0; i < wanted / 16; ++i) {
-        add(one->output_part.first + i);
-        add(one->output_part.first - 1 - i);
-        add(one->output_part.first + layout_.terms + i);
+        add(first + i);
+        add(first - 1 - i);
+        add(first + layout_.terms + i);
       }
     }
     for (std::int64_t i = 0; i < wanted / 16; ++i) add(size() - 1 - i);
@@ -482,9 +529,15 @@ class group_workload final : public workload {
     return {chosen.begin(), chosen.end()};
   }
 
+  // Those of all GPUs, or of the one that this process has.
+  [[nodiscard]] part own_outputs() const {
+    return processes::are_several() ? parts_.front()->output_part : part{0, size()};
+  }
+
   [[nodiscard]] std::vector<std::int64_t> all_indices() const {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
-    std::iota(all.begin(), all.end(), 0);
+    const part own = own_outputs();
+    std::vector<std::int64_t> all(static_cast<std::size_t>(own.count));
+    std::iota(all.begin(), all.end(), own.first);
     return all;
   }
 
@@ -528,6 +581,14 @@ class group_workload final : public workload {
   bool in_order_ = false;
   memory_fill fill_ = memory_fill::ones;
 };
+
+// The sizes of groups that stages are tried on: one to four GPUs, as there are; of several processes theirs.
+inline std::vector<std::int64_t> tried_groups() {
+  if (processes::are_several()) return {processes::count()};
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::min(4, available_gpus())));
+  std::iota(sizes.begin(), sizes.end(), 1);
+  return sizes;
+}
 
 template <class Problem, class Output, class Input>
 requires is_spread<Problem>

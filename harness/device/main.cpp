@@ -2,8 +2,10 @@
 // profilers and sanitizers:
 //   workers/cuda/track/01_naive [--device N[,N...]] [--once '{"op": "once", "stage":
 //   "track/01_naive"}']
+// Or, started by a launcher of MPI's, one of several that answer it together (--serve-at SOCKET).
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "common/process_group.hpp"
+#include "harness/device/agreement.hpp"
 #include "harness/device/conversation.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
@@ -47,6 +51,7 @@ void check_own_stages() {
 struct call {
   std::vector<int> devices{0};
   bool serve = false;
+  std::string socket;
   std::string once;
 };
 
@@ -66,6 +71,8 @@ call parse(int argc, char** argv) {
     const bool has_value = i + 1 < argc;
     if (option == "--serve") {
       result.serve = true;
+    } else if (option == "--serve-at" && has_value) {
+      result.socket = argv[++i];
     } else if (option == "--device" && has_value) {
       result.devices = numbers(argv[++i]);
     } else if (option == "--once" && has_value) {
@@ -74,7 +81,7 @@ call parse(int argc, char** argv) {
       throw std::invalid_argument("usage: [--device N[,N...]] [--once REQUEST]");
     }
   }
-  if (result.serve == !result.once.empty())
+  if (int{result.serve} + int{!result.once.empty()} + int{!result.socket.empty()} != 1)
     throw std::invalid_argument("usage: [--device N] [--once REQUEST]");
   return result;
 }
@@ -86,6 +93,51 @@ void serve(lab::worker& worker) {
   lab::conversation::say(reply);
 }
 
+// What a process that has failed alone waits for the others, which may wait for it in the middle of a launch.
+constexpr std::chrono::seconds patience{2};
+
+// One of several processes: all of them answer the request that rank 0 was sent, each with its own GPU.
+[[noreturn]] void serve_together(lab::worker& worker) {
+  if (lab::join_processes == nullptr) {
+    throw std::runtime_error(
+        "this worker was built without MPI, and cannot be one of several processes (libopenmpi-dev)");
+  }
+  lab::process_link& link = lab::join_processes();
+  lab::processes::join(link);
+  const std::string own(lab::conversation::request());
+  if (link.rank() == 0 && own.empty()) {
+    std::cerr << "rank 0 of " << link.size() << " on " << link.host()
+              << ": the program that asks cannot be reached: it must run on this host\n";
+    link.abort();
+  }
+  // A launcher of another MPI's than this program was linked with makes each process alone.
+  const auto request = nlohmann::json::parse(lab::processes::gather(own).front(), nullptr, false);
+  const int wanted = request.is_object() ? request.value("processes", 0) : 0;
+  lab::answer_record reply;
+  if (wanted != link.size()) {
+    reply = {.end = lab::answer_end::error,
+             .message = "each of the launcher's processes knows of " + std::to_string(link.size()) +
+                        ", and not of " + std::to_string(wanted) +
+                        " (is it of another MPI than this build's?)",
+             .error = lab::error_kind::environment};
+  } else {
+    reply = worker.answer(request);
+  }
+  const bool waits = reply.end == lab::answer_end::ok;
+  if (!link.all_come(waits ? std::chrono::hours(24 * 365) : std::chrono::milliseconds(patience))) {
+    std::cerr << "rank " << link.rank() << " of " << link.size() << " on " << link.host() << ": "
+              << reply.message << "\n";
+    link.abort();
+  }
+  reply = lab::agreed(reply);
+  nlohmann::json line = reply;
+  line["id"] = request.is_object() ? request.value("id", "") : "";
+  lab::conversation::say(line);
+  std::fflush(stdout);
+  link.finish();
+  _exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,6 +147,7 @@ int main(int argc, char** argv) {
     check_own_stages();
     lab::worker worker(asked.devices, {.begins = lab::conversation::say_sampling_begins,
                                        .ended = lab::conversation::say_sampling_ended});
+    if (!asked.socket.empty()) serve_together(worker);
     if (asked.serve) {
       serve(worker);
       std::fflush(stdout);

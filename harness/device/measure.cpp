@@ -11,6 +11,7 @@
 
 #include "common/gpu_group.hpp"
 #include "common/memory.hpp"
+#include "common/process_group.hpp"
 #include "common/stream.hpp"
 #include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
@@ -19,6 +20,11 @@
 
 namespace lab {
 namespace {
+
+// By the clock of the process that began first: several must not come to different ends.
+double agreed_seconds_since(std::int64_t start) {
+  return processes::largest(host_seconds_since(start));
+}
 
 // The value below which a fraction `part` of the sorted samples lies, by linear interpolation.
 double quantile(const std::vector<double>& sorted, double part) {
@@ -53,7 +59,7 @@ constexpr double slow_after = 10;
 std::string nearly_enough(const timing_record& timing, const measure_plan& plan, std::int64_t start) {
   const std::size_t with_one_more = timing.samples.size() + 1;
   const auto taken = static_cast<std::int64_t>(with_one_more);
-  const double seconds = host_seconds_since(start);
+  const double seconds = agreed_seconds_since(start);
   if (taken < plan.minimum_samples) {
     const bool slow = seconds >= slow_after * plan.time_limit_seconds && 2 * taken >= plan.minimum_samples;
     return slow && taken >= 3 ? "time limit" : "";
@@ -98,9 +104,11 @@ void let_the_front_watch(const std::function<void(std::int64_t)>& enqueue, const
   const std::int64_t at_once = hooks.capturable ? launches : 1;
   for (std::int64_t done = 0; done < launches; done += at_once) {
     hooks.before(launch_kind::warm_up);
+    processes::meet();
     hooks.begins();
     const std::int64_t start = host_nanoseconds();
     for (std::int64_t i = 0; i < at_once; ++i) enqueue(0);
+    processes::meet();
     hooks.ended(at_once, host_nanoseconds() - start);
   }
 }
@@ -110,9 +118,11 @@ timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, 
   timing_record timing{.method = "host clock", .l2 = cache_state::none};
   const auto once = [&](launch_kind kind) {
     hooks.before(kind);
+    processes::meet();
     const std::int64_t start = host_nanoseconds();
     enqueue(0);
-    const auto nanoseconds = static_cast<double>(host_nanoseconds() - start);
+    processes::meet();
+    const double nanoseconds = processes::largest(static_cast<double>(host_nanoseconds() - start));
     hooks.after();
     return nanoseconds;
   };
@@ -161,8 +171,8 @@ class gpu_sampler {
       return [&, take](launch_kind kind) {
         for (;;) {
           hooks_.before(kind);
-          const double time = take();
-          const double mhz = read_clock();
+          const double time = processes::largest(take());
+          const double mhz = processes::smallest(read_clock());
           hooks_.after();
           if (mhz < throttled_below * highest_clock_mhz_ && timing.retried < max_retries) {
             ++timing.retried;
@@ -217,13 +227,19 @@ class gpu_sampler {
     double last = 0;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, plan_.warmups); ++i) {
       hooks_.before(launch_kind::warm_up);
-      last = sample_with_events();
-      if (host_seconds_since(start) > longest_warmup_seconds) break;
+      last = processes::largest(sample_with_events());
+      if (agreed_seconds_since(start) > longest_warmup_seconds) break;
     }
     return last;
   }
 
+  // Several processes begin when all of them are ready: the flush then gives each host the time to be ahead
+  // of its device.
   double sample_with_events() {
+    if (processes::are_several()) {
+      CUDA_CHECK(cudaStreamSynchronize(stream_));
+      processes::meet();
+    }
     if (plan_.l2 == cache_state::cold) {
       CUDA_CHECK(cudaCtxResetPersistingL2Cache());
       flush_cache(flush_.data(), flush_bytes_, stream_);
@@ -309,7 +325,7 @@ std::string kernel_name(const char* does, int words) {
 }
 
 void require_free(std::size_t bytes) {
-  if (const std::size_t free_bytes = memory::available(); bytes > free_bytes)
+  if (const std::size_t free_bytes = processes::smallest(memory::available()); bytes > free_bytes)
     throw memory_error(bytes, free_bytes);
 }
 
@@ -434,6 +450,7 @@ ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan
   require_free((reads ? bytes : 0) + (writes ? bytes : 0));
   std::vector<std::unique_ptr<busy_gpu>> gpus;
   for (const int device : group_devices(need.gpus)) {
+    if (device < 0) continue;  // of another process
     const gpu_scope scope(device);
     gpus.push_back(std::make_unique<busy_gpu>(device, gpus.empty() ? stream : nullptr, reads ? bytes : 0,
                                               writes ? bytes : 0));
@@ -466,7 +483,8 @@ ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan
     CUDA_CHECK(cudaStreamSynchronize(gpu->work));
     gpu.reset();
   }
-  record.link = measure_link(group_devices(need.gpus), plan, stream);
+  // No process can name another's memory.
+  if (!processes::are_several()) record.link = measure_link(group_devices(need.gpus), plan, stream);
   return record;
 }
 
@@ -551,7 +569,7 @@ class timed_launches {
     // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the
     // first.
     for (std::size_t k = 0; k < left_.size(); ++k) {
-      if (k >= min_repeated && host_seconds_since(start) > repetition_seconds) break;
+      if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
       std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
       const auto& [seed, digest] = left_[k];
       work.vary(seed);
@@ -574,7 +592,8 @@ class timed_launches {
 
   // What no stage can know beforehand.
   static std::uint64_t surprise(std::uint64_t k) {
-    static const std::uint64_t secret = random_bits(static_cast<std::uint64_t>(host_nanoseconds()), 0);
+    static const std::uint64_t secret =
+        processes::of_rank_0(random_bits(static_cast<std::uint64_t>(host_nanoseconds()), 0));
     return random_bits(secret, k);
   }
 

@@ -36,6 +36,9 @@ struct sample_hooks {
 // time_limit_seconds or at 1000 samples, but not before minimum_samples; half of them will do, three at
 // least, where they take ten times as long.
 //
+// In one of several processes all call this alike. They meet before each sample, its time is the longest that
+// one of them took (on the emulator until all have ended), and they go by the same clock.
+//
 // `enqueue` is given the launch's place in its batch, from 0.
 timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const measure_plan& plan,
                       cudaStream_t stream, const sample_hooks& hooks = {});

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 
+#include "harness/device/across_processes.hpp"
 #include "harness/device/track.hpp"
 
 namespace lab {
@@ -14,6 +16,10 @@ std::map<std::string, stage_entry>& stages() {
 }
 std::map<std::string, std::unique_ptr<track>>& tracks() {
   static std::map<std::string, std::unique_ptr<track>> all;
+  return all;
+}
+std::set<std::string>& stages_across_processes() {
+  static std::set<std::string> all;
   return all;
 }
 // What went wrong before main, where nothing can catch it.
@@ -33,6 +39,14 @@ void register_stage(stage_entry entry) {
 void register_track(std::string name, std::unique_ptr<track> added) {
   if (!tracks().emplace(name, std::move(added)).second)
     registration_error() = "two tracks call themselves " + name;
+}
+
+across_processes::across_processes(std::string stage_path) {
+  stages_across_processes().insert(std::move(stage_path));
+}
+
+bool runs_across_processes(const std::string& stage_path) {
+  return stages_across_processes().contains(stage_path);
 }
 
 const track& find_track(const std::string& name) {
@@ -71,6 +85,9 @@ std::size_t stage_count() {
 
 void check_registry() {
   if (!registration_error().empty()) throw std::logic_error(registration_error());
+  for (const std::string& path : stages_across_processes()) {
+    if (!stages().contains(path)) throw std::logic_error(path + " runs across processes, and is no stage");
+  }
   for (const auto& [path, entry] : stages()) {
     if (!tracks().contains(entry.track)) throw std::logic_error(path + " belongs to no track");
     if (emulated && entry.has_launch == entry.traits.gpu_only) {

@@ -1,5 +1,8 @@
 #include "harness/device/worker.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <regex>
 #include <string>
@@ -9,8 +12,10 @@
 #include "common/gpu_group.hpp"
 #include "common/memory.hpp"
 #include "common/nvtx.hpp"
+#include "common/process_group.hpp"
 #include "common/stream.hpp"
 #include "harness/device/accesses.hpp"
+#include "harness/device/across_processes.hpp"
 #include "harness/device/counters.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
@@ -250,6 +255,46 @@ answer_record error(error_kind kind, const std::string& message) {
   return {.end = answer_end::error, .message = message, .error = kind};
 }
 
+// In one of several processes: the device of this one, and no other's. The processes of a host have its
+// devices in the order of a group's; one that is shown a single device, as Slurm does, has that. All throw
+// unsupported_error where there are too few.
+int device_of_this_process(int first) {
+  struct place {
+    char host[256] = "";
+    char bus[32] = "";
+    int devices = 0;
+    int device = -1;
+  };
+  std::vector<int> here = processes::own_devices();
+  std::stable_partition(here.begin(), here.end(), [&](int device) { return device == first; });
+  const auto turn = static_cast<std::size_t>(processes::local_rank());
+  place own{.devices = static_cast<int>(here.size())};
+  processes::host().copy(own.host, sizeof own.host - 1);
+  if (turn < here.size()) own.device = here[turn];
+  if (here.size() == 1) own.device = here.front();
+  if (own.device >= 0) {
+#if LAB_EMULATED
+    std::snprintf(own.bus, sizeof own.bus, "%zu", turn % here.size());
+    if (turn >= here.size()) own.device = -1;
+#else
+    CUDA_CHECK(cudaDeviceGetPCIBusId(own.bus, sizeof own.bus, own.device));
+#endif
+  }
+  const std::vector<place> all = processes::gather_values(own);
+  for (auto one = all.begin(); one != all.end(); ++one) {
+    const auto shares = [&](const place& other) {
+      return std::strcmp(one->host, other.host) == 0 && std::strcmp(one->bus, other.bus) == 0;
+    };
+    if (one->device >= 0 && std::none_of(all.begin(), one, shares)) continue;
+    throw unsupported_error(
+        "needs a GPU for each process, and rank " + std::to_string(one - all.begin()) + " of " +
+        std::to_string(all.size()) + " has none of its own: on " + one->host +
+        (one->devices == 1 ? " there is 1" : " there are " + std::to_string(one->devices)) +
+        (emulated ? " (LAB_EMULATOR_DEVICES)" : ""));
+  }
+  return own.device;
+}
+
 }  // namespace
 
 worker::worker(std::vector<int> devices, sample_hooks announce)
@@ -270,11 +315,13 @@ void worker::select_device() {
     throw no_device_error("there is no device " + std::to_string(index) + ": " + std::to_string(count) +
                           " found");
   }
-  CUDA_CHECK(cudaSetDevice(devices_.front()));
+  // A device that is chosen is given a context: no process chooses another one's.
+  const int first = devices_.front();
+  CUDA_CHECK(cudaSetDevice(processes::are_several() ? device_of_this_process(first) : first));
   device_selected_ = true;
 }
 
-worker_description worker::describe(std::optional<int> compute_capability) {
+worker_description worker::describe(std::optional<int> compute_capability, int processes) {
   worker_description description{.build = describe_build()};
   if (!compute_capability) {
     try {
@@ -294,6 +341,11 @@ worker_description worker::describe(std::optional<int> compute_capability) {
       } else if (emulated || description.device) {
         why_not = why_not_runnable(*stage);
       }
+      if (why_not.empty() && processes > 1 && !runs_across_processes(stage->path)) {
+        why_not =
+            "cannot run as several processes: it does not say that it sends what another GPU needs, and no "
+            "process can name another's memory";
+      }
       track.stages.push_back(describe_stage(*stage, why_not));
     }
     description.tracks.push_back(std::move(track));
@@ -303,7 +355,10 @@ worker_description worker::describe(std::optional<int> compute_capability) {
 
 answer_record worker::dispatch(const nlohmann::json& request) {
   const std::string op = request.at("op").get<std::string>();
-  if (op == "describe") return {.content = describe(optional_member<int>(request, "compute_capability"))};
+  if (op == "describe") {
+    return {.content =
+                describe(optional_member<int>(request, "compute_capability"), request.value("processes", 1))};
+  }
   select_device();
   const stream work_stream;
   const cudaStream_t on = work_stream.get();
@@ -321,6 +376,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const std::uint64_t seed = request.value("seed", default_seed);
   const trial_seeds seeds{seed, request.value("trial_seed", seed + 1)};
   require_runnable(stage);
+  if (processes::are_several() && !runs_across_processes(stage.path))
+    throw unsupported_error(stage.path + " cannot run as several processes");
   at_stage_ = true;
   if (op == "verify") {
     // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by

@@ -8,19 +8,21 @@ namespace lab::moving_average_gpus {
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
                                                                    std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
-  const std::int64_t most = std::min(4, available_gpus());
+  const std::vector<std::int64_t> groups = tried_groups();
+  const std::int64_t most = groups.back();
   const auto add = [&](std::int64_t n, std::int64_t window, std::int64_t gpus, pattern kind,
                        bool brief = false) {
-    if (gpus <= most && n >= 0 && window >= 1)
-      list.push_back({{.n = n, .window = window, .gpus = gpus}, kind, brief});
+    if (n >= 0 && window >= 1) list.push_back({{.n = n, .window = window, .gpus = gpus}, kind, brief});
   };
+  // A group of so many GPUs, or the largest.
+  const auto group_of = [&](std::size_t gpus) { return groups[std::min(gpus, groups.size()) - 1]; };
   // Parts that are no whole tiles, with a window that reaches over a border.
-  for (std::int64_t gpus = 1; gpus <= most; ++gpus) add(3 * tile + 17, 300, gpus, pattern::random);
-  add(20'011, 5, 2, pattern::nonfinite);
-  add(20'011, 300, 3, pattern::signed_random);
+  for (const std::int64_t gpus : groups) add(3 * tile + 17, 300, gpus, pattern::random);
+  add(20'011, 5, group_of(2), pattern::nonfinite);
+  add(20'011, 300, group_of(3), pattern::signed_random);
   if (!thorough) return list;
 
-  for (std::int64_t gpus = 1; gpus <= most; ++gpus) {
+  for (const std::int64_t gpus : groups) {
     // Fewer values than GPUs, and about as many.
     for (std::int64_t n = 0; n <= 2 * most + 1; ++n) {
       for (const std::int64_t window : {1, 2, 4}) add(n, window, gpus, pattern::integers, true);
@@ -39,7 +41,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   for (std::uint64_t k = 0; k < 16; ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x6b5, k);
     add(1 + static_cast<std::int64_t>(bits % 30'000), 1 + static_cast<std::int64_t>(bits >> 40) % 3000,
-        1 + static_cast<std::int64_t>(k) % 4, pattern::integers, true);
+        groups[k % groups.size()], pattern::integers, true);
   }
   return list;
 }

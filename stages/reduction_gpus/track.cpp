@@ -7,17 +7,20 @@ namespace lab::reduction_gpus {
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
                                                                    std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
-  const std::int64_t most = std::min(4, available_gpus());
+  const std::vector<std::int64_t> groups = tried_groups();
+  const std::int64_t most = groups.back();
   const auto add = [&](std::int64_t n, std::int64_t type, std::int64_t gpus, pattern kind,
                        bool brief = false) {
-    if (gpus <= most && n >= 0) list.push_back({{.n = n, .type = type, .gpus = gpus}, kind, brief});
+    if (n >= 0) list.push_back({{.n = n, .type = type, .gpus = gpus}, kind, brief});
   };
-  for (std::int64_t gpus = 1; gpus <= most; ++gpus) add(3 * tile + 17, 64, gpus, pattern::random);
-  add(20'011, 32, 3, pattern::signed_random);
-  add(20'011, 32, 2, pattern::nonfinite);
+  // A group of so many GPUs, or the largest.
+  const auto group_of = [&](std::size_t gpus) { return groups[std::min(gpus, groups.size()) - 1]; };
+  for (const std::int64_t gpus : groups) add(3 * tile + 17, 64, gpus, pattern::random);
+  add(20'011, 32, group_of(3), pattern::signed_random);
+  add(20'011, 32, group_of(2), pattern::nonfinite);
   if (!thorough) return list;
 
-  for (std::int64_t gpus = 1; gpus <= most; ++gpus) {
+  for (const std::int64_t gpus : groups) {
     for (const std::int64_t type : {32, 64}) {
       // Fewer values than GPUs, and about as many.
       for (std::int64_t n = 0; n <= 2 * most + 1; ++n) add(n, type, gpus, pattern::small_integers, true);
@@ -31,7 +34,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   }
   for (std::uint64_t k = 0; k < 12; ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x5de, k);
-    add(static_cast<std::int64_t>(bits % 60'000), k % 2 == 0 ? 32 : 64, 1 + static_cast<std::int64_t>(k) % 4,
+    add(static_cast<std::int64_t>(bits % 60'000), k % 2 == 0 ? 32 : 64, groups[k % groups.size()],
         pattern::small_integers, true);
   }
   return list;

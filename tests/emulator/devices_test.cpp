@@ -258,8 +258,14 @@ TEST_CASE("NCCL's calls of one group are matched, and done in the order of their
                            members[rank].stream) == ncclSuccess);
       }
       REQUIRE(ncclGroupEnd() == ncclSuccess);
+      // One sends to itself, on one stream.
+      REQUIRE(ncclGroupStart() == ncclSuccess);
+      REQUIRE(ncclSend(members[0].values, 4, ncclInt32, 0, comms[0], members[0].stream) == ncclSuccess);
+      REQUIRE(ncclRecv(members[0].values + 16, 4, ncclInt32, 0, comms[0], members[0].stream) == ncclSuccess);
+      REQUIRE(ncclGroupEnd() == ncclSuccess);
     }
     CHECK(first_of(members[0].values) == 6);
+    CHECK(first_of(members[0].values + 16) == 6);
     CHECK(first_of(members[1].values) == 1);
     CHECK(first_of(members[2].values) == 2);
     CHECK(first_of(members[2].values + 4) == 6);
@@ -272,18 +278,23 @@ TEST_CASE("NCCL's calls that would hang, or are for another device, are refused 
   const devices two(2);
   const on_device members[] = {on_device(0), on_device(1)};
   ncclComm_t comms[2] = {};
+  const auto says = [](const char* words) {
+    INFO(ncclGetLastError(nullptr));
+    return std::string(ncclGetLastError(nullptr)).find(words) != std::string::npos;
+  };
   const int twice[] = {1, 1}, beyond[] = {0, 2};
   CHECK(ncclCommInitAll(comms, 2, twice) == ncclInvalidUsage);
   CHECK(std::string(ncclGetLastError(nullptr)) == "ncclCommInitAll: device 1 is named twice");
   CHECK(ncclCommInitAll(comms, 2, beyond) == ncclInvalidArgument);
+  ncclUniqueId id{};
+  REQUIRE(ncclGetUniqueId(&id) == ncclSuccess);
+  CHECK(ncclCommInitRank(comms, 2, id, 2) == ncclInvalidArgument);
+  CHECK(ncclCommInitRank(comms, 2, id, 0) == ncclInvalidUsage);
+  CHECK(says("this process is alone"));
   REQUIRE(ncclCommInitAll(comms, 2, nullptr) == ncclSuccess);
   const auto reduce = [&](int rank, std::size_t count, int of_device) {
     return ncclAllReduce(members[of_device].values, members[of_device].values, count, ncclInt32, ncclSum,
                          comms[rank], members[rank].stream);
-  };
-  const auto says = [](const char* words) {
-    INFO(ncclGetLastError(nullptr));
-    return std::string(ncclGetLastError(nullptr)).find(words) != std::string::npos;
   };
   CHECK(reduce(0, 8, 0) == ncclInvalidUsage);  // outside of a group
   CHECK(says("rank 1 does not call it"));

@@ -244,6 +244,7 @@ TEST_CASE("rows that do not belong together are named and not compared") {
   refused("/device/sm_clock_mhz", 1000, "highest SM clock (MHz): unknown and 1000");
   refused("/kernels/flags", "-O0", "flags of the kernels:");
   refused("/seed", 9, "seed: 0 and 9");
+  refused("/options/processes", 2, "processes at once: 1 and 2");
   refused("/groups/0/rows/0/timing/method", "graph", "method: events and graph");
   refused("/groups/0/rows/0/timing/sm_clock_mhz/median", 1500,
           "SM clock during the samples: 1980 and 1500 MHz");

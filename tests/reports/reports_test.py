@@ -388,6 +388,21 @@ class Scaling(unittest.TestCase):
             with self.assertRaisesRegex(tables.BrokenRecord, f"link has no {name}"):
                 self.table(one)
 
+    def test_several_processes_are_another_experiment_with_a_table_of_its_own(self):
+        alone, together = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000}), self.run_of("strong", {}, {"01_a": 2100, "02_b": 2200})
+        del together["groups"][0]
+        together.update(created="2026-01-02", options={"processes": 2, "launcher": "mpirun"})
+        with tempfile.TemporaryDirectory() as directory:
+            for number, one in enumerate((alone, together)):
+                (pathlib.Path(directory) / f"{number}.json").write_text(json.dumps(one))
+            records = tables.Records(pathlib.Path(directory))
+        self.assertIn("| 01_a | 2 | 2.00 µs | 2.000 | 100.0 % |", tables.scaling(records, "track"))
+        text = tables.processes(records, "track")
+        self.assertIn("| 01_a | 2 | gpus = 2, n = 100, scaling = strong | 2.10 µs | 2.00 µs |", text)
+        self.assertIn("| 02_b | 2 | gpus = 2, n = 100, scaling = strong | 2.20 µs | - |", text)
+        self.assertIn("started by mpirun", text)
+        self.assertEqual(tables.processes(records, "other"), tables.NOTHING)
+
     def test_another_run_is_another_experiment(self):
         one, two = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000}), self.run_of("strong", {"01_a": 9000}, {"01_a": 2000})
         del one["groups"][1], two["groups"][0]

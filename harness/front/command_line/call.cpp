@@ -55,6 +55,7 @@ verb run_verb(CLI::App& program) {
       ->type_name("DIR");
   app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
   add_repeat(*app, options->run.repeat);
+  add_processes(*app, options->run.processes, options->run.launcher);
   return {.app = app,
           .perform = [options] { return run_ladders(options->run, options->check); },
           .needs = [options] { return needs_of_run(options->run, options->check); },
@@ -78,6 +79,7 @@ verb verify_verb(CLI::App& program) {
   add_trial_seed(*app, options->run.trial_seed);
   add_timeout(*app, options->run.timeout_seconds);
   add_json(*app, options->run.json_path);
+  add_processes(*app, options->run.processes, options->run.launcher);
   app->callback([options] {
     if (options->quick && options->thorough) throw usage_error("--quick and --thorough exclude each other");
     options->run.thorough = !options->quick;

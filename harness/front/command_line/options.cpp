@@ -83,6 +83,17 @@ std::int64_t parse_repeat(const std::string& text, const std::string& option) {
   return repeat;
 }
 
+int parse_processes(const std::string& text, const std::string& option) {
+  constexpr std::int64_t max_processes = 4096;
+  const std::int64_t processes = parse_integer(text, option);
+  if (processes < 2 || processes > max_processes) {
+    throw usage_error(
+        fmt::format("{} must be from 2 to {}, one for each GPU (without it one process drives all of them)",
+                    option, max_processes));
+  }
+  return static_cast<int>(processes);
+}
+
 // "1.5" or "1.5%", as 0.015.
 double parse_threshold(std::string text, const std::string& option) {
   const std::string given = text;
@@ -152,6 +163,14 @@ void add_repeat(CLI::App& verb, std::int64_t& repeat) {
   add_read(verb, "--repeat", repeat, parse_repeat,
            "measure each row in so many fresh processes and keep the samples of all (default: 1)")
       ->type_name("K");
+}
+
+void add_processes(CLI::App& verb, int& processes, std::string& launcher) {
+  add_read(verb, "--processes", processes, parse_processes,
+           "run as so many processes of MPI's, one for each GPU, where the stage can")
+      ->type_name("N");
+  verb.add_option("--mpirun", launcher, "what starts them, with its options (default: mpirun)")
+      ->type_name("COMMAND");
 }
 
 void add_threshold(CLI::App& verb, double& threshold) {

@@ -34,6 +34,9 @@ void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan);
 // Processes that measure each row: --repeat.
 void add_repeat(CLI::App& verb, std::int64_t& repeat);
 
+// Several processes, one for each GPU: --processes, --mpirun.
+void add_processes(CLI::App& verb, int& processes, std::string& launcher);
+
 // The least difference that is worth a verdict, in percent: --threshold. `threshold` is a fraction.
 void add_threshold(CLI::App& verb, double& threshold);
 

@@ -45,6 +45,7 @@ std::string fact(const json& object, const char* name) {
 conditions conditions_of(const json& run) {
   const json& device = run.at("device");
   const json kernels = run.value("kernels", json::object());
+  const json options = run.value("options", json::object());
   return {{"verb", fact(run, "verb")},
           {"device", fact(device, "name")},
           {"compute capability", fact(device, "compute_capability")},
@@ -54,7 +55,8 @@ conditions conditions_of(const json& run) {
           {"memory clock (MHz)", fact(device, "memory_clock_mhz")},
           {"compiler of the kernels", fact(kernels, "compiler")},
           {"flags of the kernels", fact(kernels, "flags")},
-          {"seed", fact(run, "seed")}};
+          {"seed", fact(run, "seed")},
+          {"processes at once", options.contains("processes") ? fact(options, "processes") : "1"}};
 }
 
 process_samples samples_of(const json& timing) {

@@ -268,6 +268,13 @@ void child_process::kill() {
   process_ = -1;
 }
 
+void child_process::end_within(std::chrono::milliseconds time) {
+  if (process_ <= 0) return;
+  ::kill(process_, SIGTERM);
+  wait_for(time);
+  kill();
+}
+
 void adopt_orphans() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }

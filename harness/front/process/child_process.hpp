@@ -86,6 +86,9 @@ class child_process {
   // Ends the child's whole process group, at once.
   void kill();
 
+  // The same, with `time` for the child to end what it has started elsewhere.
+  void end_within(std::chrono::milliseconds time);
+
  private:
   pid_t process_ = -1;
 };

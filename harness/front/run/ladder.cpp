@@ -209,6 +209,11 @@ std::string header_text(const run_results& results) {
     if (!device.driver.empty()) text += fmt::format("driver   {}\n", device.driver);
     if (!device.toolkit.empty()) text += fmt::format("toolkit  {}\n", device.toolkit);
   }
+  if (results.options.contains("processes")) {
+    text += fmt::format("group    {} processes, started by {}\n",
+                        results.options.at("processes").get<std::int64_t>(),
+                        results.options.at("launcher").get<std::string>());
+  }
   if (results.floor) {
     text += fmt::format("floor    {} for an empty kernel\n", humanised_time(results.floor->median));
   }

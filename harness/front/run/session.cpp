@@ -9,6 +9,7 @@
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/workers/launcher.hpp"
 
 namespace lab::front {
 namespace {
@@ -80,6 +81,21 @@ result_row unasked_row(const stage_description& stage) {
   return row;
 }
 
+// Several processes are a group of as many GPUs.
+void give_each_process_a_gpu(run_options& options) {
+  for (const parameter_argument& one : options.parameters) {
+    if (one.name == "gpus")
+      throw usage_error("--gpus and --processes exclude each other: there are as many GPUs as processes");
+  }
+  options.parameters.push_back({"gpus", std::to_string(options.processes)});
+}
+
+bool uses_several_gpus(const track_selection& selection) {
+  const auto& parameters = selection.track->parameters;
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [](const parameter_description& one) { return one.name == "gpus"; });
+}
+
 }  // namespace
 
 std::string answer_text(const answer_record& answer) {
@@ -116,8 +132,15 @@ result_row row_from(const stage_description& stage, const answer_record& answer,
 
 session::session(const std::string& verb, const run_options& options, bool whole_tracks) : options_(options) {
   check_files({}, {{"--json", options_.json_path}});
-  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks));
+  process_launch launch;
+  if (options_.processes > 1) {
+    launch = launch_of(options_.processes, options_.launcher);
+    give_each_process_a_gpu(options_);
+  }
+  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks), true, launch);
   selections_ = select_stages(connection_.description.tracks, options_.patterns);
+  if (options_.processes > 1 && std::none_of(selections_.begin(), selections_.end(), uses_several_gpus))
+    throw usage_error("--processes: nothing that was asked for uses several GPUs (lab list '*_gpus')");
   check_parameters(selections_, options_.parameters, options_.option_names);
   connection_.workers.set_output_sink([this](const std::string& line) { status_.print(line); });
 
@@ -138,6 +161,10 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.options = {{"patterns", options_.patterns},
                      {"trial_seed", options_.trial_seed},
                      {"timeout_seconds", value_or_null(options_.timeout_seconds)}};
+  if (options_.processes > 1) {
+    results.options["processes"] = options_.processes;
+    results.options["launcher"] = options_.launcher;
+  }
   if (verb == "verify") {
     results.options["thorough"] = options_.thorough;
   } else {

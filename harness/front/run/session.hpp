@@ -29,6 +29,8 @@ struct run_options {
   l2_choice l2 = l2_choice::unset;
   measure_plan plan;
   std::int64_t repeat = 1;                // processes that measure each row
+  int processes = 1;                      // at once, with a GPU each
+  std::string launcher = "mpirun";        // of several, with its options
   std::optional<double> timeout_seconds;  // for one answer; by default generous
   bool thorough = true;                   // verify alone
   std::string json_path;                  // empty: no file

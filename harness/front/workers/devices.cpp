@@ -92,9 +92,12 @@ int number_of(const std::string& compute_capability) {
 // What the stage's own worker says of it.
 stage_description describe_stage(const worker_set& workers, const stage_description& named,
                                  int compute_capability) {
-  const probe answer = ask_for_description(
-      workers, {{"op", "describe"}, {"stage", named.path}, {"compute_capability", compute_capability}},
-      describe_timeout);
+  const probe answer = ask_for_description(workers,
+                                           {{"op", "describe"},
+                                            {"stage", named.path},
+                                            {"compute_capability", compute_capability},
+                                            {"processes", workers.processes()}},
+                                           describe_timeout);
   stage_description stage = named;
   stage.broken = answer.problem;
   if (const std::string name = workers.replaced_by(named.path); !name.empty()) {
@@ -169,8 +172,8 @@ bool has_gpu() {
   return false;
 }
 
-worker_set::worker_set(backend kind, const device_choice& choice)
-    : kind_(kind), devices_(std::to_string(choice.index)) {
+worker_set::worker_set(backend kind, const device_choice& choice, process_launch launch)
+    : kind_(kind), devices_(std::to_string(choice.index)), launch_(std::move(launch)) {
   for (const int other : choice.others) devices_ += "," + std::to_string(other);
   single_ = path_from(override_names[static_cast<int>(kind)]);
   if (!single_.empty()) return;
@@ -226,15 +229,19 @@ std::vector<std::string> worker_set::command(const nlohmann::json& message) cons
 }
 
 worker worker_set::start(const nlohmann::json& message) const {
+  const bool is_alone = message.at("op") == "describe" || message.at("op") == "floor";
   // A GPU's driver may start a program of the system's that must be allowed more.
-  return worker(command(message), kind_ == backend::cuda ? freedom::full : freedom::confined);
+  return worker(command(message), kind_ == backend::cuda ? freedom::full : freedom::confined,
+                is_alone ? process_launch{} : launch_);
 }
 
 answer_record worker_set::request(const nlohmann::json& message, std::chrono::milliseconds timeout,
                                   const worker::line_sink& on_progress) const {
   worker one = start(message);
   one.set_output_sink(output_sink_);
-  return one.request(message, timeout, on_progress);
+  nlohmann::json about = message;
+  if (launch_.processes > 1) about["processes"] = launch_.processes;
+  return one.request(about, timeout, on_progress);
 }
 
 stage_selector select_by(const std::vector<std::string>& patterns, bool whole_tracks) {
@@ -301,17 +308,18 @@ std::vector<backend> needed_backends(const std::string& device) {
   return {cuda ? backend::cuda : backend::emulator};
 }
 
-connection connect(const std::string& device, const stage_selector& select, bool device_needed) {
+connection connect(const std::string& device, const stage_selector& select, bool device_needed,
+                   const process_launch& launch) {
   const bool chosen = !device.empty();
   const device_choice choice = chosen ? parse_device(device) : device_choice{};
   const auto described = [&](worker_set workers, worker_description found, std::string note) {
     if (!workers.is_single()) describe_selected(workers, select, found);
     return connection{std::move(workers), std::move(found), std::move(note)};
   };
-  worker_set emulator(backend::emulator);
+  worker_set emulator(backend::emulator, {}, launch);
   std::string no_cuda;
   if (choice.kind == backend::cuda) {
-    worker_set cuda(backend::cuda, choice);
+    worker_set cuda(backend::cuda, choice, launch);
     // What is named wrongly is wrong on every device.
     if (cuda.exists() && !cuda.is_single()) select(cuda.names());
     probe answer = describe_device(cuda);

@@ -34,7 +34,7 @@ struct device_choice {
 // that LAB_WORKER_CUDA, LAB_WORKER_EMULATOR or LAB_WORKER_OBSERVED names.
 class worker_set {
  public:
-  explicit worker_set(backend kind, const device_choice& choice = {});
+  explicit worker_set(backend kind, const device_choice& choice = {}, process_launch launch = {});
   worker_set() : worker_set(backend::cuda) {}
 
   // Whether this program was built with the backend at all.
@@ -44,6 +44,7 @@ class worker_set {
   [[nodiscard]] const std::vector<track_description>& names() const { return tracks_; }
   // The directory, or the one program.
   [[nodiscard]] const std::string& place() const { return is_single() ? single_ : directory_; }
+  [[nodiscard]] int processes() const { return launch_.processes; }
   // Why nothing can be asked of the workers; empty when something can.
   [[nodiscard]] std::string problem() const;
   // Where the worker of a stage (or of a track) is, from the directory in which the build is.
@@ -52,7 +53,8 @@ class worker_set {
   // The function that the stage's program replaces (replaced_symbols.hpp); empty when it replaces none.
   [[nodiscard]] std::string replaced_by(const std::string& stage) const;
 
-  // The worker for this message. Those of the emulator are confined.
+  // The worker for this message: several processes for one about a stage or a track, where that was asked
+  // for, and one process for what describes them. Those of the emulator are confined, but for several.
   [[nodiscard]] worker start(const nlohmann::json& message) const;
   // The command that starts the worker for this message: of its stage, of its track, or of any track.
   [[nodiscard]] std::vector<std::string> command(const nlohmann::json& message) const;
@@ -66,6 +68,7 @@ class worker_set {
 
   backend kind_;
   std::string devices_;  // "0", or "0,2"
+  process_launch launch_;
   std::string single_;
   std::string directory_;
   std::vector<track_description> tracks_;
@@ -98,9 +101,10 @@ struct connection {
 
 // The device that `device` names; when empty, cuda:0 where there is one, else the emulator. With
 // `device_needed` false, workers without a device will do (to list what they know). A stage whose worker does
-// not describe it is `broken`. Throws usage_error or environment_error when that device is not here.
+// not describe it is `broken`; with a `launch` of several processes, one that cannot run so is not runnable.
+// Throws usage_error or environment_error when that device is not here.
 [[nodiscard]] connection connect(const std::string& device, const stage_selector& select,
-                                 bool device_needed = true);
+                                 bool device_needed = true, const process_launch& launch = {});
 
 // What the workers say of their device, or why they say nothing.
 struct probe {

@@ -1,15 +1,22 @@
 #include "harness/front/workers/worker.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -31,8 +38,10 @@ constexpr std::size_t longest_output_line = std::size_t{64} << 10;
 // What a process prints is passed on for a person to read, who reads no more than this of one request.
 constexpr int most_lines = 1000;
 
-// How long a process may take to be gone once it has given its answer.
+// How long a process may take to be gone once it has given its answer, and a launcher with all that it has
+// started, maybe on other hosts.
 constexpr milliseconds farewell{2000};
+constexpr milliseconds launcher_farewell{10'000};
 
 answer_record failed_answer(failure_kind kind, std::string message) {
   answer_record answer;
@@ -84,16 +93,69 @@ std::string clock_fault(const timing_record& timing, const std::optional<watched
   return "";
 }
 
+// A socket in a folder that only this user can enter: where rank 0 of several processes calls. Gone with its
+// folder.
+class private_socket {
+ public:
+  private_socket() {
+    std::string folder = (std::filesystem::temp_directory_path() / "lab-ranks-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr)
+      throw environment_error(fmt::format("cannot make a folder like {}: {}", folder, std::strerror(errno)));
+    folder_ = folder;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path().size() >= sizeof address.sun_path)
+      throw environment_error(fmt::format("{}: the path is too long for a socket (TMPDIR)", path()));
+    path().copy(address.sun_path, sizeof address.sun_path - 1);
+    listener_ = owned_descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener_.get(), 1) != 0)
+      throw environment_error(fmt::format("cannot listen at {}: {}", path(), std::strerror(errno)));
+  }
+  private_socket(const private_socket&) = delete;
+  private_socket& operator=(const private_socket&) = delete;
+  ~private_socket() {
+    std::error_code error;
+    std::filesystem::remove_all(folder_, error);
+  }
+
+  [[nodiscard]] std::string path() const { return folder_ + "/front"; }
+  [[nodiscard]] int listener() const { return listener_.get(); }
+
+  // The one call that is taken; nothing while there is none.
+  owned_descriptor take_call() {
+    owned_descriptor call(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (call.is_open()) listener_.close();
+    return call;
+  }
+
+ private:
+  std::string folder_;
+  owned_descriptor listener_;
+};
+
 // One request, and the process that answers it.
 class exchange {
  public:
-  exchange(const std::vector<std::string>& arguments, freedom allowed, const worker::line_sink& output_sink,
-           const worker::line_sink& on_progress)
+  exchange(const std::vector<std::string>& arguments, freedom allowed, const process_launch& launch,
+           const worker::line_sink& output_sink, const worker::line_sink& on_progress)
       : output_sink_(output_sink), on_progress_(on_progress) {
-    pipe_pair requests = make_pipe();
-    pipe_pair answers = make_pipe();
     pipe_pair output = make_pipe();
     std::vector<std::string> all = arguments;
+    if (launch.processes > 1) {
+      socket_.emplace();
+      all.insert(all.begin(), {"-n", std::to_string(launch.processes)});
+      all.insert(all.begin(), launch.launcher.begin(), launch.launcher.end());
+      all.insert(all.end(), {"--serve-at", socket_->path()});
+      // A launcher must be able to end what it has started, which a confined one is not.
+      process_ = child_process(
+          all, {{output.write_end.get(), STDOUT_FILENO}, {output.write_end.get(), STDERR_FILENO}});
+      output_ = std::move(output.read_end);
+      set_nonblocking(output_);
+      return;
+    }
+    pipe_pair requests = make_pipe();
+    pipe_pair answers = make_pipe();
     all.emplace_back("--serve");
     process_ = child_process(all,
                              {{requests.read_end.get(), request_descriptor},
@@ -109,7 +171,7 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
   ~exchange() {
-    process_.kill();
+    end_process();
     end_strays();
   }
 
@@ -121,12 +183,14 @@ class exchange {
     message["id"] = id_;
     unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " + text_of(message) + "\n";
     answer_record answer = converse(timeout);
+    // What does not answer does not end, and on other hosts it is the launcher that ends it.
+    if (socket_ && answer.failure && answer.failure->kind == failure_kind::hang) end_process();
     // What it prints last belongs to its row, too.
-    const auto deadline = clock::now() + farewell;
-    while (!process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
+    const auto deadline = clock::now() + (socket_ ? launcher_farewell : farewell);
+    while (process_.is_running() && !process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
       if (output_.is_open()) read_output();
     }
-    process_.kill();
+    end_process();
     if (output_.is_open()) read_output();
     const std::vector<std::string> strays = end_strays();
     if (!strays.empty() && answer.end == answer_end::ok)
@@ -139,6 +203,7 @@ class exchange {
   std::optional<answer_record> understand(const std::string& line);
   void wait(milliseconds moment);
   answer_record death();
+  void end_process();
   void read_answers();
   void read_output();
   void emit_output(const std::string& line);
@@ -149,6 +214,7 @@ class exchange {
   seal_key key_ = random_bits<seal_key>();
   std::string id_;
   child_process process_;
+  std::optional<private_socket> socket_;  // of several processes, in the place of both pipes
   owned_descriptor requests_;
   owned_descriptor answers_;
   owned_descriptor output_;
@@ -163,7 +229,10 @@ class exchange {
   std::optional<watched_sampling> watched_;
   bool clock_disagreed_ = false;
   std::string output_text_;  // bytes of output that are not yet a whole line
-  std::string last_output_;  // the last line that was not blank
+  std::string last_output_;  // the last line that has a word
+  // Of several processes, the first lines in which one says what ends it, and for whom it waits.
+  std::string of_a_rank_;
+  std::string waiting_;
   int lines_shown_ = 0;
 };
 
@@ -180,8 +249,9 @@ answer_record exchange::converse(milliseconds timeout) {
     throw_if_interrupted();
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock::now());
     if (left.count() <= 0) {
-      return failed_answer(failure_kind::hang, fmt::format("no answer within {} s; the stage was stopped",
-                                                           static_cast<double>(timeout.count()) / 1000));
+      return failed_answer(failure_kind::hang, fmt::format("no answer within {} s; the stage was stopped{}",
+                                                           static_cast<double>(timeout.count()) / 1000,
+                                                           waiting_.empty() ? "" : "; " + waiting_));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
     wait(std::min(left, milliseconds(200)));
@@ -235,16 +305,21 @@ void exchange::wait(milliseconds moment) {
   pollfd waiting[] = {{answers_.get(), POLLIN, 0},
                       {output_.get(), POLLIN, 0},
                       {interrupt_descriptor(), POLLIN, 0},
-                      {unsent_.empty() ? -1 : requests_.get(), POLLOUT, 0}};
-  if (poll(waiting, 4, static_cast<int>(moment.count())) == 0) {
+                      {unsent_.empty() ? -1 : requests_.get(), POLLOUT, 0},
+                      {socket_ ? socket_->listener() : -1, POLLIN, 0}};
+  if (poll(waiting, 5, static_cast<int>(moment.count())) == 0) {
     if (!ending_) ending_ = process_.wait_for(milliseconds(0));
     if (ending_) {
-      read_answers();
+      if (answers_.is_open()) read_answers();
       more_to_come_ = false;
     }
     return;
   }
   line_came_ = clock::now();
+  if (waiting[4].revents != 0) {
+    requests_ = socket_->take_call();
+    if (requests_.is_open()) answers_ = owned_descriptor(fcntl(requests_.get(), F_DUPFD_CLOEXEC, 0));
+  }
   if (waiting[1].revents != 0) read_output();
   if (waiting[3].revents != 0) {
     const ssize_t sent = write(requests_.get(), unsent_.data(), unsent_.size());
@@ -256,16 +331,26 @@ void exchange::wait(milliseconds moment) {
 }
 
 answer_record exchange::death() {
-  if (!ending_) ending_ = process_.wait_for(farewell);
-  process_.kill();
+  if (!ending_) ending_ = process_.wait_for(socket_ ? launcher_farewell : farewell);
+  end_process();
   if (output_.is_open()) read_output();
-  std::string message = "the worker closed its answers and was ended";
+  if (!of_a_rank_.empty()) return crashed(shortened(of_a_rank_, 500));
+  const std::string who = socket_ ? "the launcher" : "the worker";
+  std::string message = who + " closed its answers and was ended";
   if (ending_) {
-    message = (ending_->by_signal ? "the worker was " : "the worker ") + ending_->description();
-    if (!ending_->by_signal) message += " before it answered";
+    message = who + (ending_->by_signal ? " was " : " ") + ending_->description();
+    if (!ending_->by_signal) message += socket_ ? " before rank 0 answered" : " before it answered";
   }
   if (!last_output_.empty()) message += "; its last words: " + shortened(last_output_, 300);
   return crashed(message);
+}
+
+void exchange::end_process() {
+  if (socket_) {
+    process_.end_within(launcher_farewell);
+  } else {
+    process_.kill();
+  }
 }
 
 void exchange::read_answers() {
@@ -305,7 +390,10 @@ void exchange::read_output() {
 
 void exchange::emit_output(const std::string& raw) {
   const std::string line = cleaned(raw, longest_output_line);
-  if (line.find_first_not_of(" \t\r") != std::string::npos) last_output_ = line;
+  if (std::any_of(line.begin(), line.end(), [](unsigned char one) { return std::isalnum(one) != 0; }))
+    last_output_ = line;
+  if (socket_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
+  if (socket_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
   if (lines_shown_ > most_lines) return;
   const std::string shown = lines_shown_++ < most_lines
                                 ? line
@@ -337,7 +425,7 @@ answer_record worker::request(const nlohmann::json& message, milliseconds timeou
   constexpr int max_attempts = 3;
   for (int attempt = 1;; ++attempt) {
     throw_if_interrupted();
-    exchange one(arguments_, allowed_, output_sink_, on_progress);
+    exchange one(arguments_, allowed_, launch_, output_sink_, on_progress);
     answer_record answer = one.run(message, timeout);
     if (!one.clock_disagreed() || attempt == max_attempts) return answer;
   }

@@ -12,13 +12,21 @@
 
 namespace lab::front {
 
+// How several processes of one worker are started, one for each GPU of a group: "mpirun", with options of its
+// own or without, and their number. One process is started without it.
+struct process_launch {
+  std::vector<std::string> launcher = {};
+  int processes = 1;
+};
+
 class worker {
  public:
   using line_sink = std::function<void(const std::string& line)>;
 
-  // `arguments` start the process: its binary and its options.
-  explicit worker(std::vector<std::string> arguments, freedom allowed = freedom::full)
-      : arguments_(std::move(arguments)), allowed_(allowed) {}
+  // `arguments` start the process: its binary and its options. Of several processes rank 0 gives the answer.
+  explicit worker(std::vector<std::string> arguments, freedom allowed = freedom::full,
+                  process_launch launch = {})
+      : arguments_(std::move(arguments)), allowed_(allowed), launch_(std::move(launch)) {}
 
   // Where lines go that the process prints to its stdout and stderr; the default is stderr. After a thousand
   // lines of one request no more go there.
@@ -27,8 +35,9 @@ class worker {
   // Starts the process, and returns the closing line of its answer to `message`. Nothing of the process is
   // left when this returns. The answer is `failed`, with a failure of kind crash or hang, where the process
   // dies, does not answer within `timeout`, leaves other processes behind, or where something else than the
-  // worker wrote to its answers. Strings in the answer are cleaned (format.hpp). Throws environment_error
-  // when the process cannot be started and `interrupted` on Ctrl-C.
+  // worker wrote to its answers; of several processes, where one of them does any of that. Strings in the
+  // answer are cleaned (format.hpp). Throws environment_error when the process cannot be started and
+  // `interrupted` on Ctrl-C.
   answer_record request(const nlohmann::json& message, std::chrono::milliseconds timeout,
                         const line_sink& on_progress = {}) const;
 
@@ -37,6 +46,7 @@ class worker {
  private:
   std::vector<std::string> arguments_;
   freedom allowed_;
+  process_launch launch_;
   line_sink output_sink_;
 };
 

@@ -1,8 +1,10 @@
 // The halo by NCCL: the owner sends, the neighbour receives, all in one group, each on the stream of its own
-// GPU. The same calls work between processes and between machines, where no GPU can name another's memory.
+// GPU. The same calls work between processes and between machines, where no GPU can name another's memory:
+// there each process makes those of its own GPU.
 #include <memory>
 
 #include "common/nccl.hpp"
+#include "harness/device/across_processes.hpp"
 #include "stages/moving_average_gpus/tiles.hpp"
 
 namespace lab::moving_average_gpus::nccl_send_receive {
@@ -19,15 +21,20 @@ plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_
       for (const halo_piece& piece : halo_pieces(in, k)) {
         const auto owner = static_cast<std::size_t>(piece.owner);
         const auto count = static_cast<std::size_t>(piece.count);
-        NCCL_CHECK(ncclSend(piece.from, count, ncclDouble, static_cast<int>(rank), (*comms)[owner],
-                            group[owner].stream));
-        NCCL_CHECK(ncclRecv(halo_memory(group[rank]) + piece.place, count, ncclDouble,
-                            static_cast<int>(owner), (*comms)[rank], group[rank].stream));
+        if (is_here(group[owner])) {
+          NCCL_CHECK(ncclSend(piece.from, count, ncclDouble, static_cast<int>(rank), (*comms)[owner],
+                              group[owner].stream));
+        }
+        if (is_here(group[rank])) {
+          NCCL_CHECK(ncclRecv(halo_memory(group[rank]) + piece.place, count, ncclDouble,
+                              static_cast<int>(owner), (*comms)[rank], group[rank].stream));
+        }
       }
     }
     NCCL_CHECK(ncclGroupEnd());
     for (std::int64_t k = 0; k < in.gpus(); ++k) {
       const group_member& on = group[static_cast<std::size_t>(k)];
+      if (!is_here(on)) continue;
       const gpu_scope scope(on.device);
       launch_part(in, out, k, with_halo(in, k, on), on);
     }
@@ -48,6 +55,7 @@ const registration<problem> registered{LAB_PATH,
                                         .workspace_bytes = workspace_with_halo,
                                         .unsupported = unsupported,
                                         .tile = tile}};
+const across_processes spread{LAB_PATH};
 
 }  // namespace
 }  // namespace lab::moving_average_gpus::nccl_send_receive

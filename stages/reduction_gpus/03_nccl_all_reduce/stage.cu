@@ -2,6 +2,7 @@
 // and the order; the same call works between machines.
 #include <memory>
 
+#include "harness/device/across_processes.hpp"
 #include "stages/reduction_gpus/nccl_sum.hpp"
 
 namespace lab::reduction_gpus::nccl_all_reduce {
@@ -13,6 +14,7 @@ plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     with_type(in, [&]<class T>() {
       for (std::size_t k = 0; k < group.size(); ++k) {
+        if (!is_here(group[k])) continue;
         const gpu_scope scope(group[k].device);
         enqueue_part<T>(in, k, group[k]);
       }
@@ -34,6 +36,7 @@ const registration<problem> registered{
      .workspace_bytes = workspace_bytes,
      .unsupported = [](const problem::parameters& /*p*/) { return why_no_nccl(); },
      .tile = tile}};
+const across_processes spread{LAB_PATH};
 
 }  // namespace
 }  // namespace lab::reduction_gpus::nccl_all_reduce

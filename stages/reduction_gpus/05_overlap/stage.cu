@@ -2,6 +2,7 @@
 // the first half's total crosses the link on a second stream meanwhile. At the end the two totals are added.
 #include <memory>
 
+#include "harness/device/across_processes.hpp"
 #include "stages/reduction_gpus/nccl_sum.hpp"
 
 namespace lab::reduction_gpus::overlap {
@@ -19,6 +20,7 @@ void launch(const input& in, const output& out, const gpu_group& group, const co
   const auto half = [&](std::size_t k) { return in.part(static_cast<std::int64_t>(k)).count / 2 / 64 * 64; };
   for (std::size_t k = 0; k < group.size(); ++k) {
     const group_member& on = group[k];
+    if (!is_here(on)) continue;
     const gpu_scope scope(on.device);
     enqueue_sum(static_cast<const T*>(in.values[k]), half(k), on, result_of<T>(on, first_own));
     CUDA_CHECK(cudaEventRecord(on.events[0], on.stream));
@@ -33,9 +35,12 @@ void launch(const input& in, const output& out, const gpu_group& group, const co
   const auto side = [&](std::size_t k) { return group[k].side; };
   all_reduce<T>(comms, group, result(first_own), result(first_total), side);
   // On the same stream: a communicator does one thing after another.
-  for (const group_member& on : group) CUDA_CHECK(cudaStreamWaitEvent(on.side, on.events[1], 0));
+  for (const group_member& on : group) {
+    if (is_here(on)) CUDA_CHECK(cudaStreamWaitEvent(on.side, on.events[1], 0));
+  }
   all_reduce<T>(comms, group, result(second_own), result(second_total), side);
   for (std::size_t k = 0; k < group.size(); ++k) {
+    if (!is_here(group[k])) continue;
     const gpu_scope scope(group[k].device);
     lab::launch(add_kernel<T>, dim3(1), dim3(1), 0, group[k].side, result_of<T>(group[k], first_total), 2,
                 static_cast<T*>(out.result[k]));
@@ -62,6 +67,7 @@ const registration<problem> registered{
      .workspace_bytes = workspace_bytes,
      .unsupported = [](const problem::parameters& /*p*/) { return why_no_nccl(); },
      .tile = tile}};
+const across_processes spread{LAB_PATH};
 
 }  // namespace
 }  // namespace lab::reduction_gpus::overlap

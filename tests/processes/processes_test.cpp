@@ -1,0 +1,170 @@
+// Stages as several processes of MPI's: the right ones are right, each wrong one is rejected for its reason,
+// and a process that dies, hangs or fails alone ends the others with a row that names it. Nothing of them is
+// left.
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/front/process/child_process.hpp"
+#include "harness/protocol.hpp"
+#include "tests/catch.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace {
+
+using lab::test::temporary_directory;
+using nlohmann::json;
+using strings = std::vector<std::string>;
+
+struct outcome {
+  int code;
+  std::string text;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Processes of the emulator's workers, and of launchers.
+std::string processes_left() {
+  std::string found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string line = lab::test::get(entry.path() / "cmdline");
+    if (contains(line, "--serve-at")) found += line + "\n";
+  }
+  return found;
+}
+
+outcome lab_program(const strings& settings, const strings& arguments) {
+  strings all{"/usr/bin/env"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  all.emplace_back(LAB_PROGRAM);
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), {"--device", "emulator"});
+  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
+  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+}
+
+// Of each row, its status and what it says; of one call with these arguments and a folder of its own for what
+// the launcher leaves in one.
+std::map<std::string, std::string> rows_of(const strings& settings, strings arguments) {
+  const temporary_directory directory;
+  const auto file = directory / "results.json";
+  const auto scratch = directory / "scratch";
+  std::filesystem::create_directory(scratch);
+  strings with_scratch{"TMPDIR=" + scratch.string()};
+  with_scratch.insert(with_scratch.end(), settings.begin(), settings.end());
+  arguments.insert(arguments.end(), {"--json", file.string()});
+  const outcome found = lab_program(with_scratch, arguments);
+  INFO(found.text);
+  std::map<std::string, std::string> rows;
+  const json results = json::parse(lab::test::get(file));
+  CHECK(results.at("complete") == true);
+  CHECK(results.at("options").at("processes") >= 2);
+  for (const json& group : results.at("groups")) {
+    for (const json& row : group.at("rows")) {
+      const json& message = row.at("message");
+      rows[row.at("stage").get<std::string>()] =
+          row.at("status").get<std::string>() +
+          (message.is_string() ? ": " + message.get<std::string>() : "");
+    }
+  }
+  CHECK(processes_left() == "");
+  CHECK(std::filesystem::is_empty(scratch));
+  return rows;
+}
+
+void expect(const std::map<std::string, std::string>& rows, const std::map<std::string, std::string>& words) {
+  CHECK(rows.size() == words.size());
+  for (const auto& [stage, text] : words) {
+    INFO(stage << " must say: " << text);
+    REQUIRE(rows.contains(stage));
+    INFO(rows.at(stage));
+    CHECK(contains(rows.at(stage), text));
+  }
+}
+
+const strings wrong_ones{"LAB_WORKERS=" LAB_WRONG_WORKERS};
+
+}  // namespace
+
+TEST_CASE("stages of NCCL are right as three processes, and others say why they are not run") {
+  const auto rows = rows_of({}, {"verify", "moving_average_gpus/02*", "moving_average_gpus/03*",
+                                 "reduction_gpus/03*", "reduction_gpus/05*", "--quick", "--processes", "3"});
+  expect(rows, {{"moving_average_gpus/02_peer_copy", "skipped: cannot run as several processes"},
+                {"moving_average_gpus/03_nccl_send_receive", "ok"},
+                {"reduction_gpus/03_nccl_all_reduce", "ok"},
+                {"reduction_gpus/05_overlap", "ok"}});
+}
+
+TEST_CASE("a row of two processes is verified and timed; its group has two GPUs") {
+  const temporary_directory directory;
+  const auto file = directory / "results.json";
+  const outcome found =
+      lab_program({}, {"run", "moving_average_gpus/03*", "--processes", "2", "--n", "20001", "--window",
+                       "12000", "--min-samples", "3", "--time-limit", "0.02", "--json", file.string()});
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "group    2 processes, started by mpirun\n"));
+  const json group = json::parse(lab::test::get(file)).at("groups").at(0);
+  CHECK(group.at("parameters").at("gpus") == 2);
+  const json& row = group.at("rows").at(0);
+  CHECK(row.at("status") == "ok");
+  CHECK(row.at("timing").at("samples").size() >= 3);
+  CHECK(row.at("verification").at("compared").get<std::int64_t>() > 20001);
+}
+
+TEST_CASE("a wrong kernel is rejected as two processes, in words that say what is wrong and where") {
+  expect(
+      rows_of(wrong_ones, {"verify", "moving_average_gpus", "--quick", "--processes", "2"}),
+      {{"moving_average_gpus/border_too_early", " on rank 1 of 2"},
+       {"moving_average_gpus/incomplete_in_every_part", "found inf on rank 1 of 2"},
+       {"moving_average_gpus/sends_in_vain", "failed: rank 0 has sent what is not received on rank 1 of 2"},
+       {"moving_average_gpus/wrong_neighbour", " on rank 1 of 2"}});
+}
+
+TEST_CASE("sums in another order on each of three processes, and of other counts, are rejected") {
+  expect(rows_of(wrong_ones, {"verify", "reduction_gpus/o*", "--quick", "--processes", "3"}),
+         {{"reduction_gpus/other_counts", "calls ncclAllReduce with"},
+          {"reduction_gpus/own_first", "bit for bit as on the first GPU"}});
+}
+
+TEST_CASE("a process that dies, hangs or fails alone ends the others, and the row names it") {
+  expect(rows_of(wrong_ones,
+                 {"verify", "reduction_gpus/[dht]*", "--quick", "--processes", "2", "--timeout", "4"}),
+         {{"reduction_gpus/dies", "process rank 1"},
+          {"reduction_gpus/hangs", "no answer within 4 s; the stage was stopped; waiting: rank 0 of 2 on "},
+          {"reduction_gpus/throws", "failed: rank 1 of 2 on "}});
+}
+
+TEST_CASE("what cannot be started as several processes is refused before anything runs") {
+  const auto refused = [](const strings& arguments, const std::string& words) {
+    strings all{"run", "moving_average_gpus/03*"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const outcome found = lab_program({"LAB_EMULATOR_DEVICES=2"}, all);
+    INFO(found.text);
+    CHECK(found.code == 2);
+    CHECK(contains(found.text, words));
+  };
+  refused({"--processes", "0"}, "--processes must be from 2 to ");
+  refused({"--processes", "1"}, "without it one process drives all of them");
+  refused({"--processes", "2", "--gpus", "2"}, "--gpus and --processes exclude each other");
+  refused({"--processes", "2", "--mpirun", "/nowhere/mpirun"}, "/nowhere/mpirun is not here");
+  refused({"--processes", "2", "--mpirun", " "}, "--mpirun needs a command");
+  const outcome elsewhere = lab_program({}, {"run", "elementwise/01*", "--processes", "2"});
+  CHECK(elsewhere.code == 2);
+  CHECK(contains(elsewhere.text, "nothing that was asked for uses several GPUs"));
+  // A launcher of another MPI's starts processes of which each finds itself alone.
+  const temporary_directory directory;
+  const auto launcher = directory / "launcher";
+  lab::test::put(launcher, "#!/bin/sh\nshift 2\nPMI_RANK=0 \"$@\" &\nPMI_RANK=1 \"$@\" &\nwait\n");
+  std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+  refused({"--processes", "2", "--mpirun", launcher.string()}, "is it of another MPI than this build's?");
+  expect(rows_of({"LAB_EMULATOR_DEVICES=2"},
+                 {"verify", "moving_average_gpus/03*", "--quick", "--processes", "3"}),
+         {{"moving_average_gpus/03_nccl_send_receive", "rank 2 of 3 has none of its own: on "}});
+}

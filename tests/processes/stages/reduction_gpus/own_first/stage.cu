@@ -1,0 +1,49 @@
+// Every rank has the others' sums sent, and adds its own before them: the additions have another order on
+// each.
+#include <memory>
+
+#include "common/nccl.hpp"
+#include "harness/device/across_processes.hpp"
+#include "stages/reduction_gpus/partial_sum.hpp"
+
+namespace lab::reduction_gpus::wrong::own_first {
+namespace {
+
+template <class T>
+void launch(const input& in, const output& out, const gpu_group& group, const communicators& comms) {
+  constexpr ncclDataType_t type = sizeof(T) == 4 ? ncclFloat : ncclDouble;
+  const auto count = static_cast<int>(group.size());
+  for (int k = 0; k < count; ++k) {
+    const group_member& on = group[static_cast<std::size_t>(k)];
+    if (!is_here(on)) continue;
+    const gpu_scope scope(on.device);
+    enqueue_part<T>(in, static_cast<std::size_t>(k), on);
+    NCCL_CHECK(ncclGroupStart());
+    for (int step = 1; step < count; ++step) {
+      const ncclComm_t comm = comms[static_cast<std::size_t>(k)];
+      NCCL_CHECK(ncclSend(result_of<T>(on), 1, type, (k + step) % count, comm, on.stream));
+      NCCL_CHECK(ncclRecv(result_of<T>(on, static_cast<std::size_t>(step)), 1, type, (k + step) % count, comm,
+                          on.stream));
+    }
+    NCCL_CHECK(ncclGroupEnd());
+    lab::launch(add_kernel<T>, dim3(1), dim3(1), 0, on.stream, result_of<T>(on), count,
+                static_cast<T*>(out.result[static_cast<std::size_t>(k)]));
+  }
+}
+
+plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
+  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
+    with_type(in, [&]<class T>() { launch<T>(in, out, group, *comms); });
+  }};
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "each adds its own sum first",
+                                        .prepare = prepare,
+                                        .workspace_bytes = workspace_bytes,
+                                        .tile = tile}};
+const across_processes spread{LAB_PATH};
+
+}  // namespace
+}  // namespace lab::reduction_gpus::wrong::own_first
