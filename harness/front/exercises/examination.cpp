@@ -30,7 +30,6 @@ namespace fs = std::filesystem;
 // A kernel that is right takes a second or two; one that does not end is ended.
 constexpr double answer_seconds = 30;
 constexpr std::chrono::seconds build_timeout{300};
-constexpr std::chrono::seconds graded_build_timeout{240};
 // No kernel is longer, and a file without end is not read.
 constexpr std::uintmax_t max_source_bytes = 1 << 20;
 
@@ -177,26 +176,16 @@ class checking {
     result_.source_digest = run_time::cache_key().add("source", text).digest();
     status_line status;
     status.show("compiling");
-    const slot_build build = built(text, solution);
+    constexpr auto both = exercise_slot::part::emulator;
+    const slot_build build = options_.graded == nullptr
+                                 ? slot_->build(both, text, build_timeout)
+                                 : slot_->build_submission(both, text, solution, options_.graded->limited);
     status.clear();
     if (!build.built) return ends(1, false, build.error);
-    if (const std::string replaced = slot_->replaced_function(); !replaced.empty())
-      return ends(1, false,
-                  replaced + " is defined here, and the harness would call it: give it another name");
-    asked_ = {slot_->stage(), slot_->plain(), slot_->observed()};
+    asked_ = {slot_->stage(),
+              {slot_->worker(exercise_slot::part::emulator), "--device", "0"},
+              {slot_->observed_worker(), "--device", "0"}};
     return ends(1, true, "plain and observed");
-  }
-
-  // A submission that ends its compiler otherwise than by an error fails; unless the lab's own source does so
-  // as well.
-  slot_build built(const std::string& text, const std::string& solution) const {
-    if (options_.graded == nullptr) return slot_->build(text, build_timeout);
-    try {
-      return slot_->build(text, graded_build_timeout, options_.graded->limited);
-    } catch (const environment_error& error) {
-      if (!slot_->build(solution, build_timeout).built) throw;
-      return {.error = "the compiler did not come to an end: " + cleaned(error.what(), 300)};
-    }
   }
 
   answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* doing) {

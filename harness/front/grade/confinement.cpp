@@ -50,6 +50,25 @@ std::vector<std::string> system_directories() {
   return words;
 }
 
+// The driver is among the system's libraries; it finds its devices in /dev and their places on the bus in
+// /sys, and which of them it may use in the environment.
+std::vector<std::string> gpu_files() {
+  std::vector<std::string> words;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev", error)) {
+    const std::string name = entry.path().filename();
+    if (name.rfind("nvidia", 0) == 0 || name == "dxg")
+      words.insert(words.end(), {"--dev-bind", entry.path().string(), entry.path().string()});
+  }
+  for (const char* path : {"/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/module"})
+    words.insert(words.end(), {"--ro-bind-try", path, path});
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) {
+    if (const char* const value = std::getenv(name); value != nullptr)
+      words.insert(words.end(), {"--setenv", name, value});
+  }
+  return words;
+}
+
 }  // namespace
 
 confinement::confinement(bool unconfined) : prlimit_(find_program("prlimit", {"/usr/bin"})) {
@@ -101,6 +120,10 @@ std::vector<std::string> confinement::around(const std::vector<std::string>& pro
   for (const char* name : {"LAB_EMULATOR_MEMORY", "LAB_EMULATOR_THREADS"}) {
     if (const char* const value = std::getenv(name); value != nullptr)
       words.insert(words.end(), {"--setenv", name, value});
+  }
+  if (files.gpus) {
+    const std::vector<std::string> gpus = gpu_files();
+    words.insert(words.end(), gpus.begin(), gpus.end());
   }
   for (const fs::path& path : files.to_read)
     words.insert(words.end(), {"--ro-bind", path.string(), path.string()});

@@ -23,8 +23,9 @@ struct process_limits {
 
 // What a confined program sees beside the system's libraries, at the same paths.
 struct visible_files {
-  std::vector<std::filesystem::path> to_read;
-  std::vector<std::filesystem::path> to_write;  // directories
+  std::vector<std::filesystem::path> to_read = {};
+  std::vector<std::filesystem::path> to_write = {};  // directories
+  bool gpus = false;  // NVIDIA's, all of them: their device files, and what the driver reads of the system
 };
 
 class confinement {

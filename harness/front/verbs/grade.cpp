@@ -81,11 +81,15 @@ int grade_submissions(const grade_options& options) {
   const std::vector<submission> all = find_submissions(options.submission, path);
   if (all.size() > 1 && !options.gradescope_path.empty())
     throw usage_error("--gradescope takes one submission, and these are several");
-  grader with(path, read_key(options.key), options.unconfined, options.timeout_seconds);
+  grader with(path, read_key(options.key),
+              {.unconfined = options.unconfined,
+               .timeout_seconds = options.timeout_seconds,
+               .device = options.device});
   std::string sizes;
   for (const auto& [name, value] : with.sizes()) sizes += fmt::format(" {} = {}", name, value);
   tell_line(fmt::format("{}, the key's sizes:{}", path, sizes));
   tell_line(with.confinement_text());
+  tell_line("GPU time: " + with.gpu_text());
 
   std::size_t width = 0;
   for (const submission& one : all) width = std::max(width, display_width(one.name));
@@ -107,6 +111,7 @@ int grade_submissions(const grade_options& options) {
                                              {"exercise", path},
                                              {"sizes", with.sizes()},
                                              {"confinement", with.confinement_text()},
+                                             {"gpu", with.gpu_text()},
                                              {"submissions", grades}}));
   }
   if (!options.junit_path.empty()) write_file(options.junit_path, junit_xml(grades, "lab grade " + path));
