@@ -232,6 +232,10 @@ TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first
   if (!fs::exists(fs::read_symlink("/proc/self/exe").parent_path() / "workers/cuda/elementwise.track"))
     LAB_SKIP("no kernels are built for a GPU");
   constexpr auto gpu = lab::front::exercise_slot::part::gpu;
+  const lab::front::confinement walls(true);
+  const auto limited = [&](const strings& compiler) {
+    return walls.limited(compiler, {.cpu_seconds = 100, .file_bytes = std::uint64_t{1} << 30});
+  };
   const auto source_of = [](const std::string& path, const std::string& with) {
     const auto asked = *lab::front::find_exercise(path);
     const auto stage = lab::front::lines_of(get(lab::front::stages_directory() / asked.stage / "stage.cu"));
@@ -243,7 +247,7 @@ TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first
     CAPTURE(path);
     const lab::front::exercise_slot slot(path.substr(0, path.find('/')));
     const std::string text = source_of(path, "");
-    const auto build = slot.build_submission(gpu, text, text, {});
+    const auto build = slot.build_submission(gpu, text, text, limited);
     CHECK(build.error == "");
     REQUIRE(build.built);
     CHECK(fs::exists(slot.worker(gpu)));
@@ -252,7 +256,7 @@ TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first
   const lab::front::exercise_slot slot("elementwise");
   const auto kept =
       slot.build_submission(gpu, source_of(exercise, with_part("__device__ double kept;\n" + solution)),
-                            source_of(exercise, ""), {});
+                            source_of(exercise, ""), limited);
   CHECK(!kept.built);
   CHECK(contains(kept.error, "stage.cu:13: an automatic"));
 }

@@ -146,7 +146,7 @@ class checking {
     }
     // A submission's own name may hold anything, and the compiler is told it.
     const fs::path file = options_.graded != nullptr ? options_.graded->file : folder_ / "stage.cu";
-    const std::string name = options_.graded != nullptr ? "stage.cu" : file.string();
+    const std::string name = options_.graded != nullptr ? name_of_submission() : file.string();
     std::error_code error;
     if (fs::file_size(file, error) > max_source_bytes && !error) {
       if (options_.graded != nullptr) return ends(1, false, "stage.cu is larger than a kernel can be");
@@ -175,7 +175,7 @@ class checking {
     slot_.emplace(track_of(result_.exercise));
     result_.source_digest = run_time::cache_key().add("source", text).digest();
     status_line status;
-    status.show("compiling");
+    status.show(doing("compiling"));
     constexpr auto both = exercise_slot::part::emulator;
     const slot_build build = options_.graded == nullptr
                                  ? slot_->build(both, text, build_timeout)
@@ -188,7 +188,11 @@ class checking {
     return ends(1, true, "plain and observed");
   }
 
-  answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* doing) {
+  [[nodiscard]] std::string doing(const char* what) const {
+    return options_.graded == nullptr ? what : options_.graded->shown_as + ": " + what;
+  }
+
+  answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* what) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
     // The walls of a graded part have processes of their own: a filter for this one's number would be in the
@@ -198,7 +202,7 @@ class checking {
     // Everything that counts is in the answer.
     one.set_output_sink([](const std::string&) {});
     status_line status;
-    status.show(doing);
+    status.show(doing(what));
     const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(answer_seconds));
     return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
   }
@@ -377,6 +381,10 @@ class checking {
 };
 
 }  // namespace
+
+std::string name_of_submission() {
+  return LAB_SOURCE_ROOT "/stage.cu";
+}
 
 examination examine(const check_request& options, const step_told& told) {
   return checking(options, told).run();

@@ -86,14 +86,14 @@ gpu_part::gpu_part(const exercise& aims, const std::string& device, const confin
 }
 
 timed_submission gpu_part::time(const std::string& source, const std::string& solution,
-                                const exercise_slot::command_wrapper& limited,
-                                const also_right& right) const {
+                                const exercise_slot::command_wrapper& limited, const also_right& right,
+                                const std::string& shown_as) const {
   const exercise_slot slot(track_);
   status_line status;
-  status.show("compiling for the GPU");
+  status.show(shown_as + ": compiling for the GPU");
   const slot_build build = slot.build_submission(exercise_slot::part::gpu, source, solution, limited);
   if (!build.built) return {.fault = build.error};
-  status.show("on the GPU");
+  status.show(shown_as + ": on the GPU");
   // The devices are named to it as they are to the reference.
   stage_worker submitted{reference_command_, slot.stage()};
   submitted.command.front() = slot.worker(exercise_slot::part::gpu);

@@ -28,9 +28,10 @@ class gpu_part {
 
   // Compiles the source (the lab's own, with the submission's part in it) within `limited`, and compares.
   // Throws environment_error for what is not the submission's fault.
+  // `shown_as` stands before what the status line tells.
   [[nodiscard]] timed_submission time(const std::string& source, const std::string& solution,
-                                      const exercise_slot::command_wrapper& limited,
-                                      const also_right& right) const;
+                                      const exercise_slot::command_wrapper& limited, const also_right& right,
+                                      const std::string& shown_as) const;
 
   // "cuda:0 (NVIDIA H200), n = 1000000000: 01_naive itself takes 4.740 ms"
   [[nodiscard]] const std::string& text() const { return text_; }

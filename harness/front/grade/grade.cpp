@@ -259,7 +259,7 @@ void grader::count_source(submission_grade& grade, const submission& one) {
   }
   const bool is_sound = correctness.points == correctness.most;
   if (!is_sound) {
-    checkpoints.text = "counted once the results are right and the kernel is sound";
+    checkpoints.text = counted_when_right;
     return;
   }
   const auto count = static_cast<double>(graded_.aims.checkpoints.size());
@@ -275,16 +275,17 @@ void grader::count_source(submission_grade& grade, const submission& one) {
 void grader::count_time(submission_grade& grade, const submission& one) {
   graded_part& part = grade.parts[4];
   if (grade.parts[0].points < grade.parts[0].most) {
-    part.text = "counted once the results are right and the kernel is sound";
+    part.text = counted_when_right;
     return;
   }
   const std::string solution = read_text(stages_directory() / graded_.aims.stage / "stage.cu");
   const std::string source =
-      put_in(lines_of(read_text(one.source)), lines_of(solution), graded_.aims, "stage.cu").text;
+      put_in(lines_of(read_text(one.source)), lines_of(solution), graded_.aims, name_of_submission()).text;
   const process_watch watch(most_processes, most_resident_bytes_with_gpu);
-  timed_submission timed =
-      gpu_->time(source, solution, graded_.limited,
-                 [this](const stage_worker& submitted) { return fault_on_hidden_inputs(submitted, true); });
+  timed_submission timed = gpu_->time(
+      source, solution, graded_.limited,
+      [this](const stage_worker& submitted) { return fault_on_hidden_inputs(submitted, true); },
+      graded_.shown_as);
   if (watch.has_ended_them())
     timed = {.fault = "it was ended: it used more processes or more memory than a kernel has a use for"};
   if (timed.ratio) {
@@ -299,7 +300,8 @@ void grader::count_time(submission_grade& grade, const submission& one) {
   grade.timed = std::move(timed);
 }
 
-submission_grade grader::grade(const submission& one) {
+submission_grade grader::grade(const submission& one, const std::string& shown_as) {
+  graded_.shown_as = shown_as;
   const auto began = std::chrono::steady_clock::now();
   submission_grade grade{.name = one.name,
                          .parts = {{.name = "correctness", .most = right_points + sound_points},

@@ -31,6 +31,10 @@ struct submission {
 [[nodiscard]] std::vector<submission> find_submissions(const std::filesystem::path& path,
                                                        const std::string& exercise);
 
+// The text of parts that wait for the correctness of a submission that lacks it.
+inline constexpr const char* counted_when_right =
+    "counted once the results are right and the kernel is sound";
+
 // "correctness", and what it came to.
 struct graded_part {
   std::string name;
@@ -69,8 +73,9 @@ class grader {
   grader(const grader&) = delete;
   grader& operator=(const grader&) = delete;
 
-  // Never throws but `interrupted`: whatever a submission does costs its own row.
-  [[nodiscard]] submission_grade grade(const submission& one);
+  // Never throws but `interrupted`: whatever a submission does costs its own row. `shown_as` stands before
+  // what the status line tells: "3 of 30: anna".
+  [[nodiscard]] submission_grade grade(const submission& one, const std::string& shown_as);
 
   [[nodiscard]] const std::map<std::string, std::string>& sizes() const { return graded_.sizes; }
   [[nodiscard]] const std::string& exercise() const { return exercise_; }
