@@ -278,10 +278,10 @@ TEST_CASE("a GPU's points are for the time, and none for what is wrong there alo
   };
   const std::map<std::string, handed_in> submissions{
       {"a_solution.cu", {solution, 9, 10, "x the reference's time"}},
-      // Eight rounds of work that a compiler does not leave out.
+      // Work that a compiler does not leave out.
       {"b_slow.cu",
        {index + "if (i >= n) return; volatile double x = values[i];\n"
-                "for (int k = 0; k < 400; ++k) x = x * 1.0;\ndoubled[i] = 2 * x;",
+                "for (int k = 0; k < 20; ++k) x = x * 1.0;\ndoubled[i] = 2 * x;",
         0, 0, "x the reference's time"}},
       {"c_wrong_at_size.cu",
        {index + "if (i < n && i < 100000000) doubled[i] = 2 * values[i];", 0, 0, "was never written"}},
@@ -294,8 +294,8 @@ TEST_CASE("a GPU's points are for the time, and none for what is wrong there alo
         "illegal memory access"}},
       {"f_kept.cu",
        {"__device__ double kept;\n" + index + "kept = 2; if (i < n) doubled[i] = 2 * values[i];", 0, 0,
-        "stage.cu:"}},
-      {"g_solution.cu", {solution, 9, 10, "x the reference's time"}}};
+        "stage.cu:"}}};
+  fs::create_directories(all);
   for (const auto& [name, one] : submissions) put(all / name, with_part(one.part));
   const std::string report = (directory / "grades.json").string();
   const call_result found =

@@ -95,12 +95,15 @@ confinement::confinement(bool unconfined) : prlimit_(find_program("prlimit", {"/
 
 std::vector<std::string> confinement::limited(const std::vector<std::string>& program,
                                               const process_limits& limits) const {
-  std::vector<std::string> words{
-      prlimit_, fmt::format("--cpu={}", limits.cpu_seconds), fmt::format("--data={}", limits.data_bytes),
-      // Above what the emulator reserves for addresses alone.
-      fmt::format("--as={}", std::uint64_t{1} << 40), fmt::format("--fsize={}", limits.file_bytes),
-      fmt::format("--nofile={}", limits.files),
-      fmt::format("--nproc={}", tasks_of_this_user() + limits.processes), "--core=0", "--"};
+  std::vector<std::string> words{prlimit_,
+                                 fmt::format("--cpu={}", limits.cpu_seconds),
+                                 fmt::format("--data={}", limits.data_bytes),
+                                 fmt::format("--as={}", limits.address_bytes),
+                                 fmt::format("--fsize={}", limits.file_bytes),
+                                 fmt::format("--nofile={}", limits.files),
+                                 fmt::format("--nproc={}", tasks_of_this_user() + limits.processes),
+                                 "--core=0",
+                                 "--"};
   words.insert(words.end(), program.begin(), program.end());
   return words;
 }

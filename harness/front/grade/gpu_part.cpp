@@ -14,7 +14,7 @@
 namespace lab::front {
 namespace {
 
-constexpr double least_patience_seconds = 60;
+constexpr double least_patience_seconds = 30;
 
 // The sizes at which the stage's page has its times: where `lab run` takes several, the last. Words, such as
 // an operation, are those of the exercise.
@@ -51,6 +51,8 @@ std::optional<ceiling_record> measured_ceiling(const connection& on, const std::
 process_limits gpu_worker_limits() {
   return {.cpu_seconds = 3600,  // of all cores together
           .data_bytes = std::uint64_t{64} << 30,
+          // The driver reserves addresses for all memory of all GPUs, and of the host.
+          .address_bytes = std::uint64_t{1} << 46,
           .file_bytes = std::uint64_t{64} << 20,
           .files = 4096,
           .processes = 1024};
