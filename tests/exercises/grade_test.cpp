@@ -110,6 +110,8 @@ std::vector<cheat> all_cheats() {
       {"templates",
        with_part("auto f = []<int k>(auto& self, std::integral_constant<int, k>) -> int { return "
                  "self(self, std::integral_constant<int, k + 1>{}); };")},
+      {"launches", with_part("double_kernel<<<1, 1>>>(values, doubled, n);")},
+      {"keeps", with_part("static __device__ double kept[4]; kept[0] = values[0];")},
       {"cuda", with_part("cudaMemcpy(doubled, values, 8 * n, cudaMemcpyDefault);")},
   };
 }
@@ -252,13 +254,17 @@ TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first
     REQUIRE(build.built);
     CHECK(fs::exists(slot.worker(gpu)));
   }
-  // The emulator takes it for a variable of the thread's own.
+  // What the emulator takes for variables of the thread's own: a value kept between launches, and the
+  // launch's configuration.
   const lab::front::exercise_slot slot("elementwise");
-  const auto kept =
-      slot.build_submission(gpu, source_of(exercise, with_part("__device__ double kept;\n" + solution)),
-                            source_of(exercise, ""), limited);
-  CHECK(!kept.built);
-  CHECK(contains(kept.error, "stage.cu:13: an automatic"));
+  const auto error_of = [&](const std::string& line) {
+    const auto build = slot.build_submission(gpu, source_of(exercise, with_part(line + "\n" + solution)),
+                                             source_of(exercise, ""), limited);
+    CHECK(!build.built);
+    return build.error;
+  };
+  CHECK(contains(error_of("__device__ double kept;"), "stage.cu:13: an automatic"));
+  CHECK(contains(error_of("gridDim.x = 1;"), "stage.cu:13: expression must be a modifiable lvalue"));
 }
 
 TEST_CASE("a GPU's points are for the time, and none for what is wrong there alone") {
