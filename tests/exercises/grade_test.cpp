@@ -1,5 +1,6 @@
 // Grading: what is right has its points, what cheats has none, and what runs wild costs its own row. All
 // cheats are tried with LAB_EXERCISES_ALL, the first few of each kind always.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -9,11 +10,14 @@
 #include <vector>
 
 #include "harness/front/exercises/exercise_file.hpp"
+#include "harness/front/exercises/marked_source.hpp"
+#include "harness/front/exercises/slot.hpp"
 #include "harness/front/grade/confinement.hpp"
 #include "harness/front/grade/grade.hpp"
 #include "harness/front/grade/reports.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/workers/devices.hpp"
 #include "tests/catch.hpp"
 #include "tests/exercises/call_program.hpp"
 #include "tests/files.hpp"
@@ -43,8 +47,11 @@ bool all_are_tried() {
   return wanted != nullptr && *wanted != '\0';
 }
 
+// On no GPU, unless the arguments name one.
 call_result grade(strings arguments) {
   arguments.insert(arguments.begin(), {LAB_PROGRAM, "grade"});
+  if (std::find(arguments.begin(), arguments.end(), "--device") == arguments.end())
+    arguments.insert(arguments.end(), {"--device", "emulator"});
   if (!has_walls()) arguments.emplace_back("--unconfined");
   return call_program(arguments, std::chrono::seconds(all_are_tried() ? 1800 : 280));
 }
@@ -103,6 +110,8 @@ std::vector<cheat> all_cheats() {
       {"templates",
        with_part("auto f = []<int k>(auto& self, std::integral_constant<int, k>) -> int { return "
                  "self(self, std::integral_constant<int, k + 1>{}); };")},
+      {"launches", with_part("double_kernel<<<1, 1>>>(values, doubled, n);")},
+      {"keeps", with_part("static __device__ double kept[4]; kept[0] = values[0];")},
       {"cuda", with_part("cudaMemcpy(doubled, values, 8 * n, cudaMemcpyDefault);")},
   };
 }
@@ -194,6 +203,16 @@ TEST_CASE(
   CHECK(document.at("tests")[1].at("status") == "failed");
   CHECK(contains(document.at("output"), "explanation (15 points)"));
 
+  // A GPU that is asked for is there, or nothing is graded.
+  for (const auto& [device, words] : {std::pair{"gpu", "--device must be emulator or cuda:0"},
+                                      {"cuda:1023", "GPU time: cuda:1023: no such device here"}}) {
+    const call_result refused =
+        grade({exercise, "--submission", source.string(), "--key", key.string(), "--device", device});
+    INFO(refused.text);
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.text, words));
+  }
+
   put(key / exercise / "exercises.json", "{");
   for (const strings& wrong :
        {strings{exercise, "--submission", source.string(), "--key", key.string()},
@@ -207,6 +226,99 @@ TEST_CASE(
         {"--make-key", (directory / "other").string(), "--key", key.string()}}) {
     INFO(wrong.back());
     CHECK(grade(wrong).code == 2);
+  }
+}
+
+TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first error has its line") {
+  if (!lab::front::worker_set(lab::front::backend::cuda).exists()) LAB_SKIP("the lab was built without CUDA");
+  if (!fs::exists(fs::read_symlink("/proc/self/exe").parent_path() / "workers/cuda/elementwise.track"))
+    LAB_SKIP("no kernels are built for a GPU");
+  constexpr auto gpu = lab::front::exercise_slot::part::gpu;
+  const lab::front::confinement walls(true);
+  const auto limited = [&](const strings& compiler) {
+    return walls.limited(compiler, {.cpu_seconds = 100, .file_bytes = std::uint64_t{1} << 30});
+  };
+  const auto source_of = [](const std::string& path, const std::string& with) {
+    const auto asked = *lab::front::find_exercise(path);
+    const auto stage = lab::front::lines_of(get(lab::front::stages_directory() / asked.stage / "stage.cu"));
+    return lab::front::put_in(with.empty() ? stage : lab::front::lines_of(with), stage, asked, "stage.cu")
+        .text;
+  };
+  for (const std::string& path : lab::front::exercise_paths()) {
+    if (path != exercise && !all_are_tried()) continue;
+    CAPTURE(path);
+    const lab::front::exercise_slot slot(path.substr(0, path.find('/')));
+    const std::string text = source_of(path, "");
+    const auto build = slot.build_submission(gpu, text, text, limited);
+    CHECK(build.error == "");
+    REQUIRE(build.built);
+    CHECK(fs::exists(slot.worker(gpu)));
+  }
+  // What the emulator takes for variables of the thread's own: a value kept between launches, and the
+  // launch's configuration.
+  const lab::front::exercise_slot slot("elementwise");
+  const auto error_of = [&](const std::string& line) {
+    const auto build = slot.build_submission(gpu, source_of(exercise, with_part(line + "\n" + solution)),
+                                             source_of(exercise, ""), limited);
+    CHECK(!build.built);
+    return build.error;
+  };
+  CHECK(contains(error_of("__device__ double kept;"), "stage.cu:13: an automatic"));
+  CHECK(contains(error_of("gridDim.x = 1;"), "stage.cu:13: expression must be a modifiable lvalue"));
+}
+
+TEST_CASE("a GPU's points are for the time, and none for what is wrong there alone") {
+  if (!lab::front::has_gpu() || !lab::front::worker_set(lab::front::backend::cuda).problem().empty())
+    LAB_SKIP("no GPU, or no kernels built for one");
+  const temporary_directory directory;
+  const fs::path all = directory / "handed in";
+  const std::string key = (directory / "key").string();
+  REQUIRE(grade({"--make-key", key}).code == 0);
+  const std::string index =
+      "const std::int64_t i = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;\n";
+  struct handed_in {
+    std::string part;
+    double least;  // of the 10 points
+    double most;
+    std::string words;
+  };
+  const std::map<std::string, handed_in> submissions{
+      {"a_solution.cu", {solution, 9, 10, "x the reference's time"}},
+      // Work that a compiler does not leave out.
+      {"b_slow.cu",
+       {index + "if (i >= n) return; volatile double x = values[i];\n"
+                "for (int k = 0; k < 20; ++k) x = x * 1.0;\ndoubled[i] = 2 * x;",
+        0, 0, "x the reference's time"}},
+      {"c_wrong_at_size.cu",
+       {index + "if (i < n && i < 100000000) doubled[i] = 2 * values[i];", 0, 0, "was never written"}},
+      {"d_hangs_at_size.cu",
+       {index + "while (n > 100000000) { volatile int x = 0; (void)x; }\nif (i < n) doubled[i] = 2 * "
+                "values[i];",
+        0, 0, "no answer within"}},
+      {"e_far_at_size.cu",
+       {index + "if (i < n) doubled[n > 100000000 ? i << 30 : i] = 2 * values[i];", 0, 0,
+        "illegal memory access"}},
+      {"f_kept.cu",
+       {"__device__ double kept;\n" + index + "kept = 2; if (i < n) doubled[i] = 2 * values[i];", 0, 0,
+        "stage.cu:"}}};
+  fs::create_directories(all);
+  for (const auto& [name, one] : submissions) put(all / name, with_part(one.part));
+  const std::string report = (directory / "grades.json").string();
+  const call_result found =
+      grade({exercise, "--submission", all.string(), "--key", key, "--json", report, "--device", "cuda:0"});
+  INFO(found.text);
+  REQUIRE(found.code == 0);
+  const json document = json::parse(get(report));
+  CHECK(contains(document.at("gpu"), "01_naive itself takes"));
+  for (const json& row : document.at("submissions")) {
+    const handed_in& wanted = submissions.at(row.at("submission"));
+    const json& part = row.at("parts").at(4);
+    INFO(row.at("submission") << ": " << part.dump());
+    CHECK(row.at("most") == 85);
+    CHECK(row.at("parts").at(0).at("points") == 30);
+    CHECK(part.at("points").get<double>() >= wanted.least);
+    CHECK(part.at("points").get<double>() <= wanted.most);
+    CHECK(contains(part.at("text"), wanted.words));
   }
 }
 
@@ -230,6 +342,11 @@ TEST_CASE("a confined program has no network, no files of others, and ends at it
   CHECK(run("test $(grep -c : /proc/net/dev) -le 1").ending.code == 0);
   CHECK(run("test $(ls /proc | grep -c '^[0-9]') -le 4").ending.code == 0);
   CHECK(run("test -z \"$HOME\"").ending.code == 0);
+  // A GPU's driver reads the system's description of its devices, and nothing else does.
+  CHECK(run("test -e /sys/devices").ending.code != 0);
+  const auto with_gpus =
+      walls.around({"/bin/sh", "-c", "test -e /sys/devices && ! test -e " + key}, {.gpus = true});
+  CHECK(lab::front::run_command(with_gpus, std::chrono::seconds(30)).ending.code == 0);
   CHECK(run("head -c 1000000 /dev/zero > /tmp/x", {.file_bytes = 1000}).ending.code != 0);
   CHECK(run("while :; do :; done", {.cpu_seconds = 1}).ending.code != 0);
   // A line without end is kept in memory.

@@ -361,6 +361,12 @@ TEST_CASE("the first error of a compiler is found") {
             "[1/3] x\nFAILED: y\nIn file included from z.cpp:1:\n/a/s.cu: In function "
             "'f':\n/a/s.cu:31:5: error: expected ';'\n/a/s.cu:32:5: error: other\n") ==
         "/a/s.cu:31: expected ';'");
+  CHECK(lab::front::first_compiler_error("[1/3] x\nFAILED: y\nstage.cu(31): error: identifier \"yours_x\" is "
+                                         "undefined\n1 error detected in the compilation\n") ==
+        "stage.cu:31: identifier \"x\" is undefined");
+  CHECK(lab::front::first_compiler_error(
+            "stage.cu(7): warning #177-D: unused\nptxas error   : Entry function "
+            "'f' uses too much shared data\n") == "ptxas: Entry function 'f' uses too much shared data");
   CHECK(lab::front::first_compiler_error("s.o: undefined reference to `f()'\n") ==
         "the linker: undefined reference to `f()'");
   CHECK(lab::front::first_compiler_error("ninja: error: loading 'build.ninja'\n").empty());

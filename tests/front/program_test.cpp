@@ -328,9 +328,19 @@ TEST_CASE("the program says what a call needs built, and nothing for one that ma
         one + "workers/emulator/one/02_b\n");
   CHECK(targets({"profile", "one/01", "--device", "emulator"}) ==
         one + "workers/observed/one.track\nworkers/observed/one/01_a\n");
+  const strings graded{"grade", "one/01_a", "--submission", "x", "--key", "y", "--device"};
+  const auto graded_on = [&](const char* device) {
+    strings all = graded;
+    all.emplace_back(device);
+    return targets(all);
+  };
+  const std::string emulated = one + "workers/observed/one.track\nworkers/observed/one/01_a\n";
+  CHECK(graded_on("emulator") == emulated);
+  CHECK(graded_on("cuda:1") == "workers/cuda/one.track\nworkers/cuda/one/01_a\n" + emulated);
   for (const strings& nonsense :
        {strings{}, strings{"--help"}, strings{"run", "--help"}, strings{"rnu"}, strings{"run", "three"},
-        strings{"list", "--nonsense"}, strings{"run", "--seed", "x"}, strings{"run", "--device", "x"}})
+        strings{"list", "--nonsense"}, strings{"run", "--seed", "x"}, strings{"run", "--device", "x"},
+        strings{"grade", "one/01_a", "--submission", "x", "--key", "y", "--device", "x"}})
     CHECK(targets(nonsense) == "");
 }
 

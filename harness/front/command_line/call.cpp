@@ -372,6 +372,10 @@ verb grade_verb(CLI::App& program) {
   app->add_option("--make-key", options->make_key, "make such a folder, and grade nothing")->type_name("DIR");
   app->add_flag("--unconfined", options->unconfined,
                 "where bubblewrap does not work: run submissions without walls");
+  app->add_option(
+         "--device,--devices", options->device,
+         "that submissions are timed on: cuda:0 (default where there is one), or emulator for no time")
+      ->type_name("DEVICE");
   app->add_option("--gradescope", options->gradescope_path, "write Gradescope's results.json")
       ->type_name("FILE");
   app->add_option("--junit", options->junit_path, "write JUnit XML")->type_name("FILE");
@@ -380,6 +384,7 @@ verb grade_verb(CLI::App& program) {
   app->footer("Exit code: 0 when all are graded, whatever their points; 1 when the lab could not grade one.");
   app->callback([options] {
     const bool grades = !options->exercise.empty() || !options->submission.empty() || !options->key.empty();
+    if (!options->device.empty()) (void)parse_device(options->device);
     if (!options->make_key.empty()) {
       if (grades) throw usage_error("--make-key grades nothing, and takes nothing else");
       return;
@@ -399,10 +404,13 @@ verb grade_verb(CLI::App& program) {
                   return build_request{.device = "emulator", .select = no_track};
                 }
                 const check_request asked{.exercise = options->exercise, .solution = true};
-                return build_request{
+                build_request needs{
                     .device = "emulator",
                     .select = [asked](const auto& tracks) { return select_exercise(asked)(tracks); },
                     .counts = true};
+                if (needed_backends(options->device).front() == backend::cuda)
+                  needs.also = build_targets({.device = "cuda:0", .select = needs.select});
+                return needs;
               }};
 }
 

@@ -30,7 +30,6 @@ namespace fs = std::filesystem;
 // A kernel that is right takes a second or two; one that does not end is ended.
 constexpr double answer_seconds = 30;
 constexpr std::chrono::seconds build_timeout{300};
-constexpr std::chrono::seconds graded_build_timeout{240};
 // No kernel is longer, and a file without end is not read.
 constexpr std::uintmax_t max_source_bytes = 1 << 20;
 
@@ -147,7 +146,7 @@ class checking {
     }
     // A submission's own name may hold anything, and the compiler is told it.
     const fs::path file = options_.graded != nullptr ? options_.graded->file : folder_ / "stage.cu";
-    const std::string name = options_.graded != nullptr ? "stage.cu" : file.string();
+    const std::string name = options_.graded != nullptr ? name_of_submission() : file.string();
     std::error_code error;
     if (fs::file_size(file, error) > max_source_bytes && !error) {
       if (options_.graded != nullptr) return ends(1, false, "stage.cu is larger than a kernel can be");
@@ -176,30 +175,24 @@ class checking {
     slot_.emplace(track_of(result_.exercise));
     result_.source_digest = run_time::cache_key().add("source", text).digest();
     status_line status;
-    status.show("compiling");
-    const slot_build build = built(text, solution);
+    status.show(doing("compiling"));
+    constexpr auto both = exercise_slot::part::emulator;
+    const slot_build build = options_.graded == nullptr
+                                 ? slot_->build(both, text, build_timeout)
+                                 : slot_->build_submission(both, text, solution, options_.graded->limited);
     status.clear();
     if (!build.built) return ends(1, false, build.error);
-    if (const std::string replaced = slot_->replaced_function(); !replaced.empty())
-      return ends(1, false,
-                  replaced + " is defined here, and the harness would call it: give it another name");
-    asked_ = {slot_->stage(), slot_->plain(), slot_->observed()};
+    asked_ = {slot_->stage(),
+              {slot_->worker(exercise_slot::part::emulator), "--device", "0"},
+              {slot_->observed_worker(), "--device", "0"}};
     return ends(1, true, "plain and observed");
   }
 
-  // A submission that ends its compiler otherwise than by an error fails; unless the lab's own source does so
-  // as well.
-  slot_build built(const std::string& text, const std::string& solution) const {
-    if (options_.graded == nullptr) return slot_->build(text, build_timeout);
-    try {
-      return slot_->build(text, graded_build_timeout, options_.graded->limited);
-    } catch (const environment_error& error) {
-      if (!slot_->build(solution, build_timeout).built) throw;
-      return {.error = "the compiler did not come to an end: " + cleaned(error.what(), 300)};
-    }
+  [[nodiscard]] std::string doing(const char* what) const {
+    return options_.graded == nullptr ? what : options_.graded->shown_as + ": " + what;
   }
 
-  answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* doing) {
+  answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* what) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
     // The walls of a graded part have processes of their own: a filter for this one's number would be in the
@@ -209,7 +202,7 @@ class checking {
     // Everything that counts is in the answer.
     one.set_output_sink([](const std::string&) {});
     status_line status;
-    status.show(doing);
+    status.show(doing(what));
     const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(answer_seconds));
     return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
   }
@@ -388,6 +381,10 @@ class checking {
 };
 
 }  // namespace
+
+std::string name_of_submission() {
+  return LAB_SOURCE_ROOT "/stage.cu";
+}
 
 examination examine(const check_request& options, const step_told& told) {
   return checking(options, told).run();

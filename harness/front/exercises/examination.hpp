@@ -21,6 +21,7 @@ struct graded_source {
   std::filesystem::path file;
   exercise aims;                             // as the teacher's key has them
   std::map<std::string, std::string> sizes;  // not the student's own
+  std::string shown_as;                      // before what the status line tells: "3 of 30: anna"
   // How its worker and its compiler are started: within limits, and walls.
   std::function<command(const command& worker)> confined;
   std::function<command(const command& compiler)> limited;
@@ -28,6 +29,9 @@ struct graded_source {
   // it has not seen. Empty where nothing is.
   std::function<std::string(const command& worker, const std::string& stage)> also_right;
 };
+
+// By this name the compiler and the emulator know a submission's source; shown_path() makes "stage.cu" of it.
+[[nodiscard]] std::string name_of_submission();
 
 struct check_request {
   std::string exercise;  // as a person names it

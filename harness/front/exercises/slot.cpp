@@ -26,6 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a submission's compiler.
+constexpr std::chrono::seconds submission_timeout{240};
+
+const char* backend_of(exercise_slot::part what) {
+  return what == exercise_slot::part::gpu ? "cuda" : "emulator";
+}
+
 // A lock that is free again when its owner ends, whichever way.
 file_descriptor locked(const fs::path& path, const char* waiting_for) {
   file_descriptor file(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666));
@@ -60,7 +67,7 @@ exercise_slot::exercise_slot(const std::string& track)
   lock_ = locked(directory / (track + ".lock"), "waiting for another check of this track");
 }
 
-slot_build exercise_slot::build(const std::string& source, std::chrono::milliseconds timeout,
+slot_build exercise_slot::build(part what, const std::string& source, std::chrono::milliseconds timeout,
                                 const command_wrapper& limited) const {
   const fs::path file = build_ / "exercises" / (track_ + ".cpp");
   // An unchanged file keeps its time, and nothing is compiled.
@@ -69,12 +76,10 @@ slot_build exercise_slot::build(const std::string& source, std::chrono::millisec
   if (cmake.empty()) throw environment_error("cmake is not in PATH, and an exercise is compiled with it");
   // The launcher's builds and this one exclude each other.
   const file_descriptor building = locked(build_ / ".lock", "waiting for another build");
-  const auto target = [this](const char* backend) {
-    return fmt::format("exercises/workers/{}/{}/exercise", backend, track_);
-  };
-  std::vector<std::string> command{"/usr/bin/env", "LC_ALL=C",         "CLICOLOR_FORCE=0",
-                                   cmake,          "--build",          build_.string(),
-                                   "--target",     target("emulator"), target("observed")};
+  std::vector<std::string> command{"/usr/bin/env", "LC_ALL=C", "CLICOLOR_FORCE=0", cmake,
+                                   "--build",      build_,     "--target"};
+  command.push_back(fs::path(worker(what)).lexically_relative(build_));
+  if (what == part::emulator) command.push_back(fs::path(observed_worker()).lexically_relative(build_));
   if (limited) command = limited(command);
   command_result result;
   try {
@@ -85,7 +90,11 @@ slot_build exercise_slot::build(const std::string& source, std::chrono::millisec
     return {.error = fmt::format("the compiler did not end within {} s",
                                  std::chrono::duration_cast<std::chrono::seconds>(timeout).count())};
   }
-  if (!result.ending.by_signal && result.ending.code == 0) return {.built = true};
+  if (!result.ending.by_signal && result.ending.code == 0) {
+    if (const std::string replaced = replaced_function(what); !replaced.empty())
+      return {.error = replaced + " is defined here, and the harness would call it: give it another name"};
+    return {.built = true};
+  }
   slot_build failed{.error = first_compiler_error(result.output)};
   if (failed.error.empty()) {
     const std::size_t shown = std::min<std::size_t>(result.output.size(), 2000);
@@ -95,28 +104,40 @@ slot_build exercise_slot::build(const std::string& source, std::chrono::millisec
   return failed;
 }
 
-fs::path exercise_slot::worker(const char* backend) const {
-  return build_ / "exercises" / "workers" / backend / track_ / "exercise";
+slot_build exercise_slot::build_submission(part what, const std::string& source, const std::string& solution,
+                                           const command_wrapper& limited) const {
+  try {
+    return build(what, source, submission_timeout, limited);
+  } catch (const environment_error& error) {
+    if (!build(what, solution, submission_timeout).built) throw;
+    return {.error = "the compiler did not come to an end: " + cleaned(error.what(), 300)};
+  }
 }
 
-std::vector<std::string> exercise_slot::plain() const {
-  return {worker("emulator").string(), "--device", "0"};
+std::string exercise_slot::worker(part what) const {
+  return build_ / "exercises" / "workers" / backend_of(what) / track_ / "exercise";
 }
 
-std::vector<std::string> exercise_slot::observed() const {
-  return {worker("observed").string(), "--device", "0"};
+std::string exercise_slot::observed_worker() const {
+  return build_ / "exercises" / "workers" / "observed" / track_ / "exercise";
 }
 
-std::string exercise_slot::replaced_function() const {
-  return front::replaced_function(worker("emulator"), build_ / "workers" / "emulator" / (track_ + ".track"));
+std::string exercise_slot::replaced_function(part what) const {
+  return front::replaced_function(worker(what), build_ / "workers" / backend_of(what) / (track_ + ".track"));
 }
 
 std::string first_compiler_error(const std::string& output) {
+  // g++'s "file:31:5: error: ", nvcc's "file(31): error: ", and what ptxas says of the whole kernel.
   static const std::regex error("([^:]+):([0-9]+):(?:[0-9]+:)? (?:fatal )?error: (.*)");
+  static const std::regex of_nvcc("([^:()]+)\\(([0-9]+)\\): (?:catastrophic )?error(?: #[^:]*)?: (.*)");
+  static const std::regex of_ptxas("ptxas (?:error|fatal) *: (.*)");
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
-    if (line.size() > 4000 || !std::regex_match(line, parts, error)) continue;
+    if (line.size() > 4000) continue;
+    if (std::regex_match(line, parts, of_ptxas))
+      return cleaned("ptxas: " + without_own_prefix(parts[1].str()), 600);
+    if (!std::regex_match(line, parts, error) && !std::regex_match(line, parts, of_nvcc)) continue;
     return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1].str()), parts[2].str(),
                                without_own_prefix(parts[3].str())),
                    600);

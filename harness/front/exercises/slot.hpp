@@ -27,21 +27,27 @@ class exercise_slot {
 
   using command_wrapper = std::function<std::vector<std::string>(const std::vector<std::string>& command)>;
 
-  // Compiles the source, plain and observed at once; `limited` turns the build's command into one that runs
-  // within limits. Throws environment_error when the build fails for another reason than the source.
-  [[nodiscard]] slot_build build(const std::string& source, std::chrono::milliseconds timeout,
+  // What is built at once: the emulator's workers, plain and observed, or the GPU's.
+  enum class part { emulator, gpu };
+
+  // Compiles the source; `limited` turns the build's command into one that runs within limits. Throws
+  // environment_error when the build fails for another reason than the source.
+  [[nodiscard]] slot_build build(part what, const std::string& source, std::chrono::milliseconds timeout,
                                  const command_wrapper& limited = {}) const;
+  // The same of a submission: one that ends its compiler otherwise than by an error fails, unless the lab's
+  // own `solution` does so as well.
+  [[nodiscard]] slot_build build_submission(part what, const std::string& source, const std::string& solution,
+                                            const command_wrapper& limited) const;
 
   // The stage's path as its workers know it.
   [[nodiscard]] std::string stage() const { return track_ + "/exercise"; }
-  // The commands that start them.
-  [[nodiscard]] std::vector<std::string> plain() const;
-  [[nodiscard]] std::vector<std::string> observed() const;
-  // What the built exercise defines in the harness's or the system's place (replaced_symbols.hpp); or empty.
-  [[nodiscard]] std::string replaced_function() const;
+  // The programs of the plain worker and of the observed one.
+  [[nodiscard]] std::string worker(part what) const;
+  [[nodiscard]] std::string observed_worker() const;
 
  private:
-  [[nodiscard]] std::filesystem::path worker(const char* backend) const;
+  // What the built exercise defines in the harness's or the system's place, in words; or empty.
+  [[nodiscard]] std::string replaced_function(part what) const;
 
   std::string track_;
   std::filesystem::path build_;

@@ -50,6 +50,25 @@ std::vector<std::string> system_directories() {
   return words;
 }
 
+// The driver is among the system's libraries; it finds its devices in /dev and their places on the bus in
+// /sys, and which of them it may use in the environment.
+std::vector<std::string> gpu_files() {
+  std::vector<std::string> words;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev", error)) {
+    const std::string name = entry.path().filename();
+    if (name.rfind("nvidia", 0) == 0 || name == "dxg")
+      words.insert(words.end(), {"--dev-bind", entry.path().string(), entry.path().string()});
+  }
+  for (const char* path : {"/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/module"})
+    words.insert(words.end(), {"--ro-bind-try", path, path});
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) {
+    if (const char* const value = std::getenv(name); value != nullptr)
+      words.insert(words.end(), {"--setenv", name, value});
+  }
+  return words;
+}
+
 }  // namespace
 
 confinement::confinement(bool unconfined) : prlimit_(find_program("prlimit", {"/usr/bin"})) {
@@ -76,12 +95,15 @@ confinement::confinement(bool unconfined) : prlimit_(find_program("prlimit", {"/
 
 std::vector<std::string> confinement::limited(const std::vector<std::string>& program,
                                               const process_limits& limits) const {
-  std::vector<std::string> words{
-      prlimit_, fmt::format("--cpu={}", limits.cpu_seconds), fmt::format("--data={}", limits.data_bytes),
-      // Above what the emulator reserves for addresses alone.
-      fmt::format("--as={}", std::uint64_t{1} << 40), fmt::format("--fsize={}", limits.file_bytes),
-      fmt::format("--nofile={}", limits.files),
-      fmt::format("--nproc={}", tasks_of_this_user() + limits.processes), "--core=0", "--"};
+  std::vector<std::string> words{prlimit_,
+                                 fmt::format("--cpu={}", limits.cpu_seconds),
+                                 fmt::format("--data={}", limits.data_bytes),
+                                 fmt::format("--as={}", limits.address_bytes),
+                                 fmt::format("--fsize={}", limits.file_bytes),
+                                 fmt::format("--nofile={}", limits.files),
+                                 fmt::format("--nproc={}", tasks_of_this_user() + limits.processes),
+                                 "--core=0",
+                                 "--"};
   words.insert(words.end(), program.begin(), program.end());
   return words;
 }
@@ -101,6 +123,10 @@ std::vector<std::string> confinement::around(const std::vector<std::string>& pro
   for (const char* name : {"LAB_EMULATOR_MEMORY", "LAB_EMULATOR_THREADS"}) {
     if (const char* const value = std::getenv(name); value != nullptr)
       words.insert(words.end(), {"--setenv", name, value});
+  }
+  if (files.gpus) {
+    const std::vector<std::string> gpus = gpu_files();
+    words.insert(words.end(), gpus.begin(), gpus.end());
   }
   for (const fs::path& path : files.to_read)
     words.insert(words.end(), {"--ro-bind", path.string(), path.string()});

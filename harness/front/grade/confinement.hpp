@@ -14,17 +14,19 @@ namespace lab::front {
 // What one process may use. The system ends it, or refuses it, where it asks for more.
 struct process_limits {
   std::uint64_t cpu_seconds = 60;
-  std::uint64_t data_bytes = std::uint64_t{4} << 30;   // private memory that can be written (RLIMIT_DATA)
-  std::uint64_t file_bytes = std::uint64_t{64} << 20;  // of one file that it writes
-  std::uint64_t files = 1024;                          // open at once; a worker moves its pipe to 64 to 463
+  std::uint64_t data_bytes = std::uint64_t{4} << 30;     // private memory that can be written (RLIMIT_DATA)
+  std::uint64_t address_bytes = std::uint64_t{1} << 40;  // above what the emulator reserves for addresses
+  std::uint64_t file_bytes = std::uint64_t{64} << 20;    // of one file that it writes
+  std::uint64_t files = 1024;                            // open at once; a worker moves its pipe to 64 to 463
   std::uint64_t processes =
       256;  // of this user, beside those that there are; the system does not count root's
 };
 
 // What a confined program sees beside the system's libraries, at the same paths.
 struct visible_files {
-  std::vector<std::filesystem::path> to_read;
-  std::vector<std::filesystem::path> to_write;  // directories
+  std::vector<std::filesystem::path> to_read = {};
+  std::vector<std::filesystem::path> to_write = {};  // directories
+  bool gpus = false;  // NVIDIA's, all of them: their device files, and what the driver reads of the system
 };
 
 class confinement {

@@ -7,10 +7,12 @@
 #include <chrono>
 
 #include "common/file.hpp"
+#include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/run/session.hpp"
+#include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
 namespace {
@@ -30,6 +32,8 @@ constexpr std::uintmax_t most_prediction_bytes = 1 << 16;
 // Of all that one submission has started, its compiler included.
 constexpr std::size_t most_processes = 128;
 constexpr std::uint64_t most_resident_bytes = std::uint64_t{12} << 30;
+// While it is timed on a GPU: the harness holds inputs and outputs of gigabytes.
+constexpr std::uint64_t most_resident_bytes_with_gpu = std::uint64_t{48} << 30;
 
 constexpr process_limits compiler_limits{.cpu_seconds = 100,
                                          .data_bytes = std::uint64_t{4} << 30,
@@ -115,12 +119,11 @@ double submission_grade::most() const {
   return sum;
 }
 
-grader::grader(const std::string& exercise, const grading_key& key, bool unconfined,
-               std::optional<double> timeout_seconds)
+grader::grader(const std::string& exercise, const grading_key& key, const grading_terms& terms)
     : exercise_(exercise_path(exercise)),
       key_(key),
-      confinement_(unconfined),
-      timeout_seconds_(timeout_seconds),
+      terms_(terms),
+      confinement_(terms.unconfined),
       folder_(temporary_folder()) {
   try {
     graded_.aims = exercise_of(key_, exercise_);
@@ -132,8 +135,9 @@ grader::grader(const std::string& exercise, const grading_key& key, bool unconfi
       return confinement_.limited(compiler, compiler_limits);
     };
     graded_.also_right = [this](const graded_source::command& worker, const std::string& stage) {
-      return fault_on_hidden_inputs(worker, stage);
+      return fault_on_hidden_inputs({worker, stage}, false);
     };
+    find_gpu();
     inputs_ = std::make_unique<hidden_inputs>(graded_.aims, graded_.sizes,
                                               number_of(key_, exercise_, "inputs"), folder_);
   } catch (...) {
@@ -148,18 +152,39 @@ grader::~grader() {
   fs::remove_all(folder_, error);
 }
 
-std::string grader::fault_on_hidden_inputs(const graded_source::command& worker, const std::string& stage) {
+void grader::find_gpu() {
+  const bool chosen = !terms_.device.empty();
+  if (chosen && parse_device(terms_.device).kind != backend::cuda) {
+    gpu_text_ = "not measured: --device names no GPU";
+  } else if (!chosen && needed_backends("").front() != backend::cuda) {
+    gpu_text_ = has_gpu() ? "not measured: this lab was built without CUDA"
+                          : "not measured: this machine has no GPU of NVIDIA's";
+  } else {
+    try {
+      gpu_ = std::make_unique<gpu_part>(graded_.aims, chosen ? terms_.device : "cuda:0", confinement_,
+                                        number_of(key_, exercise_, "seed"),
+                                        number_of(key_, exercise_, "trials"), terms_.timeout_seconds);
+      gpu_text_ = gpu_->text();
+    } catch (const environment_error& problem) {
+      if (chosen) throw environment_error(std::string("GPU time: ") + problem.what());
+      gpu_text_ = std::string("not measured: ") + problem.what();
+    }
+  }
+}
+
+std::string grader::fault_on_hidden_inputs(const stage_worker& submitted, bool on_gpu) {
   // Nobody else's outputs are in reach, and no link of an earlier one's.
   const fs::path outputs = folder_ / "outputs";
   fs::remove_all(outputs);
   fs::create_directory(outputs);
-  const std::vector<nlohmann::json> requests = inputs_->requests(stage, outputs);
+  const std::vector<nlohmann::json> requests = inputs_->requests(submitted.stage, outputs);
   for (std::size_t k = 0; k < requests.size(); ++k) {
-    visible_files files{.to_read = {worker.front()}, .to_write = {outputs}};
+    visible_files files{.to_read = {submitted.command.front()}, .to_write = {outputs}, .gpus = on_gpu};
     for (const auto& input : requests[k].at("inputs")) files.to_read.emplace_back(input.get<std::string>());
-    lab::front::worker one(confinement_.around(worker, files));
+    const process_limits limits = on_gpu ? gpu_worker_limits() : process_limits{};
+    worker one(confinement_.around(submitted.command, files, limits));
     one.set_output_sink([](const std::string&) {});
-    const std::chrono::duration<double> patience(timeout_seconds_.value_or(submission_seconds));
+    const std::chrono::duration<double> patience(terms_.timeout_seconds.value_or(submission_seconds));
     const answer_record answer =
         one.request(requests[k], std::chrono::duration_cast<std::chrono::milliseconds>(patience));
     if (answer.end != answer_end::ok) return "on hidden inputs: " + answer_text(answer);
@@ -212,7 +237,7 @@ void grader::count_source(submission_grade& grade, const submission& one) {
   const check_request request{.exercise = exercise_,
                               .seed = number_of(key_, exercise_, "seed"),
                               .trial_seed = number_of(key_, exercise_, "trials"),
-                              .timeout_seconds = timeout_seconds_.value_or(submission_seconds),
+                              .timeout_seconds = terms_.timeout_seconds.value_or(submission_seconds),
                               .graded = &graded_};
   bool ended_by_watch = false;
   {
@@ -234,7 +259,7 @@ void grader::count_source(submission_grade& grade, const submission& one) {
   }
   const bool is_sound = correctness.points == correctness.most;
   if (!is_sound) {
-    checkpoints.text = "counted once the results are right and the kernel is sound";
+    checkpoints.text = counted_when_right;
     return;
   }
   const auto count = static_cast<double>(graded_.aims.checkpoints.size());
@@ -247,7 +272,36 @@ void grader::count_source(submission_grade& grade, const submission& one) {
         fmt::format("{}: {}: {}\n", its.name, its.reached ? "reached" : "MISSED", checkpoint_text(its));
 }
 
-submission_grade grader::grade(const submission& one) {
+void grader::count_time(submission_grade& grade, const submission& one) {
+  graded_part& part = grade.parts[4];
+  if (grade.parts[0].points < grade.parts[0].most) {
+    part.text = counted_when_right;
+    return;
+  }
+  const std::string solution = read_text(stages_directory() / graded_.aims.stage / "stage.cu");
+  const std::string source =
+      put_in(lines_of(read_text(one.source)), lines_of(solution), graded_.aims, name_of_submission()).text;
+  const process_watch watch(most_processes, most_resident_bytes_with_gpu);
+  timed_submission timed = gpu_->time(
+      source, solution, graded_.limited,
+      [this](const stage_worker& submitted) { return fault_on_hidden_inputs(submitted, true); },
+      graded_.shown_as);
+  if (watch.has_ended_them())
+    timed = {.fault = "it was ended: it used more processes or more memory than a kernel has a use for"};
+  if (timed.ratio) {
+    part.points = part.most * share_of_points(*timed.ratio);
+    part.text = fmt::format("{} the reference's time: {} and {}, the reference {} and {}",
+                            humanised_ratio(*timed.ratio), humanised_time(timed.times.front()),
+                            humanised_time(timed.times.back()), humanised_time(timed.reference_times.front()),
+                            humanised_time(timed.reference_times.back()));
+  } else {
+    part.text = "on the GPU: " + timed.fault;
+  }
+  grade.timed = std::move(timed);
+}
+
+submission_grade grader::grade(const submission& one, const std::string& shown_as) {
+  graded_.shown_as = shown_as;
   const auto began = std::chrono::steady_clock::now();
   submission_grade grade{.name = one.name,
                          .parts = {{.name = "correctness", .most = right_points + sound_points},
@@ -259,15 +313,18 @@ submission_grade grader::grade(const submission& one) {
                                     .text = "the teacher's, by the rubric"},
                                    {.name = "GPU time",
                                     .most = gpu_points,
-                                    .is_counted = false,
-                                    .text = "not measured, and left out of the most"}}};
+                                    .is_counted = gpu_ != nullptr,
+                                    .text = gpu_ ? "" : gpu_text_ + ". These points are in no sum"}}};
   if (!one.problem.empty()) {
-    for (const std::size_t part : {0, 1, 2}) grade.parts[part].text = one.problem;
+    for (graded_part& part : grade.parts) {
+      if (part.is_counted) part.text = one.problem;
+    }
     return grade;
   }
   grade.parts[2] = predicted(one);
   try {
     count_source(grade, one);
+    if (gpu_) count_time(grade, one);
   } catch (const interrupted&) {
     throw;
   } catch (const file_error& problem) {
@@ -290,9 +347,13 @@ void to_json(nlohmann::json& json, const submission_grade& grade) {
                      {"most", one.most},
                      {"text", one.text}});
   }
-  json = {{"submission", grade.name}, {"parts", parts},
-          {"points", grade.points()}, {"most", grade.most()},
-          {"seconds", grade.seconds}, {"not_graded", text_or_null(grade.lab_fault)},
+  json = {{"submission", grade.name},
+          {"parts", parts},
+          {"points", grade.points()},
+          {"most", grade.most()},
+          {"seconds", grade.seconds},
+          {"not_graded", text_or_null(grade.lab_fault)},
+          {"gpu_time", value_or_null(grade.timed)},
           {"check", grade.found}};
 }
 

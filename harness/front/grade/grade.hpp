@@ -11,6 +11,7 @@
 
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/grade/confinement.hpp"
+#include "harness/front/grade/gpu_part.hpp"
 #include "harness/front/grade/hidden_inputs.hpp"
 #include "harness/front/grade/key.hpp"
 
@@ -30,6 +31,10 @@ struct submission {
 [[nodiscard]] std::vector<submission> find_submissions(const std::filesystem::path& path,
                                                        const std::string& exercise);
 
+// The text of parts that wait for the correctness of a submission that lacks it.
+inline constexpr const char* counted_when_right =
+    "counted once the results are right and the kernel is sound";
+
 // "correctness", and what it came to.
 struct graded_part {
   std::string name;
@@ -43,6 +48,7 @@ struct submission_grade {
   std::string name;
   std::vector<graded_part> parts;
   examination found;
+  std::optional<timed_submission> timed = {};  // on a GPU, where the part is counted and came so far
   std::string lab_fault;  // why it could not be graded, through no fault of its own; else empty
   double seconds = 0;
 
@@ -51,35 +57,48 @@ struct submission_grade {
 };
 void to_json(nlohmann::json& json, const submission_grade& grade);
 
+struct grading_terms {
+  bool unconfined = false;
+  std::optional<double> timeout_seconds = {};
+  std::string device = {};  // for the time: "cuda:0"; "emulator": none; empty: what the machine has
+};
+
 class grader {
  public:
-  // Draws the hidden inputs. Throws usage_error, and environment_error where a submission cannot be confined.
-  grader(const std::string& exercise, const grading_key& key, bool unconfined,
-         std::optional<double> timeout_seconds);
+  // Draws the hidden inputs, and times the lab's own stage where there is a GPU. Throws usage_error, and
+  // environment_error where a submission cannot be confined, or where the GPU that was asked for cannot time
+  // the exercise.
+  grader(const std::string& exercise, const grading_key& key, const grading_terms& terms);
   ~grader();
   grader(const grader&) = delete;
   grader& operator=(const grader&) = delete;
 
-  // Never throws but `interrupted`: whatever a submission does costs its own row.
-  [[nodiscard]] submission_grade grade(const submission& one);
+  // Never throws but `interrupted`: whatever a submission does costs its own row. `shown_as` stands before
+  // what the status line tells: "3 of 30: anna".
+  [[nodiscard]] submission_grade grade(const submission& one, const std::string& shown_as);
 
   [[nodiscard]] const std::map<std::string, std::string>& sizes() const { return graded_.sizes; }
   [[nodiscard]] const std::string& exercise() const { return exercise_; }
   [[nodiscard]] std::string confinement_text() const { return confinement_.text(); }
+  // On which GPU submissions are timed, or why on none.
+  [[nodiscard]] const std::string& gpu_text() const { return gpu_text_; }
 
  private:
+  void find_gpu();
   void count_source(submission_grade& grade, const submission& one);
+  void count_time(submission_grade& grade, const submission& one);
   [[nodiscard]] graded_part predicted(const submission& one) const;
-  [[nodiscard]] std::string fault_on_hidden_inputs(const graded_source::command& worker,
-                                                   const std::string& stage);
+  [[nodiscard]] std::string fault_on_hidden_inputs(const stage_worker& submitted, bool on_gpu);
 
   std::string exercise_;
   grading_key key_;
+  grading_terms terms_;
   confinement confinement_;
-  std::optional<double> timeout_seconds_;
   std::filesystem::path folder_;  // temporary
   graded_source graded_;
   std::unique_ptr<hidden_inputs> inputs_;
+  std::unique_ptr<gpu_part> gpu_;  // nothing: no submission is timed
+  std::string gpu_text_;
 };
 
 }  // namespace lab::front

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
@@ -8,7 +9,6 @@
 #include "harness/front/grade/reports.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
-#include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/verbs/verbs.hpp"
 
@@ -43,6 +43,27 @@ void tell_whole(const submission_grade& grade) {
   }
 }
 
+// Why points are missing in the part, in a line.
+std::string reason_of(const graded_part& part, const submission_grade& grade) {
+  // Of the steps of a check, the first that failed.
+  const bool is_of_steps = part.name == "correctness" || part.name == "checkpoints";
+  for (const check_step& step : grade.found.steps) {
+    if (is_of_steps && step.status == step_status::failed) return step.message;
+  }
+  return part.text.substr(0, part.text.find('\n'));
+}
+
+// "3 of 30, about 4 min left: anna"
+std::string place_of(const submission& one, std::size_t done, std::size_t all, double seconds) {
+  std::string left;
+  if (done > 0) {
+    const double each = seconds / static_cast<double>(done);
+    const double minutes = each * static_cast<double>(all - done) / 60;
+    left = minutes < 1 ? ", less than a minute left" : fmt::format(", about {:.0f} min left", minutes);
+  }
+  return fmt::format("{} of {}{}: {}", done + 1, all, left, one.name);
+}
+
 void tell_row(const submission_grade& grade, std::size_t width) {
   if (!grade.lab_fault.empty())
     return tell_line(fmt::format("{}  NOT GRADED: {}", padded_right(grade.name, width), grade.lab_fault));
@@ -51,17 +72,27 @@ void tell_row(const submission_grade& grade, std::size_t width) {
   for (const graded_part& part : grade.parts) {
     if (!part.is_counted) continue;
     cells += fmt::format("  {} {:>4}/{:<2}", part.name, points_text(part.points), points_text(part.most));
-    if (part.points < part.most && why.empty()) {
-      // What went wrong first is in the last line of those that the steps came to.
-      for (const check_step& step : grade.found.steps) {
-        if (step.status == step_status::failed && why.empty()) why = step.message;
-      }
-      if (why.empty()) why = part.text.substr(0, part.text.find('\n'));
-    }
+    if (part.points == part.most || part.text == counted_when_right) continue;
+    const std::string reason = shortened(reason_of(part, grade), 100);
+    if (why.find(reason) == std::string::npos) why += (why.empty() ? "  " : "; ") + reason;
   }
-  tell_line(fmt::format("{}{}  {:>4}/{}{}{}", padded_right(grade.name, width), cells,
-                        points_text(grade.points()), points_text(grade.most()), why.empty() ? "" : "  ",
-                        shortened(why, 120)));
+  tell_line(fmt::format("{}{}  {:>4}/{}{}", padded_right(grade.name, width), cells,
+                        points_text(grade.points()), points_text(grade.most()), why));
+}
+
+void tell_summary(const std::vector<submission_grade>& grades, std::chrono::duration<double> took) {
+  double points = 0;
+  std::size_t graded = 0;
+  for (const submission_grade& grade : grades) {
+    if (!grade.lab_fault.empty()) continue;
+    points += grade.points();
+    ++graded;
+  }
+  std::string line = fmt::format("{} of {} graded in {:.0f} s", graded, grades.size(), took.count());
+  if (graded > 0)
+    line += fmt::format(", {} of {} points on average", points_text(points / static_cast<double>(graded)),
+                        points_text(grades.front().most()));
+  tell_line(line);
 }
 
 }  // namespace
@@ -81,32 +112,39 @@ int grade_submissions(const grade_options& options) {
   const std::vector<submission> all = find_submissions(options.submission, path);
   if (all.size() > 1 && !options.gradescope_path.empty())
     throw usage_error("--gradescope takes one submission, and these are several");
-  grader with(path, read_key(options.key), options.unconfined, options.timeout_seconds);
+  grader with(path, read_key(options.key),
+              {.unconfined = options.unconfined,
+               .timeout_seconds = options.timeout_seconds,
+               .device = options.device});
   std::string sizes;
   for (const auto& [name, value] : with.sizes()) sizes += fmt::format(" {} = {}", name, value);
   tell_line(fmt::format("{}, the key's sizes:{}", path, sizes));
   tell_line(with.confinement_text());
+  tell_line("GPU time: " + with.gpu_text());
 
   std::size_t width = 0;
   for (const submission& one : all) width = std::max(width, display_width(one.name));
   std::vector<submission_grade> grades;
   bool all_graded = true;
+  const auto began = std::chrono::steady_clock::now();
   for (const submission& one : all) {
-    {
-      status_line status;
-      status.show(fmt::format("{} of {}: {}", grades.size() + 1, all.size(), one.name));
-      grades.push_back(with.grade(one));
-    }
+    const std::chrono::duration<double> past = std::chrono::steady_clock::now() - began;
+    grades.push_back(with.grade(one, place_of(one, grades.size(), all.size(), past.count())));
     all_graded = all_graded && grades.back().lab_fault.empty();
     tell_row(grades.back(), width);
   }
-  if (grades.size() == 1) tell_whole(grades.front());
+  if (grades.size() == 1) {
+    tell_whole(grades.front());
+  } else {
+    tell_summary(grades, std::chrono::steady_clock::now() - began);
+  }
   if (!options.json_path.empty()) {
     write_file(options.json_path, json_text({{"schema", "kernel-lab-grade"},
                                              {"version", 1},
                                              {"exercise", path},
                                              {"sizes", with.sizes()},
                                              {"confinement", with.confinement_text()},
+                                             {"gpu", with.gpu_text()},
                                              {"submissions", grades}}));
   }
   if (!options.junit_path.empty()) write_file(options.junit_path, junit_xml(grades, "lab grade " + path));

@@ -131,6 +131,7 @@ struct grade_options {
   std::string key;
   std::string make_key;  // a folder to make, and nothing to grade
   bool unconfined = false;
+  std::string device;  // that submissions are timed on; empty: cuda:0 where there is one, else none
   std::optional<double> timeout_seconds;
   std::string gradescope_path;
   std::string junit_path;
