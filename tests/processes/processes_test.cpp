@@ -28,13 +28,13 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Processes of the emulator's workers, and of launchers.
-std::string processes_left() {
+// The workers, and their launchers, that call a socket below this folder: none of another test's.
+std::string processes_left(const std::filesystem::path& folder) {
   std::string found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string line = lab::test::get(entry.path() / "cmdline");
-    if (contains(line, "--serve-at")) found += line + "\n";
+    if (contains(line, folder.string())) found += line + "\n";
   }
   return found;
 }
@@ -73,7 +73,7 @@ std::map<std::string, std::string> rows_of(const strings& settings, strings argu
           (message.is_string() ? ": " + message.get<std::string>() : "");
     }
   }
-  CHECK(processes_left() == "");
+  CHECK(processes_left(scratch) == "");
   CHECK(std::filesystem::is_empty(scratch));
   return rows;
 }
@@ -101,7 +101,7 @@ TEST_CASE("stages of NCCL are right as three processes, and others say why they 
                 {"reduction_gpus/05_overlap", "ok"}});
 }
 
-TEST_CASE("a row of two processes is verified and timed; its group has two GPUs") {
+TEST_CASE("a row of two processes is verified and timed, and its group has two GPUs") {
   const temporary_directory directory;
   const auto file = directory / "results.json";
   const outcome found =
@@ -142,10 +142,13 @@ TEST_CASE("a process that dies, hangs or fails alone ends the others, and the ro
 }
 
 TEST_CASE("what cannot be started as several processes is refused before anything runs") {
-  const auto refused = [](const strings& arguments, const std::string& words) {
+  // Processes that are alone leave files of Open MPI's behind.
+  const temporary_directory directory;
+  const strings settings{"LAB_EMULATOR_DEVICES=2", "TMPDIR=" + directory.path().string()};
+  const auto refused = [&](const strings& arguments, const std::string& words) {
     strings all{"run", "moving_average_gpus/03*"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    const outcome found = lab_program({"LAB_EMULATOR_DEVICES=2"}, all);
+    const outcome found = lab_program(settings, all);
     INFO(found.text);
     CHECK(found.code == 2);
     CHECK(contains(found.text, words));
@@ -159,7 +162,6 @@ TEST_CASE("what cannot be started as several processes is refused before anythin
   CHECK(elsewhere.code == 2);
   CHECK(contains(elsewhere.text, "nothing that was asked for uses several GPUs"));
   // A launcher of another MPI's starts processes of which each finds itself alone.
-  const temporary_directory directory;
   const auto launcher = directory / "launcher";
   lab::test::put(launcher, "#!/bin/sh\nshift 2\nPMI_RANK=0 \"$@\" &\nPMI_RANK=1 \"$@\" &\nwait\n");
   std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);

@@ -42,8 +42,13 @@ process_launch launch_of(int processes, const std::string& command) {
     set_where_unset("OMPI_ALLOW_RUN_AS_ROOT", "1");
     set_where_unset("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
-  // Whose options say where the processes go, knows how many go there.
-  if (launch.launcher.size() == 1) set_where_unset("OMPI_MCA_rmaps_base_oversubscribe", "1");
+  // Whose options say where the processes go, knows how many go there, and how to reach it.
+  if (launch.launcher.size() == 1) {
+    set_where_unset("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    // Open MPI looks for ssh even where nothing is started elsewhere.
+    if (find_program("ssh", {}).empty() && find_program("rsh", {}).empty())
+      set_where_unset("OMPI_MCA_plm", "isolated");
+  }
   set_where_unset("OMPI_MCA_hwloc_base_binding_policy", "none");
   // Emulated devices are processors: those of this host are shared, and not waited on.
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
