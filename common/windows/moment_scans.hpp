@@ -211,12 +211,14 @@ struct moment_scans {
     middle = merge(middle, before, shared.weights.with_before[place_in_segment()]);
     if (window == per_thread + 1) middle.mean = values[first];  // of no values: any value of every window
     join(results, leaving, middle, values + first);
-    if (!take_roots(results)) {
+    if (const unsigned rare = take_roots(results); rare != 0) {
 #pragma unroll
-      for (int v = 0; v < per_thread; ++v)
+      for (int v = 0; v < per_thread; ++v) {
+        if ((rare >> v & 1) == 0) continue;
         results[v] = careful_result(operation, per_window, middle.mean, middle.squares, ring, slots * tile,
                                     {slot * tile + first - (window - 1) + v, per_thread - v},
                                     {slot * tile + first, v + 1});
+      }
     }
     if (where.start < window - 1)
       begin(results, values, tiles_before(shared.total, slot, slots, static_cast<int>(where.start / tile)),
@@ -436,9 +438,10 @@ struct moment_scans {
     return fma(-(sum * per_window), sum, squares) * operation.scale;
   }
 
-  // Takes the roots, if asked for. False where that takes care, or a variance is no number: then the thread
-  // makes all of them again.
-  __device__ bool take_roots(made (&results)[per_thread]) const {
+  // Takes the roots, if asked for. Bit v is set where variance v is no number, or its root takes care: these,
+  // and no others, are made again. What lies beside the array may be anything, and must not change how a
+  // result is rounded.
+  __device__ unsigned take_roots(made (&results)[per_thread]) const {
     const unsigned least = operation.takes_root ? least_usual_root : 0;
     unsigned farthest = 0;
 #pragma unroll
@@ -448,21 +451,20 @@ struct moment_scans {
 #pragma unroll
         for (int v = 0; v < per_thread; ++v) results[v] = usual_root(results[v]);
       }
-      return true;
+      return 0;
     }
-    // Equal values are not as rare as the others.
-    bool zeros_alone = true;
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v)
-      zeros_alone =
-          zeros_alone && (results[v] == 0 || high_word(results[v]) - least < infinite_high_word - least);
-    if (!zeros_alone) return false;
+    unsigned rare = 0;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
-      if (results[v] == 0) results[v] = 0;  // squares too small for a double leave -0
-      if (operation.takes_root && results[v] != 0) results[v] = usual_root(results[v]);
+      if (results[v] == 0) {
+        results[v] = 0;  // squares too small for a double leave -0
+      } else if (high_word(results[v]) - least < infinite_high_word - least) {
+        if (operation.takes_root) results[v] = usual_root(results[v]);
+      } else {
+        rare |= 1U << v;
+      }
     }
-    return true;
+    return rare;
   }
 
   // A run of `count` neighbouring values in the ring.
@@ -519,9 +521,11 @@ struct moment_scans {
     }
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) results[v] = variance(sum[v], squares[v]);
-    if (window > 1 && take_roots(results)) return;
+    const unsigned rare = window > 1 ? take_roots(results) : ~0U;
+    if (rare == 0) return;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
+      if ((rare >> v & 1) == 0) continue;
       const int place = base + first + v;
       results[v] = careful_result(operation, per_window, ring[place], 0, ring, ring_values,
                                   {place - (window - 1), window}, {});

@@ -132,12 +132,13 @@ struct two_scans {
     if (!wants_results) return;
     middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), before);
     if constexpr (has_deviations<Operation>) {
-      if (join_deviations(results, leaving, counted, middle, values + first)) return;
+      const unsigned rare = join_deviations(results, leaving, counted, middle, values + first);
+      if (rare == 0) return;
       double careful[per_thread];
       careful_results(careful, operation, middle, ring, slots * tile, slot * tile + first - (window - 1),
                       counted, slot * tile + first);
 #pragma unroll
-      for (int v = 0; v < per_thread; ++v) results[v] = careful[v];
+      for (int v = 0; v < per_thread; ++v) results[v] = (rare >> v & 1) != 0 ? careful[v] : results[v];
     } else {
       join(results, leaving, counted, middle, values + first, where);
     }
@@ -332,10 +333,11 @@ struct two_scans {
     return all;
   }
 
-  // The thread's results, of the values that leave, its own, and what lies between. False where some take
-  // more care.
-  __device__ bool join_deviations(made (&results)[per_thread], const double (&leaving)[per_thread],
-                                  unsigned counted, const state& middle, const double* values) const {
+  // The thread's results, of the values that leave, its own, and what lies between. Bit v is set where result
+  // v takes more care. What lies behind the array may be anything, and must not change how another is
+  // rounded.
+  __device__ unsigned join_deviations(made (&results)[per_thread], const double (&leaving)[per_thread],
+                                      unsigned counted, const state& middle, const double* values) const {
     double sum[per_thread];  // of the suffixes' deviations
     double squares[per_thread];
     double all = 0;
@@ -349,7 +351,7 @@ struct two_scans {
     all = 0;
     all_squares = 0;
     int prefix = 0;
-    bool is_sure = middle.count > 0;
+    unsigned rare = middle.count > 0 ? 0 : ~0U;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
       const bool counts = is_counted(values[v]);
@@ -357,10 +359,11 @@ struct two_scans {
       prefix += counts ? 1 : 0;
       all += apart;
       all_squares = fma(apart, apart, all_squares);
-      is_sure &= operation.finish_deviations(results[v], middle, all + sum[v], all_squares + squares[v],
-                                             prefix + __popc(counted >> v));
+      const bool sure = operation.finish_deviations(results[v], middle, all + sum[v],
+                                                    all_squares + squares[v], prefix + __popc(counted >> v));
+      rare |= sure ? 0 : 1U << v;
     }
-    return is_sure;
+    return rare;
   }
   // With states: where the middle is empty, and where numbers are none, or beyond the largest. The values
   // that leave lie from `oldest` on in the ring, the thread's own from `newest` on.

@@ -27,7 +27,7 @@ struct shared_state {
 template <class Operation, int per_thread, int slots>
 __global__ void __launch_bounds__(group_threads)
     walk_kernel(const double* values, double* results, std::int64_t n, int window, int min_periods,
-                int segment_threads, int halo_tiles, Operation operation) {
+                int segment_threads, int halo_tiles, double outside, Operation operation) {
   constexpr int tile = group_threads * per_thread;
   auto& shared = *dynamic_shared<shared_state<Operation, per_thread, slots>>();
   const int thread = static_cast<int>(threadIdx.x);
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(group_threads)
   for (std::int64_t start = -static_cast<std::int64_t>(halo_tiles) * tile; start < n; start += tile) {
     for (int k = thread; k < tile; k += group_threads) {
       const std::int64_t j = start + k;
-      shared.ring[slot * tile + k] = j >= 0 && j < n ? values[j] : NAN;
+      shared.ring[slot * tile + k] = j >= 0 && j < n ? values[j] : outside;
     }
     __syncthreads();
     double finished[per_thread] = {};
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(group_threads)
 
 template <class Operation, int per_thread, int slots>
 std::vector<double> walk(const Operation& operation, const std::vector<double>& values, std::int64_t window,
-                         std::int64_t min_periods) {
+                         std::int64_t min_periods, double outside) {
   using scans = typename computation<Operation, per_thread>::scans;
   const stream on;
   device_buffer<double> in(values.size(), on.get());
@@ -68,7 +68,7 @@ std::vector<double> walk(const Operation& operation, const std::vector<double>& 
   launch(walk_kernel<Operation, per_thread, slots>, dim3(1), dim3(group_threads),
          sizeof(shared_state<Operation, per_thread, slots>), on.get(), in.data(), out.data(),
          static_cast<std::int64_t>(values.size()), window, min_periods, scans::choose_segment(window),
-         scans::halo_tiles(window), operation);
+         scans::halo_tiles(window), outside, operation);
   CUDA_CHECK(cudaMemcpyAsync(results.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost, on.get()));
   on.synchronize();
   return results;
@@ -76,32 +76,37 @@ std::vector<double> walk(const Operation& operation, const std::vector<double>& 
 
 template <class Operation>
 std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
-                                         std::int64_t window, std::int64_t min_periods) {
-  return walk<Operation, 15, slots>(operation, values, window, min_periods);
+                                         std::int64_t window, std::int64_t min_periods, double outside) {
+  return walk<Operation, 15, slots>(operation, values, window, min_periods, outside);
 }
 
 std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
-                                         std::int64_t window, std::int64_t min_periods) {
+                                         std::int64_t window, std::int64_t min_periods, double outside) {
   if (window <= group_threads * 13)
-    return walk<windows::moments, 13, 3>(operation, values, window, min_periods);
-  return walk<windows::moments, 17, 10>(operation, values, window, min_periods);
+    return walk<windows::moments, 13, 3>(operation, values, window, min_periods, outside);
+  return walk<windows::moments, 17, 10>(operation, values, window, min_periods, outside);
 }
 
 template std::vector<double> windows_by_two_scans(const windows::total&, const std::vector<double>&,
-                                                  std::int64_t, std::int64_t);
+                                                  std::int64_t, std::int64_t, double);
 template std::vector<double> windows_by_two_scans(const windows::moments&, const std::vector<double>&,
-                                                  std::int64_t, std::int64_t);
+                                                  std::int64_t, std::int64_t, double);
 template std::vector<double> windows_by_two_scans(const windows::first_minus_last&,
-                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+                                                  const std::vector<double>&, std::int64_t, std::int64_t,
+                                                  double);
 template std::vector<double> windows_by_two_scans(const windows::skipping<windows::total>&,
-                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+                                                  const std::vector<double>&, std::int64_t, std::int64_t,
+                                                  double);
 template std::vector<double> windows_by_two_scans(const windows::extremum&, const std::vector<double>&,
-                                                  std::int64_t, std::int64_t);
+                                                  std::int64_t, std::int64_t, double);
 template std::vector<double> windows_by_two_scans(const windows::skipping<windows::extremum>&,
-                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+                                                  const std::vector<double>&, std::int64_t, std::int64_t,
+                                                  double);
 template std::vector<double> windows_by_two_scans(const windows::skipping<windows::moments>&,
-                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+                                                  const std::vector<double>&, std::int64_t, std::int64_t,
+                                                  double);
 template std::vector<double> windows_by_two_scans(const windows::skipping<windows::first_minus_last>&,
-                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+                                                  const std::vector<double>&, std::int64_t, std::int64_t,
+                                                  double);
 
 }  // namespace lab::test

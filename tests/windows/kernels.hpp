@@ -1,6 +1,7 @@
 // What the test launches.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,15 +11,16 @@
 
 namespace lab::test {
 
-// Every window of `values`, made by two_scans.hpp with a ring of `slots` tiles.
+// Every window of `values`, made by two_scans.hpp with a ring of `slots` tiles. In the ring `outside` stands
+// where the array has nothing.
 template <class Operation>
 std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
-                                         std::int64_t window, std::int64_t min_periods);
+                                         std::int64_t window, std::int64_t min_periods, double outside = NAN);
 
 // Variances with 13 values of a thread, and with 17 for windows longer than a tile of 1664: as
 // rolling/05_two_scans has them.
 std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
-                                         std::int64_t window, std::int64_t min_periods);
+                                         std::int64_t window, std::int64_t min_periods, double outside = NAN);
 
 // Every window of `values`, by common/windows/rolling.hpp.
 struct rolling_call {

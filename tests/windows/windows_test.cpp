@@ -129,6 +129,35 @@ TEST_CASE("variances skip whole stretches, and forget across them") {
   }
 }
 
+// What a ring holds before the array and behind it is left from others.
+TEST_CASE("what lies beside the array does not change a bit of a window") {
+  for (const std::int64_t window : {2, 13, 17, 300, 1700, 8191}) {
+    const auto values = values_of(static_cast<std::size_t>(window + 4617), false);
+    const auto gaps = values_of(values.size(), true);
+    const auto of = [&](double outside) {
+      const lab::windows::moments var = lab::windows::moments::var(window);
+      const lab::windows::moments std = lab::windows::moments::std(window);
+      auto all = lab::test::variances_of_layouts(std, values, window, window, outside);
+      for (const auto& more : {lab::test::variances_of_layouts(var, values, window, window, outside),
+                               window > 4000 ? all
+                                             : lab::test::windows_by_two_scans(
+                                                   lab::windows::skipping<lab::windows::moments>{std, 1},
+                                                   gaps, window, 1, outside)})
+        all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    const auto expected = of(NAN);
+    for (const double outside : {0.0, 1e300, -1e-310, double{INFINITY}, 3.0}) {
+      const auto found = of(outside);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        INFO("window " << window << ", " << outside << " beside the array, output " << i << ": " << found[i]
+                       << " instead of " << expected[i]);
+        REQUIRE((found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i]))));
+      }
+    }
+  }
+}
+
 TEST_CASE("variances beside others too small for a double are no roots") {
   for (const std::int64_t window : {2, 3, 15, 40, 500}) {
     auto values = values_of(static_cast<std::size_t>(3 * window + 4000), false);
