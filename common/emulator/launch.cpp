@@ -21,6 +21,7 @@
 #include "common/emulator/fault_handler.hpp"
 #include "common/emulator/fp_environment.hpp"
 #include "common/emulator/graph_capture.hpp"
+#include "common/emulator/known_launches.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -230,7 +231,12 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
   if (several) device_memory::instance().hide_from(current_device());
   std::optional<std::string> failure;
   try {
-    failure = run_grid(state, on.pool, active_observer ? 1 : chosen.threads);
+    if (active_observer || several) {
+      failure = run_grid(state, on.pool, active_observer ? 1 : chosen.threads);
+    } else {
+      failure = compute_or_recall(config, call, on.pool, chosen.threads,
+                                  [&] { return run_grid(state, on.pool, chosen.threads); });
+    }
   } catch (const std::system_error& error) {
     if (several) device_memory::instance().show_all();
     add_diagnostic(format("no OS thread for the emulator: %s", error.what()));

@@ -15,6 +15,7 @@
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/fp_environment.hpp"
+#include "common/emulator/known_launches.hpp"
 #include "common/emulator/machine_context.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/source_lines.hpp"
@@ -113,6 +114,7 @@ block_runner::~block_runner() = default;
 block_runner::carrier& block_runner::idle_carrier() {
   if (idle_.empty()) {
     carriers_.push_back(std::make_unique<carrier>(*this, carriers_.size()));
+    idle_.reserve(carriers_.capacity());  // so that it does not grow on a thread's stack
     return *carriers_.back();
   }
   carrier& chosen = *idle_.back();
@@ -654,7 +656,11 @@ void block_runner::forget_spins() {
 
 bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* instruction) {
   // Also in a signal handler: a kernel's code holds no lock of the allocator's.
-  if (spins_.empty()) spins_.assign(threads_.size(), {});
+  if (spins_.empty()) {
+    allocates_for_itself = true;
+    spins_.assign(threads_.size(), {});
+    allocates_for_itself = false;
+  }
   spin& known = spins_[thread];
   known.instruction = instruction;
   const unsigned count = std::min<unsigned>(known.count, static_cast<unsigned>(known.states.size()));
@@ -947,6 +953,7 @@ std::string misaligned_access(const void* address, std::size_t bytes, const char
 }
 
 long long ticks() {
+  note_side_effect(effect::is_seen);
   static std::atomic<long long> count{0};
   return ++count;
 }

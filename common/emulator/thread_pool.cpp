@@ -1,5 +1,7 @@
 #include "common/emulator/thread_pool.hpp"
 
+#include <sys/stat.h>
+
 namespace lab::emulator {
 
 thread_pool::~thread_pool() {
@@ -43,6 +45,12 @@ void thread_pool::serve(int number) {
     lock.lock();
     if (--busy_ == 0) done_.notify_one();
   }
+}
+
+std::size_t count_of_host_threads() {
+  struct stat tasks {};
+  if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink < 3) return 0;
+  return tasks.st_nlink - 2 - thread_pool::helpers();
 }
 
 }  // namespace lab::emulator

@@ -41,4 +41,7 @@ class thread_pool {
   bool stop_ = false;
 };
 
+// The threads of this process, but for the emulator's own; 0 where the system does not tell.
+std::size_t count_of_host_threads();
+
 }  // namespace lab::emulator

@@ -11,6 +11,7 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/known_launches.hpp"
 #include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
@@ -29,7 +30,7 @@ void write_report() {
     text += separator + json_string(diagnostic);
     separator = ", ";
   }
-  text += "]";
+  text += format("], \"recalled_launches\": %llu", static_cast<unsigned long long>(recalled_launches()));
   if (describe_observed_kernels != nullptr) {
     const observed_kernels_text observed = describe_observed_kernels();
     text += ", \"kernels\": " + observed.kernels + ", \"warnings\": " + observed.warnings;
