@@ -65,7 +65,7 @@ bool is_first_uneven_barrier(const void* kernel) {
 // A stack and the fiber on it. A thread that has to leave the kernel early is not unwound: what its frames
 // hold stays as it is, and a new fiber begins on the same stack. Neither exception handlers nor destructors
 // nor noexcept functions of the kernel's can then stand in the way.
-struct block_runner::carrier {
+struct alignas(64) block_runner::carrier {
   carrier(block_runner& its_runner, std::size_t number) : runner(its_runner), stagger(number % 32 * 128) {
     stack = context::protected_fixedsize_stack(stack_bytes).allocate();
     bounds = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
@@ -81,7 +81,7 @@ struct block_runner::carrier {
   void start() {
     forget_frames(bounds);
     thread = nullptr;
-    lost = false;
+    lost = has_run = false;
     // Stacks lie a multiple of the page size apart, so that their tops would compete for the same few cache
     // sets: hence the stagger. What was on the stack is not unwound.
     suspended = prepare_stack<enter_carrier>(static_cast<char*>(stack.sp) - stagger, stack.size - stagger);
@@ -97,12 +97,13 @@ struct block_runner::carrier {
   }
 
   block_runner& runner;
-  std::size_t stagger;
-  context::stack_context stack;
   suspended_stack suspended{};
   stack_bounds bounds;
   emulated_thread* thread = nullptr;  // the thread whose frames lie on this stack; null when idle
   bool lost = false;
+  bool has_run = false;
+  std::size_t stagger;
+  context::stack_context stack;
 };
 
 block_runner::block_runner() = default;
@@ -139,8 +140,8 @@ void block_runner::run_carrier(carrier& self) {
       running_->state = thread_state::exited;
       ++exited_;
     }
-    check_fp_environment();
     self.thread = nullptr;
+    self.has_run = true;
     switch_from(self);
   }
 }
@@ -155,10 +156,28 @@ void block_runner::enter_carrier() {
 // own, else for the scheduler. Returns when the carrier is resumed.
 void block_runner::switch_from(carrier& self) {
   if (active_observer) active_observer->leave_thread();
-  emulated_thread* const next = next_runnable(thread_state::ready);
+  emulated_thread* const next = next_runnable();
   if (next == nullptr) return switch_to_scheduler(self);
+  if (next->state == thread_state::fresh) {
+    // On a stack that is there, from where it waits; else the scheduler makes one.
+    const bool has_idle = !idle_.empty() && idle_.back()->has_run;
+    if (!has_idle) {
+      --turn_;
+      return switch_to_scheduler(self);
+    }
+    next->on = idle_.back();
+    next->on->thread = next;
+    idle_.pop_back();
+    if (self.thread == nullptr) idle_.push_back(&self);
+    return next->on->switch_to(self.suspended);
+  }
   if (self.thread == nullptr) idle_.push_back(&self);
   enter(*next);
+  // The lane behind it will be next.
+  if (turn_ < warp_lanes_) {
+    const emulated_thread& behind = lane(launch_->reverse ? warp_lanes_ - 1 - turn_ : turn_);
+    if (behind.on != nullptr) __builtin_prefetch(behind.on->suspended);
+  }
   next->on->switch_to(self.suspended);
 }
 
@@ -202,6 +221,9 @@ void block_runner::resume(emulated_thread& thread) {
   if (thread.state != thread_state::fresh) enter(thread);
   thread.on->switch_to(scheduler_);
   if (active_observer) active_observer->leave_thread();
+  // Once for the lanes that have followed one another: reading the control word takes as long as a switch.
+  if (!fp_environment::is_usual()) [[unlikely]]
+    check_fp_environment();
   carrier& on = *left_;
   if (on.lost) {
     on.start();
@@ -220,8 +242,6 @@ bool block_runner::is_stack(std::uintptr_t address) const {
 void block_runner::suspend() {
   if (samples_left_ != 0) [[unlikely]]
     sample(__builtin_return_address(0));
-  if (!fp_environment::is_usual()) [[unlikely]]
-    check_fp_environment();
   switch_from(*running_->on);
 }
 
@@ -296,6 +316,7 @@ std::optional<std::string> block_runner::run_threads() {
     auto complaint = active_observer->end_block(!stopping_);
     if (complaint && !failure_) failure_ = std::move(complaint);
   }
+  check_fp_environment();
   forget_spins();
   current_runner = nullptr;
   return failure_ || stopping_ ? failure_ : check_shared_red_zone();

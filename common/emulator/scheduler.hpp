@@ -135,16 +135,20 @@ class block_runner {
   };
   struct carrier;
 
-  struct emulated_thread {
+  // One cache line, since a block that waits at a barrier goes from one to the next.
+  struct alignas(64) emulated_thread {
     thread_state state = thread_state::fresh;
     bool predicate = false;  // at_barrier
     uint3 index{};
     unsigned number = 0;
     carrier* on = nullptr;
-    place where{};                          // at_barrier
     const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
-    collective_result result{};
+    union {
+      place where{};             // at_barrier
+      collective_result result;  // of the last collective
+    };
   };
+  static_assert(sizeof(emulated_thread) == 64);
 
   void prepare_threads();
   void prepare_shared_memory();
