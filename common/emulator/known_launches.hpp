@@ -1,9 +1,10 @@
 // Launches whose outcome is known, so that they need not be computed again. Internal.
 //
-// Programs that measure launch one kernel hundreds of times. A kernel's outcome follows from its arguments and
-// from the memory that it can reach, unless it asks for the time, prints or allocates. So what a long launch
-// has made of the memory is kept; a later one of the same kernel, grid and arguments that finds every byte as
-// that one found it gets the same outcome. Memory is compared by a checksum of 128 bits of each allocation.
+// Programs that measure launch one kernel hundreds of times. A kernel's outcome follows from its arguments
+// and from the memory that it can reach, unless it asks for the time, prints or allocates. So what a long
+// launch has made of the memory is kept; a later one of the same kernel, grid and arguments that finds every
+// byte as that one found it gets the same outcome. Memory is compared by a checksum of 128 bits of each
+// allocation.
 #pragma once
 
 #include <cstddef>

@@ -32,8 +32,15 @@ std::string plain_name(const char* symbol) {
 
 // Of a variable, by its mangled name: the emulator's and the library's change while kernels run.
 bool is_the_programs(const std::string& name) {
-  constexpr std::string_view others[] = {"_ZN3lab8emulator", "_ZNK3lab8emulator", "_ZZN3lab8emulator",
-                                         "_ZZNK3lab8emulator", "_ZGV", "_ZSt", "_ZNSt", "_ZZSt", "_ZZNSt"};
+  constexpr std::string_view others[] = {"_ZN3lab8emulator",
+                                         "_ZNK3lab8emulator",
+                                         "_ZZN3lab8emulator",
+                                         "_ZZNK3lab8emulator",
+                                         "_ZGV",
+                                         "_ZSt",
+                                         "_ZNSt",
+                                         "_ZZSt",
+                                         "_ZZNSt"};
   return std::none_of(std::begin(others), std::end(others),
                       [&name](std::string_view other) { return name.starts_with(other); });
 }

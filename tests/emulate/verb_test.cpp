@@ -308,6 +308,117 @@ int main(int count, char** words) {
 }
 )cuda";
 
+// Kernels that a program launches again and again, as one that measures does. Each takes some milliseconds.
+constexpr const char* launched_again = R"cuda(
+#include <cstdio>
+constexpr int n = 1 << 16;
+__constant__ float factor;
+__device__ int counter, *heap;
+__managed__ int seed;
+__device__ float long_sum(float v, float by) { for (int k = 0; k < 300; ++k) v = v * 0.99f + by; return v; }
+__device__ int i() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__global__ void constant(float* out) { out[i()] = long_sum(i() % 3, factor); }
+__global__ void accumulate(int* out) { out[i()] += long_sum(i(), 1) > -1; }
+__global__ void count() { if (long_sum(i(), 1) > -1) atomicAdd(&counter, 1); }
+__global__ void managed(float* out) { out[i()] = seed + (long_sum(i(), 1) < -1); }
+__global__ void histogram(int* bins) { if (long_sum(i(), 1) > -1) atomicAdd(&bins[i() % 8], 1); }
+__global__ void prints() { if (long_sum(i(), 1) > -1 && i() == 5) printf("printed\n"); }
+__global__ void asks() { if (long_sum(i(), 1) > -1 && i() == 5) counter = clock64() != seed; }
+__global__ void fetches(cudaTextureObject_t image, float* out) { out[i()] = tex1D<float>(image, i() + 0.75f) + 0 * long_sum(i(), 1); }
+#ifdef ALLOCATES
+__global__ void allocates() { heap = (int*)malloc(4); *heap = 0; }
+__global__ void uses() { if (long_sum(i(), 1) > -1 && i() == 5) ++*heap; }
+__global__ void tells() { counter = *heap; }
+#endif
+int main() {
+  float *out, first; int *whole, all = 0, bins[8];
+  cudaMalloc(&out, n * 4); cudaMalloc(&whole, n * 4); cudaMemset(whole, 0, n * 4);
+  for (int r = 0; r < 8; ++r) {
+    const float now = r / 4; cudaMemcpyToSymbol(factor, &now, 4);
+    constant<<<n / 256, 256>>>(out);
+    cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost); printf("%g ", first);
+  }
+  for (int r = 0; r < 8; ++r) accumulate<<<n / 256, 256>>>(whole);
+  cudaMemcpy(&all, whole + 7, 4, cudaMemcpyDeviceToHost); printf("accumulated %d ", all);
+  for (int r = 0; r < 8; ++r) count<<<n / 256, 256>>>();
+  cudaMemcpyFromSymbol(&all, counter, 4); printf("counted %d\n", all / n);
+  for (int r = 0; r < 8; ++r) {
+    cudaDeviceSynchronize(); seed = r / 4;
+    managed<<<n / 256, 256>>>(out);
+    cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost); printf("%g ", first);
+  }
+  for (int r = 0; r < 8; ++r) { cudaMemset(whole, 0, 32); histogram<<<n / 256, 256>>>(whole); }
+  cudaMemcpy(bins, whole, 32, cudaMemcpyDeviceToHost); printf("binned %d\n", bins[7]);
+  for (int r = 0; r < 5; ++r) prints<<<n / 256, 256>>>();
+  for (int r = 0; r < 5; ++r) asks<<<n / 256, 256>>>();
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array; cudaMallocArray(&array, &format, 2); float two[2] = {0, 8};
+  cudaMemcpy2DToArray(array, 0, 0, two, 8, 8, 1, cudaMemcpyHostToDevice);
+  for (int r = 0; r < 8; ++r) {
+    cudaResourceDesc what{}; what.resType = cudaResourceTypeArray; what.res.array.array = array;
+    cudaTextureDesc how{}; how.filterMode = r < 4 ? cudaFilterModePoint : cudaFilterModeLinear;
+    cudaTextureObject_t image; cudaCreateTextureObject(&image, &what, &how, nullptr);
+    fetches<<<n / 256, 256>>>(image, out);
+    cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost); printf("%g ", first);
+    cudaDestroyTextureObject(image);
+  }
+#ifdef ALLOCATES
+  allocates<<<1, 1>>>();
+  for (int r = 0; r < 8; ++r) uses<<<n / 256, 256>>>();
+  tells<<<1, 1>>>(); cudaMemcpyFromSymbol(&all, counter, 4); printf("heap %d ", all);
+#endif
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+// Kernels that launch kernels, and words that nvcc's headers have.
+constexpr const char* launched_by_kernels = R"cuda(
+#include <cstdio>
+int three = 1 + \ // joins the lines, although this comment stands behind it
+  2;
+__global__ void leaf(int* out, int at) { out[at + threadIdx.x] = at + threadIdx.x; }
+__global__ void last(int* out, int n) { out[n] = 0; for (int i = 0; i < n; ++i) out[n] += out[i]; }
+template <class T> __global__ void tree(T* out, int at, int n) {
+  if (threadIdx.x != 0) return;
+  if (n <= 4) { leaf<<<1, n>>>(out, at); return; }
+  cudaStream_t side; cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);
+  tree<<<1, 32>>>(out, at, n / 2); tree<<<1, 32, 0, side>>>(out, at + n / 2, n / 2);
+  cudaStreamDestroy(side);
+}
+__global__ void root(int* out, int n) {
+  if (threadIdx.x != 0) return;
+  last<<<1, 1, 0, cudaStreamTailLaunch>>>(out, n);
+  tree<<<1, 32>>>(out, 0, n);
+}
+__global__ void endless(int depth, int* out) {
+  endless<<<1, 1>>>(depth + 1, out);
+  if (cudaGetLastError() != cudaSuccess) *out = depth;
+}
+__global__ void words(unsigned a, unsigned b, unsigned* out) {
+  const unsigned all[] = {__vaddss2(a, b), __vsubus4(b, a), __vabsdiffs4(a, b), __vcmpgts2(a, b), __vcmpgtu2(a, b),
+                          __vavgs4(a, b), __vsads4(a, b), __vabsss4(a), __vneg4(b), __vnegss2(a)};
+  for (unsigned i = 0; i < 10; ++i) out[i] = all[i];
+}
+__device__ __noinline__ int two() { return 2; }
+__global__ void waits(int* out) {
+  leaf<<<1, 4>>>(out, 0);
+  cudaDeviceSynchronize();
+  out[4] = two();
+}
+int main(int count, char**) {
+  int* d; unsigned* w; cudaMallocManaged(&d, 65 * 4); cudaMallocManaged(&w, 40);
+  root<<<1, 32>>>(d, 64); words<<<1, 1>>>(0x80007f01u, 0x7fff80ffu, w);
+  cudaDeviceSynchronize();
+  printf("%d %d %d", three, d[63], d[64]);
+  for (int i = 0; i < 10; ++i) printf(" %08x", w[i]);
+  if (count == 1) return 0;
+  if (count == 2) endless<<<1, 1>>>(0, d); else
+  waits<<<1, 1>>>(d);
+  cudaDeviceSynchronize();
+  printf(" depth %d %s\n", d[0], cudaGetErrorString(cudaGetLastError()));
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("thrust, CUB, textures and graphs give the results of a device, and nobody is blamed for them") {
@@ -347,6 +458,44 @@ TEST_CASE("cuFFT, PTX, exchanges within a warp and a window that is not opened d
   if (LAB_WITH_OBSERVED)
     CHECK(lab::test::get(directory / "image.ppm") ==
           std::string("P6\n2 2\n255\n\0\0\xff\t\t\t\xff\0\0\0\xff\0", 23));
+}
+
+TEST_CASE("a launch that finds all as an earlier one is not computed again, and any other one is") {
+  const temporary_directory directory;
+  const std::string file = (directory / "again.cu").string(), json = (directory / "report.json").string();
+  put(file, launched_again);
+  const outcome run = emulate({"--json", json, file});
+  expect(run, 0,
+         {"0 0 0 0 95.096 95.096 95.096 95.096 accumulated 8 counted 8\n", "0 0 0 0 1 1 1 1 binned 8192\n",
+          "printed\nprinted\nprinted\nprinted\nprinted\n", "0 0 0 0 2 2 2 2 no error\n",
+          "launches were not computed again"});
+  // Of eight launches twice four of `constant` and of `managed` are alike, and all of `histogram`: of each
+  // the first two are computed, the first because nobody knows yet that it takes long.
+  const auto recalled = nlohmann::json::parse(lab::test::get(json)).at("recalled_launches").get<int>();
+  CHECK(recalled >= 8);
+  CHECK(recalled <= 16);
+  // Memory of the heap is out of reach.
+  expect(emulate({"-DALLOCATES", file}), 0, {"heap 8 no error\n"});
+}
+
+TEST_CASE("kernels launch kernels, which run behind them, and parts of words are added and compared") {
+  const temporary_directory directory;
+  const std::string file = (directory / "kernels.cu").string();
+  put(file, launched_by_kernels);
+  expect(emulate({file}), 0,
+         {"3 63 2016 ffff0000 00ff01fe ff01ff02 0000ffff ffff0000 ffffff00 00000201 7f007f01 81018001 "
+          "7fff80ff"});
+  if (LAB_WITH_OBSERVED) {
+    const outcome observed = emulate({"--observe", file});
+    expect(observed, 0, {"3 63 2016 ffff0000", "tree<int> (31 launches)", "leaf (16 launches)"});
+    CHECK(observed.text.find("race") == std::string::npos);
+  }
+  expect(emulate({file, "--", "deep"}), 1,
+         {"depth 24", "a kernel below 24 others that launched one another"});
+  expect(
+      emulate({file, "--", "wait", "here"}), 1,
+      {"kernels.cu:31: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
+       "operation not supported"});
 }
 
 TEST_CASE("a program of many kinds of launches, with a header of its own, runs and keeps its exit code") {

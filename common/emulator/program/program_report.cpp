@@ -54,6 +54,7 @@ void write_and_die(int signal_number) {
 struct at_the_end {
   at_the_end() {
     exited_threads_may_miss_barriers = true;
+    kernels_may_launch = true;
     device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this
