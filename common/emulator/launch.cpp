@@ -248,6 +248,22 @@ class kept_call {
   std::vector<const void*> pointers_;
 };
 
+// Keeps from kernels what other devices have, while there are several.
+class hidden_devices {
+ public:
+  explicit hidden_devices(bool several) : several_(several) {
+    if (several_) device_memory::instance().hide_from(current_device());
+  }
+  hidden_devices(const hidden_devices&) = delete;
+  hidden_devices& operator=(const hidden_devices&) = delete;
+  ~hidden_devices() {
+    if (several_) device_memory::instance().show_all();
+  }
+
+ private:
+  bool several_;
+};
+
 // Runs the grid, and then those that its kernels have launched; false if something has failed.
 bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
                        device& on, const options& chosen, unsigned depth = 0) {
@@ -265,6 +281,7 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
   }
   std::optional<std::string> failure;
   if (active_observer || chosen.devices > 1) {
+    const hidden_devices hidden(chosen.devices > 1);
     failure = run_grid(state, on.pool, active_observer ? 1 : chosen.threads);
   } else {
     failure = compute_or_recall(config, call, on.pool, chosen.threads,
@@ -308,18 +325,12 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
   const fault_handling handling;
   const std::lock_guard lock(on.mutex);
   const options chosen = configuration();
-  const bool several = chosen.devices > 1;
-  if (several) device_memory::instance().hide_from(current_device());
-  bool succeeded = false;
   try {
-    succeeded = run_with_children(config, call, shared_byte, on, chosen);
+    return run_with_children(config, call, shared_byte, on, chosen) ? cudaSuccess : finish(sticky_error());
   } catch (const std::system_error& error) {
-    if (several) device_memory::instance().show_all();
     add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
     return finish(cudaErrorLaunchOutOfResources);
   }
-  if (several) device_memory::instance().show_all();
-  return succeeded ? cudaSuccess : finish(sticky_error());
 }
 
 constexpr std::uintptr_t tail_launch_stream = 3;  // program_api.hpp's cudaStreamTailLaunch
