@@ -14,6 +14,7 @@
 #include "common/emulator/program_symbols.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/source_lines.hpp"
+#include "common/emulator/spin_watch.hpp"
 #include "common/emulator/thread_pool.hpp"
 
 namespace lab::emulator {
@@ -128,6 +129,7 @@ struct outcome {
     std::vector<unsigned char> content;
   };
   std::vector<change> changes;
+  std::function<void()> count_again;  // for an observer; empty without
 };
 
 // The launches of one kernel with one grid and the same arguments.
@@ -170,7 +172,8 @@ void forget_oldest(known_launches& all, known_launch& known) {
   known.outcomes.pop_front();
 }
 
-void keep(known_launches& all, known_launch& known, memory_state before, const memory_state& after) {
+void keep(known_launches& all, known_launch& known, memory_state before, const memory_state& after,
+          std::function<void()> count_again) {
   if (!is_same_memory(before, after)) return;
   const std::size_t most_bytes = device_memory::instance().capacity() / 8;
   constexpr std::size_t most_outcomes = 4;
@@ -193,6 +196,7 @@ void keep(known_launches& all, known_launch& known, memory_state before, const m
   }
   all.kept_bytes += bytes;
   result.before = std::move(before);
+  result.count_again = std::move(count_again);
   known.outcomes.push_back(std::move(result));
 }
 
@@ -204,11 +208,13 @@ void note_new_state(known_launch& known) {
 
 }  // namespace
 
-void note_side_effect(effect kind) {
+void note_side_effect(effect kind, const void* caller) {
   const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const bool is_on_its_stack =
       current_thread.stack_begin <= stack && stack < current_thread.stack_end && !allocates_for_itself;
   if (!is_on_its_stack || !inside_kernel()) return;
+  // An observer does its work on the threads' stacks.
+  if (active_observer && !is_users_code(reinterpret_cast<std::uintptr_t>(caller))) return;
   side_effect.store(true, std::memory_order_relaxed);
   if (kind == effect::allocates) has_heap.store(true, std::memory_order_relaxed);
 }
@@ -254,6 +260,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
         for (const outcome::change& change : one.changes)
           std::memcpy(reinterpret_cast<void*>(change.bytes.begin), change.content.data(),
                       change.content.size());
+        if (one.count_again) one.count_again();
         known.in_vain = 0;
         ++recalled;
         return std::nullopt;
@@ -262,6 +269,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
     }
   }
   side_effect = false;
+  if (compares && active_observer) active_observer->begin_counts();
   const auto computing = std::chrono::steady_clock::now();
   std::optional<std::string> failure = compute();
   known.seconds = seconds_since(computing);
@@ -269,7 +277,8 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
   if (compares && !failure && !known.has_effects && !has_heap) {
     memory_state after = reachable_memory();
     sum_up(after, pool, os_threads);
-    keep(all, known, std::move(before), after);
+    keep(all, known, std::move(before), after,
+         active_observer ? active_observer->end_counts() : std::function<void()>());
   }
   return failure;
 }

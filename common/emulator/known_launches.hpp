@@ -22,10 +22,10 @@ class thread_pool;
 // Set before main() by programs whose kernels tell what they do beyond reading and writing memory.
 inline bool keeps_known_launches = false;
 
-// A kernel's thread does something now that no later launch may leave out. Does nothing outside of kernels,
-// and while the emulator allocates on the thread's stack.
+// A kernel's thread does something now that no later launch may leave out, in a call that returns to
+// `caller`. Does nothing outside of kernels, and where the emulator calls, or an observer.
 enum class effect { is_seen, allocates };
-void note_side_effect(effect kind);
+void note_side_effect(effect kind, const void* caller);
 inline constinit thread_local bool allocates_for_itself = false;
 
 // What kernels read changes in a way that no memory shows: the description of a texture.

@@ -248,20 +248,13 @@ class kept_call {
   std::vector<const void*> pointers_;
 };
 
-// Keeps from kernels what other devices have, while there are several.
+// Keeps from kernels what other devices have.
 class hidden_devices {
  public:
-  explicit hidden_devices(bool several) : several_(several) {
-    if (several_) device_memory::instance().hide_from(current_device());
-  }
+  hidden_devices() { device_memory::instance().hide_from(current_device()); }
   hidden_devices(const hidden_devices&) = delete;
   hidden_devices& operator=(const hidden_devices&) = delete;
-  ~hidden_devices() {
-    if (several_) device_memory::instance().show_all();
-  }
-
- private:
-  bool several_;
+  ~hidden_devices() { device_memory::instance().show_all(); }
 };
 
 // Runs the grid, and then those that its kernels have launched; false if something has failed.
@@ -280,12 +273,12 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
     active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
   }
   std::optional<std::string> failure;
-  if (active_observer || chosen.devices > 1) {
-    const hidden_devices hidden(chosen.devices > 1);
-    failure = run_grid(state, on.pool, active_observer ? 1 : chosen.threads);
+  const auto compute = [&] { return run_grid(state, on.pool, active_observer ? 1 : chosen.threads); };
+  if (chosen.devices > 1) {
+    const hidden_devices hidden;
+    failure = compute();
   } else {
-    failure = compute_or_recall(config, call, on.pool, chosen.threads,
-                                [&] { return run_grid(state, on.pool, chosen.threads); });
+    failure = compute_or_recall(config, call, on.pool, chosen.threads, compute);
   }
   if (active_observer) {
     auto complaint = active_observer->end_launch();
@@ -351,7 +344,7 @@ cudaError_t launch_from_kernel(const cudaLaunchConfig_t& config, const kernel_ca
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
     return finish(refused->error);
   }
-  note_side_effect(effect::is_seen);
+  note_side_effect(effect::is_seen, call.kernel);
   // std::function wants a copy of what it holds.
   const bool is_tail = reinterpret_cast<std::uintptr_t>(config.stream) == tail_launch_stream;
   keep_child(is_tail, [without_stream, kept = std::make_shared<kept_call>(call), &on, depth] {

@@ -1005,7 +1005,7 @@ std::string misaligned_access(const void* address, std::size_t bytes, const char
 }
 
 long long ticks() {
-  note_side_effect(effect::is_seen);
+  note_side_effect(effect::is_seen, __builtin_return_address(0));
   static std::atomic<long long> count{0};
   return ++count;
 }

@@ -374,6 +374,8 @@ int main() {
 // Kernels that launch kernels, and words that nvcc's headers have.
 constexpr const char* launched_by_kernels = R"cuda(
 #include <cstdio>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 int three = 1 + \ // joins the lines, although this comment stands behind it
   2;
 __global__ void leaf(int* out, int at) { out[at + threadIdx.x] = at + threadIdx.x; }
@@ -399,6 +401,17 @@ __global__ void words(unsigned a, unsigned b, unsigned* out) {
                           __vavgs4(a, b), __vsads4(a, b), __vabsss4(a), __vneg4(b), __vnegss2(a)};
   for (unsigned i = 0; i < 10; ++i) out[i] = all[i];
 }
+__global__ void halves(float* out) {
+  const half a = 0.3f, b = 0.9f, none = __ushort_as_half(0x7fff);
+  const half2 pair = __halves2half2(a, none), both = __halves2half2(a, b);
+  const float all[] = {__hadd_sat(a, b), __hfma_relu(a, -b, a - b), (float)__hisnan(__hmin_nan(a, none)),
+                       (float)(__half_as_ushort(__float2half_ru(0.3f)) - __half_as_ushort(__float2half_rz(0.3f))),
+                       (float)(10 * __hne(a, none) + __hneu(a, none)), (float)__hbequ2(pair, both), (float)__hbeq2(pair, both),
+                       (float)__heq2_mask(pair, both), __ll2half_rn(65519), __ll2half_rz(70000), (float)__half2short_rn(4e4f),
+                       (float)__half2uchar_rz(-3.f), (float)__half2int_ru(2.5f), __int2bfloat16_rn(16842753), __int2bfloat16_rz(-16842753),
+                       h2exp10(__float2half2_rn(2.f)).y};
+  for (int i = 0; i < 16; ++i) out[i] = all[i];
+}
 __device__ __noinline__ int two() { return 2; }
 __global__ void waits(int* out) {
   leaf<<<1, 4>>>(out, 0);
@@ -411,6 +424,8 @@ int main(int count, char**) {
   cudaDeviceSynchronize();
   printf("%d %d %d", three, d[63], d[64]);
   for (int i = 0; i < 10; ++i) printf(" %08x", w[i]);
+  float* h; cudaMallocManaged(&h, 64); halves<<<1, 1>>>(h); cudaDeviceSynchronize();
+  for (int i = 0; i < 16; ++i) printf(" %g", h[i]);
   if (count == 1) return 0;
   if (count == 2) endless<<<1, 1>>>(0, d); else
   waits<<<1, 1>>>(d);
@@ -474,6 +489,20 @@ TEST_CASE("a launch that finds all as an earlier one is not computed again, and 
   const auto recalled = nlohmann::json::parse(lab::test::get(json)).at("recalled_launches").get<int>();
   CHECK(recalled >= 8);
   CHECK(recalled <= 16);
+  if (LAB_WITH_OBSERVED) {
+    // What is not computed is counted all the same: 256 blocks of 8 warps, eight times.
+    expect(emulate({"--observe", "--json", json, file}), 0,
+           {"counted 8", "launches were not computed again"});
+    const auto report = nlohmann::json::parse(lab::test::get(json));
+    CHECK(report.at("recalled_launches").get<int>() >= 8);
+    for (const auto& kernel : report.at("kernels")) {
+      const std::string name = kernel.at("name");
+      INFO(name);
+      if (name == "constant" || name == "accumulate" || name == "managed" || name == "fetches")
+        CHECK(kernel.at("metrics").at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum") == 8 * 256 * 8);
+      if (name == "histogram") CHECK(kernel.at("metrics").at("lab__atomics_mem_global.sum") == 8 * 65536);
+    }
+  }
   // Memory of the heap is out of reach.
   expect(emulate({"-DALLOCATES", file}), 0, {"heap 8 no error\n"});
 }
@@ -484,7 +513,7 @@ TEST_CASE("kernels launch kernels, which run behind them, and parts of words are
   put(file, launched_by_kernels);
   expect(emulate({file}), 0,
          {"3 63 2016 ffff0000 00ff01fe ff01ff02 0000ffff ffff0000 ffffff00 00000201 7f007f01 81018001 "
-          "7fff80ff"});
+          "7fff80ff 1 0 1 1 1 1 0 65535 65504 65504 32767 0 3 1.69083e+07 -1.67772e+07 100"});
   if (LAB_WITH_OBSERVED) {
     const outcome observed = emulate({"--observe", file});
     expect(observed, 0, {"3 63 2016 ffff0000", "tree<int> (31 launches)", "leaf (16 launches)"});
@@ -494,7 +523,7 @@ TEST_CASE("kernels launch kernels, which run behind them, and parts of words are
          {"depth 24", "a kernel below 24 others that launched one another"});
   expect(
       emulate({file, "--", "wait", "here"}), 1,
-      {"kernels.cu:31: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
+      {"kernels.cu:44: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
        "operation not supported"});
 }
 
@@ -535,15 +564,20 @@ TEST_CASE("observed, a race is found and counters are kept") {
   const temporary_directory directory;
   const std::string source = (directory / "race.cu").string(), json = (directory / "race.json").string();
   put(source,
-      "__global__ void reverse(int* a) {\n  __shared__ int s[64];\n  s[threadIdx.x] = a[threadIdx.x];\n"
-      "#ifdef RIGHT\n  __syncthreads();\n#endif\n  a[threadIdx.x] = s[63 - threadIdx.x];\n}\n"
+      "__global__ void reverse(int* a) {\n  __shared__ int s[128];\n  s[threadIdx.x] = a[threadIdx.x];\n"
+      "#ifdef RIGHT\n  __syncthreads();\n  if (__shfl_xor_sync(~0u, s[threadIdx.x + 64], 1) == 1234) a[0] = "
+      "0;\n"
+      "#endif\n  a[threadIdx.x] = s[63 - threadIdx.x];\n}\n"
       "int main() {\n  int* a;\n  cudaMallocManaged(&a, 256);\n  for (int i = 0; i < 64; ++i) a[i] = i;\n"
       "  reverse<<<1, 64>>>(a);\n  cudaDeviceSynchronize();\n  return a[0] == 63 ? 0 : 3;\n}\n");
   const outcome racy = emulate({"--observe", source});
   INFO(racy.text);
   CHECK(racy.code != 0);
   CHECK(racy.text.find("with no __syncthreads() between") != std::string::npos);
-  expect(emulate({"--observe", source, "-D", "RIGHT", "--json", json}), 0, {"reverse", "l1tex__t_sectors"});
+  expect(emulate({"--observe", source, "-D", "RIGHT", "--json", json}), 0,
+         {"reverse", "l1tex__t_sectors", "warning: ",
+          "race.cu:6: reverse: block (0,0,0): thread (0,0,0) reads shared memory that its block has not "
+          "written: no result may depend on"});
   const auto document = nlohmann::json::parse(lab::test::get(json));
   CHECK(document["exit_code"] == 0);
   CHECK(document["faults"].empty());

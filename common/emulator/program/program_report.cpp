@@ -12,6 +12,7 @@
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/known_launches.hpp"
+#include "common/emulator/observer.hpp"
 #include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
@@ -55,6 +56,7 @@ struct at_the_end {
   at_the_end() {
     exited_threads_may_miss_barriers = true;
     kernels_may_launch = true;
+    unwritten_shared_reads_fail = false;
     device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this

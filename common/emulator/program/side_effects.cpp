@@ -23,27 +23,27 @@ int __real_puts(const char* text);
 int __real_putchar(int letter);
 
 void* __wrap_malloc(std::size_t bytes) {
-  note_side_effect(effect::allocates);
+  note_side_effect(effect::allocates, __builtin_return_address(0));
   return __real_malloc(bytes);
 }
 void* __wrap__Znwm(std::size_t bytes) {
-  note_side_effect(effect::allocates);
+  note_side_effect(effect::allocates, __builtin_return_address(0));
   return __real__Znwm(bytes);
 }
 void* __wrap__Znam(std::size_t bytes) {
-  note_side_effect(effect::allocates);
+  note_side_effect(effect::allocates, __builtin_return_address(0));
   return __real__Znam(bytes);
 }
 int __wrap_puts(const char* text) {
-  note_side_effect(effect::is_seen);
+  note_side_effect(effect::is_seen, __builtin_return_address(0));
   return __real_puts(text);
 }
 int __wrap_putchar(int letter) {
-  note_side_effect(effect::is_seen);
+  note_side_effect(effect::is_seen, __builtin_return_address(0));
   return __real_putchar(letter);
 }
 int __wrap_printf(const char* form, ...) {
-  note_side_effect(effect::is_seen);
+  note_side_effect(effect::is_seen, __builtin_return_address(0));
   std::va_list values;
   va_start(values, form);
   const int written = std::vprintf(form, values);
@@ -52,7 +52,7 @@ int __wrap_printf(const char* form, ...) {
 }
 // What printf() is to GCC with _FORTIFY_SOURCE.
 int __wrap___printf_chk(int, const char* form, ...) {
-  note_side_effect(effect::is_seen);
+  note_side_effect(effect::is_seen, __builtin_return_address(0));
   std::va_list values;
   va_start(values, form);
   const int written = std::vprintf(form, values);
