@@ -29,7 +29,10 @@ std::atomic<std::uint64_t> recalled{0};
 
 struct checksum {
   std::uint64_t low = 0, high = 0;
-  auto operator<=>(const checksum&) const = default;
+  bool operator==(const checksum& other) const { return low == other.low && high == other.high; }
+  bool operator<(const checksum& other) const {
+    return low < other.low || (low == other.low && high < other.high);
+  }
 };
 
 // Multiplies and shifts each word into one of eight lanes, so that its place counts; eight, since a

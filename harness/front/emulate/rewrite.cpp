@@ -27,6 +27,8 @@ constexpr std::string_view clusters =
     "thread block clusters are not emulated; use blocks of up to 1024 threads and global memory between them";
 constexpr std::string_view tensor_cores =
     "tensor cores (wmma) are not emulated; write the product with fused multiply-adds";
+constexpr std::string_view narrow_numbers =
+    "numbers of 8 bits and fewer are not emulated; use half or bfloat16";
 constexpr std::string_view between_processes =
     "memory shared between processes is not emulated; use one process";
 constexpr std::string_view mipmaps =
@@ -55,6 +57,9 @@ constexpr std::array refused_words{
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"nvcuda", tensor_cores},
+    refused_word{"__nv_fp8*", narrow_numbers},
+    refused_word{"__nv_fp6*", narrow_numbers},
+    refused_word{"__nv_fp4*", narrow_numbers},
     refused_word{"this_cluster", clusters},
     refused_word{"cluster_group", clusters},
     refused_word{"__cluster_dims__", clusters},
