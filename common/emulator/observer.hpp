@@ -69,8 +69,8 @@ class observer {
 inline constinit observer* active_observer = nullptr;
 
 // Whether a kernel fails that reads shared memory which its block has not written; else that is a warning.
-// Lanes beyond a block's last warp often read such words and use nothing of them. Set before main() by programs
-// that are not the lab's.
+// Lanes beyond a block's last warp often read such words and use nothing of them. Set before main() by
+// programs that are not the lab's.
 inline bool unwritten_shared_reads_fail = true;
 
 }  // namespace lab::emulator

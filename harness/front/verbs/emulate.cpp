@@ -222,10 +222,11 @@ std::optional<std::vector<std::string>> look_again(const emulate_options& option
 void print_messages(const program_ending& ended, const kernel_report& report) {
   for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
   if (report.recalled_launches != 0)
-    std::fprintf(stderr,
-                 "lab: %llu %s not computed again: kernel, arguments and all memory were as at an earlier one\n",
-                 static_cast<unsigned long long>(report.recalled_launches),
-                 report.recalled_launches == 1 ? "launch was" : "launches were");
+    std::fprintf(
+        stderr,
+        "lab: %llu %s not computed again: kernel, arguments and all memory were as at an earlier one\n",
+        static_cast<unsigned long long>(report.recalled_launches),
+        report.recalled_launches == 1 ? "launch was" : "launches were");
   for (const std::string& fault : report.faults)
     std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
   if (!ended.ended_because.empty()) {
