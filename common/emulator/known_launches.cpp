@@ -249,8 +249,10 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
     --known.pause;
     compares = false;
   }
-  // Another thread of the host's may change memory at any time.
-  compares = compares && count_of_host_threads() == 1;
+  // Another thread of the host's may change memory while it runs.
+  std::optional<std::uint64_t> others;
+  if (compares) others = time_of_other_threads();
+  compares = compares && others;
   if (compares) {
     before = reachable_memory();
     const auto bytes = static_cast<double>(bytes_of(before));
@@ -259,7 +261,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
       sum_up(before, pool, os_threads);
       if (bytes > 1e6) all.bytes_per_second = bytes / seconds_since(began);
       for (const outcome& one : known.outcomes) {
-        if (!is_same(one.before, before)) continue;
+        if (!is_same(one.before, before) || time_of_other_threads() != others) continue;
         for (const outcome::change& change : one.changes)
           std::memcpy(reinterpret_cast<void*>(change.bytes.begin), change.content.data(),
                       change.content.size());
@@ -280,6 +282,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
   if (compares && !failure && !known.has_effects && !has_heap) {
     memory_state after = reachable_memory();
     sum_up(after, pool, os_threads);
+    if (time_of_other_threads() != others) return failure;
     keep(all, known, std::move(before), after,
          active_observer ? active_observer->end_counts() : std::function<void()>());
   }

@@ -398,8 +398,9 @@ __global__ void endless(int depth, int* out) {
 }
 __global__ void words(unsigned a, unsigned b, unsigned* out) {
   const unsigned all[] = {__vaddss2(a, b), __vsubus4(b, a), __vabsdiffs4(a, b), __vcmpgts2(a, b), __vcmpgtu2(a, b),
-                          __vavgs4(a, b), __vsads4(a, b), __vabsss4(a), __vneg4(b), __vnegss2(a)};
-  for (unsigned i = 0; i < 10; ++i) out[i] = all[i];
+                          __vavgs4(a, b), __vsads4(a, b), __vabsss4(a), __vneg4(b), __vnegss2(a),
+                          __viaddmax_s16x2(0x7fff0001u, 0x0001ffffu, 0x80000005u), __vimin3_s16x2_relu(0x00058000u, 0x00040001u, 0x00030002u)};
+  for (unsigned i = 0; i < 12; ++i) out[i] = all[i];
 }
 __global__ void halves(float* out) {
   const half a = 0.3f, b = 0.9f, none = __ushort_as_half(0x7fff);
@@ -428,11 +429,11 @@ __global__ void waits(int* out) {
   out[4] = two();
 }
 int main(int count, char**) {
-  int* d; unsigned* w; cudaMallocManaged(&d, 65 * 4); cudaMallocManaged(&w, 40);
+  int* d; unsigned* w; cudaMallocManaged(&d, 65 * 4); cudaMallocManaged(&w, 48);
   root<<<1, 32>>>(d, 64); words<<<1, 1>>>(0x80007f01u, 0x7fff80ffu, w);
   cudaDeviceSynchronize();
   printf("%d %d %d", three, d[63], d[64]);
-  for (int i = 0; i < 10; ++i) printf(" %08x", w[i]);
+  for (int i = 0; i < 12; ++i) printf(" %08x", w[i]);
   float* h; cudaMallocManaged(&h, 64); halves<<<1, 1>>>(h); cudaDeviceSynchronize();
   for (int i = 0; i < 16; ++i) printf(" %g", h[i]);
   shared_object<<<1, 32>>>(d); cudaDeviceSynchronize(); printf(" area %d", d[31]);
@@ -523,7 +524,8 @@ TEST_CASE("kernels launch kernels, which run behind them, and parts of words are
   put(file, launched_by_kernels);
   expect(emulate({file}), 0,
          {"3 63 2016 ffff0000 00ff01fe ff01ff02 0000ffff ffff0000 ffffff00 00000201 7f007f01 81018001 "
-          "7fff80ff 1 0 1 1 1 1 0 65535 65504 65504 32767 0 3 1.69083e+07 -1.67772e+07 100 area 62"});
+          "7fff80ff 80000005 00030000 1 0 1 1 1 1 0 65535 65504 65504 32767 0 3 1.69083e+07 -1.67772e+07 100 "
+          "area 62"});
   if (LAB_WITH_OBSERVED) {
     const outcome observed = emulate({"--observe", file});
     expect(observed, 0, {"3 63 2016 ffff0000", "tree<int> (31 launches)", "leaf (16 launches)"});
@@ -533,7 +535,7 @@ TEST_CASE("kernels launch kernels, which run behind them, and parts of words are
          {"depth 24", "a kernel below 24 others that launched one another"});
   expect(
       emulate({file, "--", "wait", "here"}), 1,
-      {"kernels.cu:53: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
+      {"kernels.cu:54: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
        "operation not supported"});
 }
 

@@ -121,6 +121,23 @@ unsigned by_parts(unsigned a, unsigned b, Change change) {
   return result;
 }
 
+// Likewise of three words, whose halves are numbers of type Half.
+template <class Half, class Change>
+unsigned by_halves(unsigned a, unsigned b, unsigned c, Change change) {
+  const auto half = [](unsigned word, unsigned shift) { return static_cast<Half>(word >> shift); };
+  unsigned result = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16)
+    result |= static_cast<unsigned>(
+                  static_cast<std::uint16_t>(change(half(a, shift), half(b, shift), half(c, shift))))
+              << shift;
+  return result;
+}
+
+template <class Word>
+Word wrapped_sum(Word a, Word b) {
+  return static_cast<Word>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+
 }  // namespace lab::emulator
 
 #define LAB_EMULATOR_ROUNDINGS(apply) apply(_rn, nearest) apply(_rz, to_zero) apply(_ru, up) apply(_rd, down)
@@ -388,6 +405,70 @@ LAB_EMULATOR_SIMD_UNARY(__vnegss4, 8, std::min(-a, 0x7f))
 #undef LAB_EMULATOR_SIMD_PAIR
 #undef LAB_EMULATOR_SIMD_BOTH
 #undef LAB_EMULATOR_SIMD
+// Dynamic programming: of three words, or of their halves; _relu is not below zero. Sums wrap around.
+#define LAB_EMULATOR_DPX(name, expression)                                                       \
+  __forceinline__ int __vi##name##_s32(int a, int b, int c) {                                    \
+    using word = int;                                                                            \
+    return expression;                                                                           \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_u32(unsigned a, unsigned b, unsigned c) {                \
+    using word = unsigned;                                                                       \
+    return expression;                                                                           \
+  }                                                                                              \
+  __forceinline__ int __vi##name##_s32_relu(int a, int b, int c) {                               \
+    return std::max(__vi##name##_s32(a, b, c), 0);                                               \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_s16x2(unsigned first, unsigned second, unsigned third) { \
+    return lab::emulator::by_halves<short>(first, second, third, [](short a, short b, short c) { \
+      using word = short;                                                                        \
+      return static_cast<short>(expression);                                                     \
+    });                                                                                          \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_u16x2(unsigned first, unsigned second, unsigned third) { \
+    using half = unsigned short;                                                                 \
+    return lab::emulator::by_halves<half>(first, second, third, [](half a, half b, half c) {     \
+      using word = half;                                                                         \
+      return static_cast<half>(expression);                                                      \
+    });                                                                                          \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_s16x2_relu(unsigned a, unsigned b, unsigned c) {         \
+    return __vmaxs2(__vi##name##_s16x2(a, b, c), 0u);                                            \
+  }
+LAB_EMULATOR_DPX(max3, std::max(word{a}, std::max(word{b}, word{c})))
+LAB_EMULATOR_DPX(min3, std::min(word{a}, std::min(word{b}, word{c})))
+LAB_EMULATOR_DPX(addmax, std::max(lab::emulator::wrapped_sum<word>(a, b), word{c}))
+LAB_EMULATOR_DPX(addmin, std::min(lab::emulator::wrapped_sum<word>(a, b), word{c}))
+#undef LAB_EMULATOR_DPX
+__forceinline__ int __vimax_s32_relu(int a, int b) {
+  return std::max({a, b, 0});
+}
+__forceinline__ int __vimin_s32_relu(int a, int b) {
+  return std::max(std::min(a, b), 0);
+}
+__forceinline__ unsigned __vimax_s16x2_relu(unsigned a, unsigned b) {
+  return __vmaxs2(__vmaxs2(a, b), 0u);
+}
+__forceinline__ unsigned __vimin_s16x2_relu(unsigned a, unsigned b) {
+  return __vmaxs2(__vmins2(a, b), 0u);
+}
+// With whether it was the first one, of both where they are equal.
+__forceinline__ int __vibmax_s32(int a, int b, bool* is_first) {
+  *is_first = a >= b;
+  return std::max(a, b);
+}
+__forceinline__ unsigned __vibmax_u32(unsigned a, unsigned b, bool* is_first) {
+  *is_first = a >= b;
+  return std::max(a, b);
+}
+__forceinline__ int __vibmin_s32(int a, int b, bool* is_first) {
+  *is_first = a <= b;
+  return std::min(a, b);
+}
+__forceinline__ unsigned __vibmin_u32(unsigned a, unsigned b, bool* is_first) {
+  *is_first = a <= b;
+  return std::min(a, b);
+}
+
 // The sum of the absolute differences.
 #define LAB_EMULATOR_SIMD_SUM(name, difference, bits)                                                \
   __forceinline__ unsigned name(unsigned a, unsigned b) {                                            \
