@@ -469,6 +469,18 @@ __forceinline__ unsigned __vibmin_u32(unsigned a, unsigned b, bool* is_first) {
   return std::min(a, b);
 }
 
+#define LAB_EMULATOR_DPX_HALVES(name, half, is_better)                           \
+  __forceinline__ unsigned name(unsigned a, unsigned b, bool* high, bool* low) { \
+    *high = static_cast<half>(a >> 16) is_better static_cast<half>(b >> 16);     \
+    *low = static_cast<half>(a) is_better static_cast<half>(b);                  \
+    return ((*high ? a : b) & 0xffff0000u) | ((*low ? a : b) & 0xffffu);         \
+  }
+LAB_EMULATOR_DPX_HALVES(__vibmax_s16x2, short, >=)
+LAB_EMULATOR_DPX_HALVES(__vibmax_u16x2, unsigned short, >=)
+LAB_EMULATOR_DPX_HALVES(__vibmin_s16x2, short, <=)
+LAB_EMULATOR_DPX_HALVES(__vibmin_u16x2, unsigned short, <=)
+#undef LAB_EMULATOR_DPX_HALVES
+
 // The sum of the absolute differences.
 #define LAB_EMULATOR_SIMD_SUM(name, difference, bits)                                                \
   __forceinline__ unsigned name(unsigned a, unsigned b) {                                            \
