@@ -244,6 +244,13 @@ bool device_memory::is_mapped(const void* pointer) const {
   return after != mapped_.begin() && address - std::prev(after)->first < std::prev(after)->second;
 }
 
+std::vector<device_memory::range> device_memory::mapped_ranges() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<range> ranges;
+  for (const auto& [begin, bytes] : mapped_) ranges.push_back({begin, bytes});
+  return ranges;
+}
+
 bool device_memory::is_host_memory(const void* pointer) const {
   return !holds(pointer) && is_memory(reinterpret_cast<std::uintptr_t>(pointer), page_bytes_);
 }

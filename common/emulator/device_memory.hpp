@@ -69,6 +69,7 @@ class device_memory {
   void add_mapped(const void* pointer, std::size_t bytes);
   void remove_mapped(const void* pointer);
   bool is_mapped(const void* pointer) const;
+  std::vector<range> mapped_ranges() const;
   // Whether the process has memory there, and the device has not.
   bool is_host_memory(const void* pointer) const;
 

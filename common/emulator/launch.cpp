@@ -21,6 +21,7 @@
 #include "common/emulator/fault_handler.hpp"
 #include "common/emulator/fp_environment.hpp"
 #include "common/emulator/graph_capture.hpp"
+#include "common/emulator/known_launches.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -93,6 +94,18 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
                           current_device())};
   }
   return std::nullopt;
+}
+
+std::size_t static_shared_bytes(const void* kernel) {
+  std::size_t bytes = 0;
+  for (const shared_variable& variable : shared_variables(kernel)) bytes += variable.bytes;
+  return bytes;
+}
+
+// The device is locked.
+std::size_t dynamic_shared_limit(const device& on, const void* kernel) {
+  const auto found = on.dynamic_shared_limits.find(kernel);
+  return found == on.dynamic_shared_limits.end() ? shared_bytes_default : found->second;
 }
 
 // Which argument is the address of host memory, in words.
@@ -207,56 +220,6 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
   return failure.text();
 }
 
-// Runs the grid on the current device, and says what has failed.
-cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
-                       device& on) {
-  if (sticky_error() != cudaSuccess) return finish(sticky_error());
-  const runtime_access access;
-  const fault_handling handling;
-  const std::lock_guard lock(on.mutex);
-  const options chosen = configuration();
-  launch_state state{.grid = config.gridDim,
-                     .block = config.blockDim,
-                     .dynamic_shared_bytes = config.dynamicSmemBytes,
-                     .call = call,
-                     .reverse = chosen.reverse,
-                     .reverse_blocks = chosen.reverse_blocks,
-                     .shared_variables = shared_variables(call.kernel),
-                     .shared_byte = shared_byte};
-  if (active_observer) {
-    active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
-  }
-  const bool several = chosen.devices > 1;
-  if (several) device_memory::instance().hide_from(current_device());
-  std::optional<std::string> failure;
-  try {
-    failure = run_grid(state, on.pool, active_observer ? 1 : chosen.threads);
-  } catch (const std::system_error& error) {
-    if (several) device_memory::instance().show_all();
-    add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
-    return finish(cudaErrorLaunchOutOfResources);
-  }
-  if (several) device_memory::instance().show_all();
-  if (active_observer) {
-    auto complaint = active_observer->end_launch();
-    if (complaint && !failure) failure = std::move(complaint);
-  } else {
-    device_memory::instance().note_all_written();
-  }
-  if (const auto damage = device_memory::instance().check_red_zones()) {
-    const std::string text = kernel_name(call.kernel) + ": " + *damage;
-    if (failure) {
-      add_diagnostic(text);
-    } else {
-      failure = text;
-    }
-  }
-  if (!failure) return cudaSuccess;
-  add_diagnostic(*failure);
-  set_sticky_error(state.error);
-  return finish(sticky_error());
-}
-
 // A call with copies of its arguments, for one that is run later.
 class kept_call {
  public:
@@ -285,10 +248,116 @@ class kept_call {
   std::vector<const void*> pointers_;
 };
 
+// Keeps from kernels what other devices have.
+class hidden_devices {
+ public:
+  hidden_devices() { device_memory::instance().hide_from(current_device()); }
+  hidden_devices(const hidden_devices&) = delete;
+  hidden_devices& operator=(const hidden_devices&) = delete;
+  ~hidden_devices() { device_memory::instance().show_all(); }
+};
+
+// Runs the grid, and then those that its kernels have launched; false if something has failed.
+bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
+                       device& on, const options& chosen, unsigned depth = 0) {
+  launch_state state{.grid = config.gridDim,
+                     .block = config.blockDim,
+                     .dynamic_shared_bytes = config.dynamicSmemBytes,
+                     .call = call,
+                     .reverse = chosen.reverse,
+                     .reverse_blocks = chosen.reverse_blocks,
+                     .shared_variables = shared_variables(call.kernel),
+                     .shared_byte = shared_byte,
+                     .depth = depth};
+  if (active_observer) {
+    active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
+  }
+  std::optional<std::string> failure;
+  const auto compute = [&] { return run_grid(state, on.pool, active_observer ? 1 : chosen.threads); };
+  if (chosen.devices > 1) {
+    const hidden_devices hidden;
+    failure = compute();
+  } else {
+    failure = compute_or_recall(config, call, on.pool, chosen.threads, compute);
+  }
+  if (active_observer) {
+    auto complaint = active_observer->end_launch();
+    if (complaint && !failure) failure = std::move(complaint);
+  } else {
+    device_memory::instance().note_all_written();
+  }
+  if (const auto damage = device_memory::instance().check_red_zones()) {
+    const std::string text = kernel_name(call.kernel) + ": " + *damage;
+    if (failure) {
+      add_diagnostic(text);
+    } else {
+      failure = text;
+    }
+  }
+  if (failure) {
+    add_diagnostic(*failure);
+    set_sticky_error(state.error);
+    return false;
+  }
+  std::stable_sort(state.children.begin(), state.children.end(),
+                   [](const child_launch& a, const child_launch& b) {
+                     return std::pair(a.is_tail, a.block) < std::pair(b.is_tail, b.block);
+                   });
+  for (const child_launch& child : state.children) {
+    if (sticky_error() != cudaSuccess) return false;
+    child.run();
+  }
+  return sticky_error() == cudaSuccess;
+}
+
+// Runs the grid on the current device, and says what has failed.
+cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
+                       device& on) {
+  if (sticky_error() != cudaSuccess) return finish(sticky_error());
+  const runtime_access access;
+  const fault_handling handling;
+  const std::lock_guard lock(on.mutex);
+  const options chosen = configuration();
+  try {
+    return run_with_children(config, call, shared_byte, on, chosen) ? cudaSuccess : finish(sticky_error());
+  } catch (const std::system_error& error) {
+    add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
+    return finish(cudaErrorLaunchOutOfResources);
+  }
+}
+
+constexpr std::uintptr_t tail_launch_stream = 3;  // program_api.hpp's cudaStreamTailLaunch
+
+// The launch that a kernel makes: after its own grid, which counts as ended when this one has. The device is
+// locked.
+cudaError_t launch_from_kernel(const cudaLaunchConfig_t& config, const kernel_call& call) {
+  device& on = the_device();
+  const unsigned depth = launch_depth() + 1;
+  cudaLaunchConfig_t without_stream = config;
+  without_stream.stream = nullptr;
+  auto refused =
+      refuse(without_stream, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
+  constexpr unsigned most_depth = 24;
+  if (depth > most_depth)
+    refused = refusal{cudaErrorLaunchOutOfResources, "a kernel below 24 others that launched one another"};
+  if (refused) {
+    add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
+    return finish(refused->error);
+  }
+  note_side_effect(effect::is_seen, call.kernel);
+  // std::function wants a copy of what it holds.
+  const bool is_tail = reinterpret_cast<std::uintptr_t>(config.stream) == tail_launch_stream;
+  keep_child(is_tail, [without_stream, kept = std::make_shared<kept_call>(call), &on, depth] {
+    run_with_children(without_stream, kept->call(), shared_bytes_of_launches[0], on, configuration(), depth);
+  });
+  return cudaSuccess;
+}
+
 }  // namespace
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
+  if (inside_kernel() && kernels_may_launch) return launch_from_kernel(config, call);
   if (inside_kernel()) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
@@ -300,11 +369,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   note_stream("a kernel", config.stream);
   device& on = the_device();
   std::unique_lock lock(on.mutex);
-  const auto limit = on.dynamic_shared_limits.find(call.kernel);
-  std::size_t static_shared = 0;
-  for (const shared_variable& variable : shared_variables(call.kernel)) static_shared += variable.bytes;
-  const auto refused = refuse(
-      config, limit == on.dynamic_shared_limits.end() ? shared_bytes_default : limit->second, static_shared);
+  const auto refused =
+      refuse(config, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
   if (refused) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
     return finish(refused->error);

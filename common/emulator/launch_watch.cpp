@@ -1,6 +1,5 @@
 #include "common/emulator/launch_watch.hpp"
 
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -48,20 +47,13 @@ class host_accesses {
   std::atomic<std::size_t> count_{0};
 };
 
-// The threads of this process, but for the emulator's own; 0 where the system does not tell.
-std::size_t count_of_threads() {
-  struct stat tasks {};
-  if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink < 3) return 0;
-  return tasks.st_nlink - 2 - thread_pool::helpers();
-}
-
 // How many more threads there are than `before`. One that has been joined may be
 // listed a moment longer.
 std::size_t threads_left(std::size_t before) {
   if (before == 0) return 0;
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   for (;;) {
-    const std::size_t others = count_of_threads();
+    const std::size_t others = count_of_host_threads();
     if (others <= before) return 0;
     if (std::chrono::steady_clock::now() > patience) return others - before;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -88,7 +80,7 @@ struct launch_watch::state {
   const cudaStream_t stream;
   const launch_rules rules;
   const fp_environment before = fp_environment::current();
-  const std::size_t threads_before = count_of_threads();
+  const std::size_t threads_before = count_of_host_threads();
   const bool had_children = has_children();
   const fault_handling handling;
   host_accesses accesses;

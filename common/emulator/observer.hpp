@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -29,6 +30,10 @@ class observer {
                             std::size_t dynamic_shared_bytes) = 0;
   // What was found wrong only now, which then fails the launch.
   virtual std::optional<std::string> end_launch() = 0;
+  // Between them a launch is computed. What the latter returns counts, for a launch that is not, what was
+  // counted for this one.
+  virtual void begin_counts() {}
+  virtual std::function<void()> end_counts() { return {}; }
   virtual void begin_block(uint3 block) = 0;
   // What was wrong with the block, which then fails the launch. `completed`: it has not been stopped before
   // its end.
@@ -62,5 +67,10 @@ class observer {
   virtual void fence_passed() = 0;
 };
 inline constinit observer* active_observer = nullptr;
+
+// Whether a kernel fails that reads shared memory which its block has not written; else that is a warning.
+// Lanes beyond a block's last warp often read such words and use nothing of them. Set before main() by
+// programs that are not the lab's.
+inline bool unwritten_shared_reads_fail = true;
 
 }  // namespace lab::emulator

@@ -11,19 +11,16 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <string_view>
 
 namespace lab::emulator {
 namespace {
 
-struct address_range {
-  std::uintptr_t begin;
-  std::size_t bytes;
-};
-
 struct tables {
   std::vector<program_symbol> symbols;
   std::vector<device_variable> variables;  // by address
-  std::vector<address_range> writable;     // sections
+  std::vector<memory_range> writable;      // sections
+  std::vector<memory_range> own;           // variables of the program, as linked
 };
 
 std::string plain_name(const char* symbol) {
@@ -31,6 +28,21 @@ std::string plain_name(const char* symbol) {
   const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
                                                      std::free);
   return plain ? plain.get() : symbol;
+}
+
+// Of a variable, by its mangled name: the emulator's and the library's change while kernels run.
+bool is_the_programs(const std::string& name) {
+  constexpr std::string_view others[] = {"_ZN3lab8emulator",
+                                         "_ZNK3lab8emulator",
+                                         "_ZZN3lab8emulator",
+                                         "_ZZNK3lab8emulator",
+                                         "_ZGV",
+                                         "_ZSt",
+                                         "_ZNSt",
+                                         "_ZZSt",
+                                         "_ZZNSt"};
+  return std::none_of(std::begin(others), std::end(others),
+                      [&name](std::string_view other) { return name.starts_with(other); });
 }
 
 // Kernels are mostly local to their file, so dladdr() does not know them; the symbol table does.
@@ -51,7 +63,7 @@ tables read_tables() {
   }
   // Sections that kernels can write to: not those of thread-local variables, nor those which the loader has
   // closed, nor constant memory.
-  std::vector<bool> is_writable(sections.size());
+  std::vector<bool> is_writable(sections.size()), holds_variables(sections.size());
   for (std::size_t number = 0; number < sections.size(); ++number) {
     const ElfW(Shdr)& section = sections[number];
     if (header.e_shstrndx >= sections.size()) continue;
@@ -61,6 +73,8 @@ tables read_tables() {
                           (name.starts_with(".data") || name.starts_with(".bss")) &&
                           !name.starts_with(".data.rel.ro");
     if (is_writable[number]) found.writable.push_back({section.sh_addr, section.sh_size});
+    holds_variables[number] =
+        is_writable[number] || ((section.sh_flags & SHF_WRITE) != 0 && name.starts_with("lab_constant_"));
   }
   for (const ElfW(Shdr) & section : sections) {
     if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
@@ -73,10 +87,13 @@ tables read_tables() {
       if (name >= image.size()) continue;
       if (type == STT_FUNC || type == STT_TLS) {
         found.symbols.push_back({image.data() + name, symbol.st_value, symbol.st_size, type == STT_FUNC});
-      } else if (type == STT_OBJECT && symbol.st_size != 0 && symbol.st_shndx < sections.size() &&
-                 is_writable[symbol.st_shndx]) {
-        found.variables.push_back({symbol.st_value, symbol.st_size, plain_name(image.data() + name)});
+        continue;
       }
+      if (type != STT_OBJECT || symbol.st_size == 0 || symbol.st_shndx >= sections.size()) continue;
+      if (holds_variables[symbol.st_shndx] && is_the_programs(image.data() + name))
+        found.own.push_back({symbol.st_value, symbol.st_size});
+      if (is_writable[symbol.st_shndx])
+        found.variables.push_back({symbol.st_value, symbol.st_size, plain_name(image.data() + name)});
     }
   }
   std::sort(found.variables.begin(), found.variables.end(),
@@ -107,9 +124,18 @@ const std::vector<program_symbol>& program_symbols() {
   return the_tables().symbols;
 }
 
+const std::vector<memory_range>& program_variables() {
+  static const std::vector<memory_range> loaded = [] {
+    std::vector<memory_range> ranges = the_tables().own;
+    for (memory_range& one : ranges) one.begin += load_address();
+    return ranges;
+  }();
+  return loaded;
+}
+
 const device_variable* find_device_variable(std::uintptr_t address) {
   const tables& all = the_tables();
-  const auto holds = [address](const address_range& one) { return address - one.begin < one.bytes; };
+  const auto holds = [address](const memory_range& one) { return address - one.begin < one.bytes; };
   if (std::none_of(all.writable.begin(), all.writable.end(), holds)) return nullptr;
   const auto after =
       std::upper_bound(all.variables.begin(), all.variables.end(), address,

@@ -27,6 +27,14 @@ struct device_variable {
 // in no section that the program can write.
 const device_variable* find_device_variable(std::uintptr_t address);
 
+struct memory_range {
+  std::uintptr_t begin;
+  std::size_t bytes;
+};
+// Where the program keeps its variables, those of constant memory too, but for the emulator's and the C++
+// library's. None if it was stripped.
+const std::vector<memory_range>& program_variables();
+
 // The functions and thread-local variables of the executable; none if it was stripped.
 const std::vector<program_symbol>& program_symbols();
 

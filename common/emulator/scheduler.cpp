@@ -15,6 +15,7 @@
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/fp_environment.hpp"
+#include "common/emulator/known_launches.hpp"
 #include "common/emulator/machine_context.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/source_lines.hpp"
@@ -64,7 +65,7 @@ bool is_first_uneven_barrier(const void* kernel) {
 // A stack and the fiber on it. A thread that has to leave the kernel early is not unwound: what its frames
 // hold stays as it is, and a new fiber begins on the same stack. Neither exception handlers nor destructors
 // nor noexcept functions of the kernel's can then stand in the way.
-struct block_runner::carrier {
+struct alignas(64) block_runner::carrier {
   carrier(block_runner& its_runner, std::size_t number) : runner(its_runner), stagger(number % 32 * 128) {
     stack = context::protected_fixedsize_stack(stack_bytes).allocate();
     bounds = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
@@ -80,7 +81,7 @@ struct block_runner::carrier {
   void start() {
     forget_frames(bounds);
     thread = nullptr;
-    lost = false;
+    lost = has_run = false;
     // Stacks lie a multiple of the page size apart, so that their tops would compete for the same few cache
     // sets: hence the stagger. What was on the stack is not unwound.
     suspended = prepare_stack<enter_carrier>(static_cast<char*>(stack.sp) - stagger, stack.size - stagger);
@@ -96,12 +97,13 @@ struct block_runner::carrier {
   }
 
   block_runner& runner;
-  std::size_t stagger;
-  context::stack_context stack;
   suspended_stack suspended{};
   stack_bounds bounds;
   emulated_thread* thread = nullptr;  // the thread whose frames lie on this stack; null when idle
   bool lost = false;
+  bool has_run = false;
+  std::size_t stagger;
+  context::stack_context stack;
 };
 
 block_runner::block_runner() = default;
@@ -113,6 +115,7 @@ block_runner::~block_runner() = default;
 block_runner::carrier& block_runner::idle_carrier() {
   if (idle_.empty()) {
     carriers_.push_back(std::make_unique<carrier>(*this, carriers_.size()));
+    idle_.reserve(carriers_.capacity());  // so that it does not grow on a thread's stack
     return *carriers_.back();
   }
   carrier& chosen = *idle_.back();
@@ -137,8 +140,8 @@ void block_runner::run_carrier(carrier& self) {
       running_->state = thread_state::exited;
       ++exited_;
     }
-    check_fp_environment();
     self.thread = nullptr;
+    self.has_run = true;
     switch_from(self);
   }
 }
@@ -153,10 +156,28 @@ void block_runner::enter_carrier() {
 // own, else for the scheduler. Returns when the carrier is resumed.
 void block_runner::switch_from(carrier& self) {
   if (active_observer) active_observer->leave_thread();
-  emulated_thread* const next = next_runnable(thread_state::ready);
+  emulated_thread* const next = next_runnable();
   if (next == nullptr) return switch_to_scheduler(self);
+  if (next->state == thread_state::fresh) {
+    // On a stack that is there, from where it waits; else the scheduler makes one.
+    const bool has_idle = !idle_.empty() && idle_.back()->has_run;
+    if (!has_idle) {
+      --turn_;
+      return switch_to_scheduler(self);
+    }
+    next->on = idle_.back();
+    next->on->thread = next;
+    idle_.pop_back();
+    if (self.thread == nullptr) idle_.push_back(&self);
+    return next->on->switch_to(self.suspended);
+  }
   if (self.thread == nullptr) idle_.push_back(&self);
   enter(*next);
+  // The lane behind it will be next.
+  if (turn_ < warp_lanes_) {
+    const emulated_thread& behind = lane(launch_->reverse ? warp_lanes_ - 1 - turn_ : turn_);
+    if (behind.on != nullptr) __builtin_prefetch(behind.on->suspended);
+  }
   next->on->switch_to(self.suspended);
 }
 
@@ -200,6 +221,9 @@ void block_runner::resume(emulated_thread& thread) {
   if (thread.state != thread_state::fresh) enter(thread);
   thread.on->switch_to(scheduler_);
   if (active_observer) active_observer->leave_thread();
+  // Once for the lanes that have followed one another: reading the control word takes as long as a switch.
+  if (!fp_environment::is_usual()) [[unlikely]]
+    check_fp_environment();
   carrier& on = *left_;
   if (on.lost) {
     on.start();
@@ -218,8 +242,6 @@ bool block_runner::is_stack(std::uintptr_t address) const {
 void block_runner::suspend() {
   if (samples_left_ != 0) [[unlikely]]
     sample(__builtin_return_address(0));
-  if (!fp_environment::is_usual()) [[unlikely]]
-    check_fp_environment();
   switch_from(*running_->on);
 }
 
@@ -294,6 +316,7 @@ std::optional<std::string> block_runner::run_threads() {
     auto complaint = active_observer->end_block(!stopping_);
     if (complaint && !failure_) failure_ = std::move(complaint);
   }
+  check_fp_environment();
   forget_spins();
   current_runner = nullptr;
   return failure_ || stopping_ ? failure_ : check_shared_red_zone();
@@ -654,7 +677,11 @@ void block_runner::forget_spins() {
 
 bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* instruction) {
   // Also in a signal handler: a kernel's code holds no lock of the allocator's.
-  if (spins_.empty()) spins_.assign(threads_.size(), {});
+  if (spins_.empty()) {
+    allocates_for_itself = true;
+    spins_.assign(threads_.size(), {});
+    allocates_for_itself = false;
+  }
   spin& known = spins_[thread];
   known.instruction = instruction;
   const unsigned count = std::min<unsigned>(known.count, static_cast<unsigned>(known.states.size()));
@@ -859,6 +886,25 @@ void block_runner::leave_for_good() {
   std::abort();  // not reached
 }
 
+void block_runner::keep_child(bool is_tail, std::function<void()> run) {
+  const std::lock_guard lock(launch_->children_mutex);
+  launch_->children.push_back({is_tail, block_number_, std::move(run)});
+}
+
+void block_runner::refuse_waiting_for_children(const void* instruction) {
+  {
+    const std::lock_guard lock(launch_->children_mutex);
+    if (std::none_of(launch_->children.begin(), launch_->children.end(),
+                     [this](const child_launch& child) { return child.block == block_number_; }))
+      return;
+  }
+  fail_at(
+      instruction,
+      "waits for a kernel that its block has launched, which CUDA 12 and later do not have: put what comes "
+      "then into a kernel of its own, launched behind it",
+      cudaErrorNotSupported);
+}
+
 void block_runner::stop_if_launch_failed() {
   if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) {
     leave_for_good();
@@ -891,6 +937,18 @@ bool is_on_another_stack(std::uintptr_t address) {
 
 bool inside_kernel() {
   return current_runner != nullptr;
+}
+
+unsigned launch_depth() {
+  return current_runner->launch_depth();
+}
+
+void keep_child(bool is_tail, std::function<void()> run) {
+  current_runner->keep_child(is_tail, std::move(run));
+}
+
+void refuse_waiting_for_children(const void* instruction) {
+  current_runner->refuse_waiting_for_children(instruction);
 }
 
 void stop_if_launch_failed() {
@@ -947,6 +1005,7 @@ std::string misaligned_access(const void* address, std::size_t bytes, const char
 }
 
 long long ticks() {
+  note_side_effect(effect::is_seen, __builtin_return_address(0));
   static std::atomic<long long> count{0};
   return ++count;
 }

@@ -9,8 +9,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +28,13 @@
 #include "common/emulator/thread_functions.hpp"
 
 namespace lab::emulator {
+
+// A launch by a kernel.
+struct child_launch {
+  bool is_tail;         // waits for the others (cudaStreamTailLaunch)
+  std::uint64_t block;  // that has launched it
+  std::function<void()> run;
+};
 
 // What all blocks of a launch share.
 struct launch_state {
@@ -53,6 +62,10 @@ struct launch_state {
   // What the launch returns when it has failed.
   mutable std::atomic<cudaError_t> error{cudaErrorLaunchFailure};
   std::atomic<std::uint64_t> next_block{0};
+  unsigned depth = 0;  // of a kernel that the host has launched
+  // What kernels of this launch have launched, which runs when its blocks have ended.
+  mutable std::mutex children_mutex;
+  mutable std::vector<child_launch> children;
   // OS threads that run a block, and those of them whose block waits for ever unless another one helps it.
   mutable std::atomic<int> running{0}, stuck{0};
 };
@@ -68,6 +81,15 @@ void stop_if_launch_failed();
 
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
+
+// Whether kernels may launch kernels. Set before main() by programs that are not the lab's.
+inline bool kernels_may_launch = false;
+// For a running thread: how many kernels have launched one another until here; keeps a launch until the
+// running one has ended; and ends the thread if its block has launched a kernel, for which it would have to
+// wait here.
+unsigned launch_depth();
+void keep_child(bool is_tail, std::function<void()> run);
+void refuse_waiting_for_children(const void* instruction);
 
 // Takes a fault for the end of the running thread, which then leaves its stack for good, and of
 // its launch: `context` (of the signal handler's third argument) goes on there. False if no kernel of this OS
@@ -121,6 +143,9 @@ class block_runner {
   void note_fault(const machine_fault& fault);
   [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
+  unsigned launch_depth() const { return launch_->depth; }
+  void keep_child(bool is_tail, std::function<void()> run);
+  void refuse_waiting_for_children(const void* instruction);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -135,16 +160,20 @@ class block_runner {
   };
   struct carrier;
 
-  struct emulated_thread {
+  // One cache line, since a block that waits at a barrier goes from one to the next.
+  struct alignas(64) emulated_thread {
     thread_state state = thread_state::fresh;
     bool predicate = false;  // at_barrier
     uint3 index{};
     unsigned number = 0;
     carrier* on = nullptr;
-    place where{};                          // at_barrier
     const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
-    collective_result result{};
+    union {
+      place where{};             // at_barrier
+      collective_result result;  // of the last collective
+    };
   };
+  static_assert(sizeof(emulated_thread) == 64);
 
   void prepare_threads();
   void prepare_shared_memory();

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -40,5 +42,13 @@ class thread_pool {
   int busy_ = 0;
   bool stop_ = false;
 };
+
+// The threads of this process, but for the emulator's own; 0 where the system does not tell.
+std::size_t count_of_host_threads();
+
+// The CPU time in nanoseconds that threads of this process have taken that are neither the emulator's nor the
+// caller; empty where the system does not tell. While it stays as it is they have not run: those of OpenMP
+// sleep most of the time.
+std::optional<std::uint64_t> time_of_other_threads();
 
 }  // namespace lab::emulator

@@ -93,12 +93,23 @@ TEST_CASE("shared memory becomes the running block's") {
   CHECK(contains(rewrite_cuda("namespace n { extern __lab_shared__ int all[]; }").text, "__asm__"));
 }
 
+TEST_CASE("words and line ends that nvcc alone takes become the compiler's") {
+  CHECK(
+      rewrite_cuda("__lab_device__ __noinline__ int f();").text.find("__attribute__((noinline)) int f();") !=
+      std::string::npos);
+  const std::string attribute = "__attribute__((__noinline__, __noinline__)) int f();";
+  CHECK(rewrite_cuda(attribute).text == attribute);
+  // A backslash that joined lines before a comment went.
+  CHECK(rewrite_cuda("int a = 1 + \\\n 2;").text == "int a = 1 +  \n 2;");
+  const std::string literal = "const char* s = \"a\\\n\"; char c = '\\'; int b = \\ 2;";
+  CHECK(rewrite_cuda(literal).text == literal);
+}
+
 TEST_CASE("what is not emulated is refused with its line") {
   const auto refused = [](const std::string& source) {
     const auto result = rewrite_cuda("# 1 \"a.cu\"\n" + source);
     return result.refused.empty() ? std::string() : result.refused.front().message;
   };
-  CHECK(contains(refused("__lab_global__ void k() { c<<<1, 1>>>(); }"), "dynamic parallelism"));
   CHECK(contains(refused("cudaMipmappedArray_t a;"), "mipmaps"));
   CHECK(contains(refused("cudaIpcMemHandle_t h;"), "one process"));
   CHECK(contains(refused("using namespace nvcuda;"), "wmma"));
@@ -106,6 +117,7 @@ TEST_CASE("what is not emulated is refused with its line") {
   CHECK(contains(refused("void f() { k<<<1, 2>>>; }"), "parentheses"));
   // The same words where they mean something else.
   CHECK(refused("void f() { c<<<1, 1>>>(); asm(\"nop\"); }").empty());
+  CHECK(refused("__lab_global__ void k() { c<<<1, 1>>>(); }").empty());
   CHECK(refused("__lab_host__ __lab_device__ void f() { c<<<1, 1>>>(); }").empty());
   CHECK(refused("void f(T t) { t.cudaIpcMemHandle_t(1); }").empty());
   CHECK(refused("const char* name = \"cudaMipmappedArray_t\";").empty());

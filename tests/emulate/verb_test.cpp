@@ -308,6 +308,143 @@ int main(int count, char** words) {
 }
 )cuda";
 
+// Kernels that a program launches again and again, as one that measures does. Each takes some milliseconds.
+constexpr const char* launched_again = R"cuda(
+#include <cstdio>
+constexpr int n = 1 << 16;
+__constant__ float factor;
+__device__ int counter, *heap;
+__managed__ int seed;
+__device__ float long_sum(float v, float by) { for (int k = 0; k < 300; ++k) v = v * 0.99f + by; return v; }
+__device__ int i() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__global__ void constant(float* out) { out[i()] = long_sum(i() % 3, factor); }
+__global__ void accumulate(int* out) { out[i()] += long_sum(i(), 1) > -1; }
+__global__ void count() { if (long_sum(i(), 1) > -1) atomicAdd(&counter, 1); }
+__global__ void managed(float* out) { out[i()] = seed + (long_sum(i(), 1) < -1); }
+__global__ void histogram(int* bins) { if (long_sum(i(), 1) > -1) atomicAdd(&bins[i() % 8], 1); }
+__global__ void prints() { if (long_sum(i(), 1) > -1 && i() == 5) printf("printed\n"); }
+__global__ void asks() { if (long_sum(i(), 1) > -1 && i() == 5) counter = clock64() != seed; }
+__global__ void fetches(cudaTextureObject_t image, float* out) { out[i()] = tex1D<float>(image, i() + 0.75f) + 0 * long_sum(i(), 1); }
+#ifdef ALLOCATES
+__global__ void allocates() { heap = (int*)malloc(4); *heap = 0; }
+__global__ void uses() { if (long_sum(i(), 1) > -1 && i() == 5) ++*heap; }
+__global__ void tells() { counter = *heap; }
+#endif
+int main() {
+  float *out, first; int *whole, all = 0, bins[8];
+  cudaMalloc(&out, n * 4); cudaMalloc(&whole, n * 4); cudaMemset(whole, 0, n * 4);
+  for (int r = 0; r < 8; ++r) {
+    const float now = r / 4; cudaMemcpyToSymbol(factor, &now, 4);
+    constant<<<n / 256, 256>>>(out);
+    cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost); printf("%g ", first);
+  }
+  for (int r = 0; r < 8; ++r) accumulate<<<n / 256, 256>>>(whole);
+  cudaMemcpy(&all, whole + 7, 4, cudaMemcpyDeviceToHost); printf("accumulated %d ", all);
+  for (int r = 0; r < 8; ++r) count<<<n / 256, 256>>>();
+  cudaMemcpyFromSymbol(&all, counter, 4); printf("counted %d\n", all / n);
+  for (int r = 0; r < 8; ++r) {
+    cudaDeviceSynchronize(); seed = r / 4;
+    managed<<<n / 256, 256>>>(out);
+    cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost); printf("%g ", first);
+  }
+  for (int r = 0; r < 8; ++r) { cudaMemset(whole, 0, 32); histogram<<<n / 256, 256>>>(whole); }
+  cudaMemcpy(bins, whole, 32, cudaMemcpyDeviceToHost); printf("binned %d\n", bins[7]);
+  for (int r = 0; r < 5; ++r) prints<<<n / 256, 256>>>();
+  for (int r = 0; r < 5; ++r) asks<<<n / 256, 256>>>();
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array; cudaMallocArray(&array, &format, 2); float two[2] = {0, 8};
+  cudaMemcpy2DToArray(array, 0, 0, two, 8, 8, 1, cudaMemcpyHostToDevice);
+  for (int r = 0; r < 8; ++r) {
+    cudaResourceDesc what{}; what.resType = cudaResourceTypeArray; what.res.array.array = array;
+    cudaTextureDesc how{}; how.filterMode = r < 4 ? cudaFilterModePoint : cudaFilterModeLinear;
+    cudaTextureObject_t image; cudaCreateTextureObject(&image, &what, &how, nullptr);
+    fetches<<<n / 256, 256>>>(image, out);
+    cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost); printf("%g ", first);
+    cudaDestroyTextureObject(image);
+  }
+#ifdef ALLOCATES
+  allocates<<<1, 1>>>();
+  for (int r = 0; r < 8; ++r) uses<<<n / 256, 256>>>();
+  tells<<<1, 1>>>(); cudaMemcpyFromSymbol(&all, counter, 4); printf("heap %d ", all);
+#endif
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+// Kernels that launch kernels, and words that nvcc's headers have.
+constexpr const char* launched_by_kernels = R"cuda(
+#include <cstdio>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+int three = 1 + \ // joins the lines, although this comment stands behind it
+  2;
+__global__ void leaf(int* out, int at) { out[at + threadIdx.x] = at + threadIdx.x; }
+__global__ void last(int* out, int n) { out[n] = 0; for (int i = 0; i < n; ++i) out[n] += out[i]; }
+template <class T> __global__ void tree(T* out, int at, int n) {
+  if (threadIdx.x != 0) return;
+  if (n <= 4) { leaf<<<1, n>>>(out, at); return; }
+  cudaStream_t side; cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);
+  tree<<<1, 32>>>(out, at, n / 2); tree<<<1, 32, 0, side>>>(out, at + n / 2, n / 2);
+  cudaStreamDestroy(side);
+}
+__global__ void root(int* out, int n) {
+  if (threadIdx.x != 0) return;
+  last<<<1, 1, 0, cudaStreamTailLaunch>>>(out, n);
+  tree<<<1, 32>>>(out, 0, n);
+}
+__global__ void endless(int depth, int* out) {
+  endless<<<1, 1>>>(depth + 1, out);
+  if (cudaGetLastError() != cudaSuccess) *out = depth;
+}
+__global__ void words(unsigned a, unsigned b, unsigned* out) {
+  const unsigned all[] = {__vaddss2(a, b), __vsubus4(b, a), __vabsdiffs4(a, b), __vcmpgts2(a, b), __vcmpgtu2(a, b),
+                          __vavgs4(a, b), __vsads4(a, b), __vabsss4(a), __vneg4(b), __vnegss2(a),
+                          __viaddmax_s16x2(0x7fff0001u, 0x0001ffffu, 0x80000005u), __vimin3_s16x2_relu(0x00058000u, 0x00040001u, 0x00030002u)};
+  for (unsigned i = 0; i < 12; ++i) out[i] = all[i];
+}
+__global__ void halves(float* out) {
+  const half a = 0.3f, b = 0.9f, none = __ushort_as_half(0x7fff);
+  const half2 pair = __halves2half2(a, none), both = __halves2half2(a, b);
+  const float all[] = {__hadd_sat(a, b), __hfma_relu(a, -b, a - b), (float)__hisnan(__hmin_nan(a, none)),
+                       (float)(__half_as_ushort(__float2half_ru(0.3f)) - __half_as_ushort(__float2half_rz(0.3f))),
+                       (float)(10 * __hne(a, none) + __hneu(a, none)), (float)__hbequ2(pair, both), (float)__hbeq2(pair, both),
+                       (float)__heq2_mask(pair, both), __ll2half_rn(65519), __ll2half_rz(70000), (float)__half2short_rn(4e4f),
+                       (float)__half2uchar_rz(-3.f), (float)__half2int_ru(2.5f), __int2bfloat16_rn(16842753), __int2bfloat16_rz(-16842753),
+                       h2exp10(__float2half2_rn(2.f)).y};
+  for (int i = 0; i < 16; ++i) out[i] = all[i];
+}
+struct shape { __device__ virtual int area(int i) = 0; };
+struct square : shape { int by; __device__ square(int b) : by(b) {} __device__ int area(int i) override { return by * i; } };
+__global__ void shared_object(int* out) {
+  __shared__ __align__(8) unsigned char room[sizeof(square)];
+  __shared__ shape* it;
+  if (threadIdx.x == 0) it = new (room) square(2);
+  __syncthreads();
+  out[threadIdx.x] = it->area(threadIdx.x);
+}
+__device__ __noinline__ int two() { return 2; }
+__global__ void waits(int* out) {
+  leaf<<<1, 4>>>(out, 0);
+  cudaDeviceSynchronize();
+  out[4] = two();
+}
+int main(int count, char**) {
+  int* d; unsigned* w; cudaMallocManaged(&d, 65 * 4); cudaMallocManaged(&w, 48);
+  root<<<1, 32>>>(d, 64); words<<<1, 1>>>(0x80007f01u, 0x7fff80ffu, w);
+  cudaDeviceSynchronize();
+  printf("%d %d %d", three, d[63], d[64]);
+  for (int i = 0; i < 12; ++i) printf(" %08x", w[i]);
+  float* h; cudaMallocManaged(&h, 64); halves<<<1, 1>>>(h); cudaDeviceSynchronize();
+  for (int i = 0; i < 16; ++i) printf(" %g", h[i]);
+  shared_object<<<1, 32>>>(d); cudaDeviceSynchronize(); printf(" area %d", d[31]);
+  if (count == 1) return 0;
+  if (count == 2) endless<<<1, 1>>>(0, d); else
+  waits<<<1, 1>>>(d);
+  cudaDeviceSynchronize();
+  printf(" depth %d %s\n", d[0], cudaGetErrorString(cudaGetLastError()));
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("thrust, CUB, textures and graphs give the results of a device, and nobody is blamed for them") {
@@ -349,6 +486,59 @@ TEST_CASE("cuFFT, PTX, exchanges within a warp and a window that is not opened d
           std::string("P6\n2 2\n255\n\0\0\xff\t\t\t\xff\0\0\0\xff\0", 23));
 }
 
+TEST_CASE("a launch that finds all as an earlier one is not computed again, and any other one is") {
+  const temporary_directory directory;
+  const std::string file = (directory / "again.cu").string(), json = (directory / "report.json").string();
+  put(file, launched_again);
+  const outcome run = emulate({"--json", json, file});
+  expect(run, 0,
+         {"0 0 0 0 95.096 95.096 95.096 95.096 accumulated 8 counted 8\n", "0 0 0 0 1 1 1 1 binned 8192\n",
+          "printed\nprinted\nprinted\nprinted\nprinted\n", "0 0 0 0 2 2 2 2 no error\n",
+          "launches were not computed again"});
+  // Of eight launches twice four of `constant` and of `managed` are alike, and all of `histogram`: of each
+  // the first two are computed, the first because nobody knows yet that it takes long.
+  const auto recalled = nlohmann::json::parse(lab::test::get(json)).at("recalled_launches").get<int>();
+  CHECK(recalled >= 8);
+  CHECK(recalled <= 16);
+  if (LAB_WITH_OBSERVED) {
+    // What is not computed is counted all the same: 256 blocks of 8 warps, eight times.
+    expect(emulate({"--observe", "--json", json, file}), 0,
+           {"counted 8", "launches were not computed again"});
+    const auto report = nlohmann::json::parse(lab::test::get(json));
+    CHECK(report.at("recalled_launches").get<int>() >= 8);
+    for (const auto& kernel : report.at("kernels")) {
+      const std::string name = kernel.at("name");
+      INFO(name);
+      if (name == "constant" || name == "accumulate" || name == "managed" || name == "fetches")
+        CHECK(kernel.at("metrics").at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum") == 8 * 256 * 8);
+      if (name == "histogram") CHECK(kernel.at("metrics").at("lab__atomics_mem_global.sum") == 8 * 65536);
+    }
+  }
+  // Memory of the heap is out of reach.
+  expect(emulate({"-DALLOCATES", file}), 0, {"heap 8 no error\n"});
+}
+
+TEST_CASE("kernels launch kernels, which run behind them, and parts of words are added and compared") {
+  const temporary_directory directory;
+  const std::string file = (directory / "kernels.cu").string();
+  put(file, launched_by_kernels);
+  expect(emulate({file}), 0,
+         {"3 63 2016 ffff0000 00ff01fe ff01ff02 0000ffff ffff0000 ffffff00 00000201 7f007f01 81018001 "
+          "7fff80ff 80000005 00030000 1 0 1 1 1 1 0 65535 65504 65504 32767 0 3 1.69083e+07 -1.67772e+07 100 "
+          "area 62"});
+  if (LAB_WITH_OBSERVED) {
+    const outcome observed = emulate({"--observe", file});
+    expect(observed, 0, {"3 63 2016 ffff0000", "tree<int> (31 launches)", "leaf (16 launches)"});
+    CHECK(observed.text.find("lab: ") == std::string::npos);
+  }
+  expect(emulate({file, "--", "deep"}), 1,
+         {"depth 24", "a kernel below 24 others that launched one another"});
+  expect(
+      emulate({file, "--", "wait", "here"}), 1,
+      {"kernels.cu:54: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
+       "operation not supported"});
+}
+
 TEST_CASE("a program of many kinds of launches, with a header of its own, runs and keeps its exit code") {
   const temporary_directory directory;
   std::filesystem::create_directory(directory / "headers");
@@ -386,15 +576,20 @@ TEST_CASE("observed, a race is found and counters are kept") {
   const temporary_directory directory;
   const std::string source = (directory / "race.cu").string(), json = (directory / "race.json").string();
   put(source,
-      "__global__ void reverse(int* a) {\n  __shared__ int s[64];\n  s[threadIdx.x] = a[threadIdx.x];\n"
-      "#ifdef RIGHT\n  __syncthreads();\n#endif\n  a[threadIdx.x] = s[63 - threadIdx.x];\n}\n"
+      "__global__ void reverse(int* a) {\n  __shared__ int s[128];\n  s[threadIdx.x] = a[threadIdx.x];\n"
+      "#ifdef RIGHT\n  __syncthreads();\n  if (__shfl_xor_sync(~0u, s[threadIdx.x + 64], 1) == 1234) a[0] = "
+      "0;\n"
+      "#endif\n  a[threadIdx.x] = s[63 - threadIdx.x];\n}\n"
       "int main() {\n  int* a;\n  cudaMallocManaged(&a, 256);\n  for (int i = 0; i < 64; ++i) a[i] = i;\n"
       "  reverse<<<1, 64>>>(a);\n  cudaDeviceSynchronize();\n  return a[0] == 63 ? 0 : 3;\n}\n");
   const outcome racy = emulate({"--observe", source});
   INFO(racy.text);
   CHECK(racy.code != 0);
   CHECK(racy.text.find("with no __syncthreads() between") != std::string::npos);
-  expect(emulate({"--observe", source, "-D", "RIGHT", "--json", json}), 0, {"reverse", "l1tex__t_sectors"});
+  expect(emulate({"--observe", source, "-D", "RIGHT", "--json", json}), 0,
+         {"reverse", "l1tex__t_sectors", "warning: ",
+          "race.cu:6: reverse: block (0,0,0): thread (0,0,0) reads shared memory that its block has not "
+          "written: no result may depend on"});
   const auto document = nlohmann::json::parse(lab::test::get(json));
   CHECK(document["exit_code"] == 0);
   CHECK(document["faults"].empty());
@@ -419,8 +614,10 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
       "1>>>(); "
       "}\n");
   expect(emulate({source}), 2, {"bad.cu:3: this inline PTX is not emulated"});
-  put(source, "#include <mma.h>\nint main() {}\n");
-  expect(emulate({source}), 2, {"tensor cores", "bad.cu:1"});
+  put(source,
+      "#include <cuda_fp8.h>\n#include <mma.h>\nusing namespace nvcuda;\n__nv_fp8_e4m3 x;\nint main() {}\n");
+  expect(emulate({source}), 2,
+         {"bad.cu:3: nvcuda: tensor cores", "bad.cu:4: __nv_fp8_e4m3: numbers of 8 bits"});
   expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});
   expect(emulate({(directory / "").string()}), 2, {});
   expect(emulate({source, "-I"}), 2, {"-I needs a value"});

@@ -4,22 +4,28 @@
 #include <cuda_runtime.h>
 
 #include "common/emulator/program/narrow_float.hpp"
+#include "common/emulator/program/narrow_functions.hpp"
 
 using __nv_bfloat16 = emulated_half<lab::emulator::brain16>;
 using __nv_bfloat162 = emulated_half2<lab::emulator::brain16>;
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+struct __nv_bfloat162_raw {
+  unsigned short x, y;
+};
+
 LAB_EMULATOR_HALF(__nv_bfloat16, __nv_bfloat162, brain16)
+LAB_EMULATOR_NARROW_CONVERSIONS(bfloat16, __nv_bfloat16)
 
 inline __nv_bfloat16 __float2bfloat16(float a) {
   return {a};
 }
 inline __nv_bfloat16 __float2bfloat16_rn(float a) {
   return {a};
-}
-inline __nv_bfloat16 __float2bfloat16_rz(float a) {
-  return __nv_bfloat16::of_bits(static_cast<std::uint16_t>(__float_as_uint(a) >> 16));
 }
 inline __nv_bfloat16 __double2bfloat16(double a) {
   return {static_cast<float>(a)};
@@ -59,4 +65,22 @@ inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
 }
 inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) {
   return a.bits;
+}
+inline __nv_bfloat16 __short_as_bfloat16(short bits) {
+  return __nv_bfloat16::of_bits(static_cast<std::uint16_t>(bits));
+}
+inline short __bfloat16_as_short(__nv_bfloat16 a) {
+  return static_cast<short>(a.bits);
+}
+inline __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) {
+  return {a.x, a.x};
+}
+inline __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) {
+  return {a.y, a.y};
+}
+inline __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return {a.x, b.x};
+}
+inline __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return {a.y, b.y};
 }

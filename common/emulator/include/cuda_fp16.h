@@ -5,6 +5,7 @@
 
 #include "common/emulator/program/device_functions.hpp"
 #include "common/emulator/program/narrow_float.hpp"
+#include "common/emulator/program/narrow_functions.hpp"
 
 using __half = emulated_half<lab::emulator::binary16>;
 using __half2 = emulated_half2<lab::emulator::binary16>;
@@ -14,7 +15,12 @@ struct __half_raw {
   unsigned short x;
 };
 
+struct __half2_raw {
+  unsigned short x, y;
+};
+
 LAB_EMULATOR_HALF(__half, __half2, binary16)
+LAB_EMULATOR_NARROW_CONVERSIONS(half, __half)
 
 inline __half __float2half(float a) {
   return {a};
@@ -61,20 +67,14 @@ inline __half2 __low2half2(__half2 a) {
 inline __half2 __high2half2(__half2 a) {
   return {a.y, a.y};
 }
+inline __half2 __lows2half2(__half2 a, __half2 b) {
+  return {a.x, b.x};
+}
+inline __half2 __highs2half2(__half2 a, __half2 b) {
+  return {a.y, b.y};
+}
 inline __half2 __lowhigh2highlow(__half2 a) {
   return {a.y, a.x};
-}
-inline __half __int2half_rn(int a) {
-  return {static_cast<float>(a)};
-}
-inline __half __uint2half_rn(unsigned a) {
-  return {static_cast<float>(a)};
-}
-inline int __half2int_rn(__half a) {
-  return __float2int_rn(a);
-}
-inline int __half2int_rz(__half a) {
-  return __float2int_rz(a);
 }
 inline __half __ushort_as_half(unsigned short bits) {
   return __half::of_bits(bits);

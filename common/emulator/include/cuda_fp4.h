@@ -1,2 +1,4 @@
-// Refused by name.
-#error "numbers of 4 bits (cuda_fp4.h) are not emulated: use half or bfloat16"
+// As cuda_fp8.h.
+#pragma once
+
+#include <cuda_fp8.h>

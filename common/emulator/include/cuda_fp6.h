@@ -1,2 +1,4 @@
-// Refused by name.
-#error "numbers of 6 bits (cuda_fp6.h) are not emulated: use half or bfloat16"
+// As cuda_fp8.h.
+#pragma once
+
+#include <cuda_fp8.h>

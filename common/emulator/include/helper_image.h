@@ -60,6 +60,23 @@ bool sdkSavePGM(const char* path, T* data, unsigned width, unsigned height) {
     bytes[at] = static_cast<unsigned char>(sizeof(T) == 1 ? data[at] : data[at] * 255.0f);
   return lab_samples::save_image(path, bytes.data(), width, height, 1);
 }
+// As the file has them.
+inline bool __loadPPM(const char* path, unsigned char** data, unsigned* width, unsigned* height,
+                      unsigned* channels) {
+  std::vector<unsigned char> bytes;
+  if (!lab_samples::load_image(path, bytes, width, height, channels)) return false;
+  if (*data == nullptr) *data = static_cast<unsigned char*>(std::malloc(bytes.size()));
+  std::copy(bytes.begin(), bytes.end(), *data);
+  return true;
+}
+inline bool __savePPM(const char* path, unsigned char* data, unsigned width, unsigned height,
+                      unsigned channels) {
+  return lab_samples::save_image(path, data, width, height, channels);
+}
+inline bool sdkLoadPPMub(const char* path, unsigned char** data, unsigned* width, unsigned* height) {
+  unsigned channels = 0;
+  return __loadPPM(path, data, width, height, &channels);
+}
 // Three channels in the file, four in memory.
 inline bool sdkLoadPPM4ub(const char* path, unsigned char** data, unsigned* width, unsigned* height) {
   std::vector<unsigned char> bytes;
@@ -102,6 +119,9 @@ bool sdkWriteFile(const char* path, const T* data, unsigned length, const S epsi
   file << "\n";
   return static_cast<bool>(file);
 }
+inline void sdkDumpBin(void* data, unsigned bytes, const char* path) {
+  std::ofstream(path, std::ios::binary).write(static_cast<const char*>(data), bytes);
+}
 template <class T, class S>
 bool compareData(const T* reference, const T* data, const unsigned length, const S epsilon,
                  const float threshold) {
@@ -122,4 +142,58 @@ inline bool sdkCompareL2fe(const float* reference, const float* data, const unsi
     whole += static_cast<double>(reference[at]) * static_cast<double>(reference[at]);
   }
   return whole > 1e-7 && std::sqrt(error / whole) < static_cast<double>(epsilon);
+}
+
+namespace lab_samples {
+
+// Whether no more than a share of the elements of two files differ by more than epsilon.
+template <class T>
+bool files_agree(const char* source, const char* reference, std::size_t elements, double epsilon,
+                 double threshold, const char* folder) {
+  const auto read = [elements, folder](const char* path) {
+    const char* const found = sdkFindFilePath(path, folder);
+    std::vector<T> values(elements);
+    std::ifstream file(found == nullptr ? path : found, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(values.data()),
+                   static_cast<std::streamsize>(elements * sizeof(T))))
+      values.clear();
+    return values;
+  };
+  const std::vector<T> found = read(source), wanted = read(reference);
+  if (found.empty() || wanted.empty()) return false;
+  std::size_t errors = 0;
+  for (std::size_t at = 0; at < elements; ++at)
+    errors += !(std::fabs(static_cast<double>(found[at]) - static_cast<double>(wanted[at])) <= epsilon);
+  return static_cast<double>(errors) <= threshold * static_cast<double>(elements);
+}
+
+inline bool images_agree(const char* source, const char* reference, double epsilon, double threshold) {
+  std::vector<unsigned char> found, wanted;
+  unsigned size[2][3] = {};
+  if (!load_image(source, found, &size[0][0], &size[0][1], &size[0][2]) ||
+      !load_image(reference, wanted, &size[1][0], &size[1][1], &size[1][2]) ||
+      !std::equal(size[0], size[0] + 3, size[1]))
+    return false;
+  std::size_t errors = 0;
+  for (std::size_t at = 0; at < found.size(); ++at) errors += std::abs(found[at] - wanted[at]) > epsilon;
+  return static_cast<double>(errors) <= threshold * static_cast<double>(found.size());
+}
+
+}  // namespace lab_samples
+
+inline bool sdkCompareBin2BinUint(const char* source, const char* reference, unsigned elements,
+                                  const float epsilon, const float threshold, char* folder) {
+  return lab_samples::files_agree<unsigned>(source, reference, elements, epsilon, threshold, folder);
+}
+inline bool sdkCompareBin2BinFloat(const char* source, const char* reference, unsigned elements,
+                                   const float epsilon, const float threshold, char* folder) {
+  return lab_samples::files_agree<float>(source, reference, elements, epsilon, threshold, folder);
+}
+inline bool sdkComparePPM(const char* source, const char* reference, const float epsilon,
+                          const float threshold, bool = false) {
+  return lab_samples::images_agree(source, reference, epsilon, threshold);
+}
+inline bool sdkComparePGM(const char* source, const char* reference, const float epsilon,
+                          const float threshold, bool = false) {
+  return lab_samples::images_agree(source, reference, epsilon, threshold);
 }

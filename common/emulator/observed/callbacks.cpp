@@ -164,8 +164,15 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
 }
 
 void __tsan_init() {}
-void __tsan_vptr_read(void**) {}
-void __tsan_vptr_update(void**, void*) {}
+// A class with virtual functions keeps a pointer to its table, set by the constructor.
+void __tsan_vptr_read(void** address) {
+  access<sizeof(void*), memory_operation::load, strength::plain, true>(
+      reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);
+}
+void __tsan_vptr_update(void** address, void*) {
+  access<sizeof(void*), memory_operation::store, strength::plain, true>(
+      reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);
+}
 // Where a function is called, and where it returns.
 void __tsan_func_entry(void* caller) {
   note(event::call, caller);

@@ -27,6 +27,8 @@ class observation::recorder final : public observer, private request_sink {
   void begin_launch(const kernel_call& call, dim3 grid, dim3 block,
                     std::size_t dynamic_shared_bytes) override;
   std::optional<std::string> end_launch() override;
+  void begin_counts() override;
+  std::function<void()> end_counts() override;
   void begin_block(uint3 block) override;
   std::optional<std::string> end_block(bool completed) override;
   void rest_block() override;
@@ -146,6 +148,9 @@ class observation::recorder final : public observer, private request_sink {
 
   std::vector<std::unique_ptr<kernel_record>> records_;
   kernel_record* record_ = nullptr;  // of the launch that is under way
+  // Of the kernel's earlier launches, while this one may be counted again.
+  std::vector<site_counters> counted_before_;
+  std::uint64_t barriers_before_ = 0;
   dim3 grid_, block_size_;
   uint3 block_{};
   std::uint64_t block_number_ = 0;

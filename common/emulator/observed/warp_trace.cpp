@@ -83,6 +83,25 @@ site_counters& site_counters::operator+=(const site_counters& other) {
   return *this;
 }
 
+memory_counters& memory_counters::operator-=(const memory_counters& other) {
+  requests -= other.requests;
+  lanes -= other.lanes;
+  bytes -= other.bytes;
+  units -= other.units;
+  least -= other.least;
+  return *this;
+}
+
+site_counters& site_counters::operator-=(const site_counters& other) {
+  for (std::size_t space = 0; space < memory.size(); ++space) {
+    for (std::size_t operation = 0; operation < memory[space].size(); ++operation)
+      memory[space][operation] -= other.memory[space][operation];
+  }
+  executed -= other.executed;
+  executed_lanes -= other.executed_lanes;
+  return *this;
+}
+
 std::uint32_t site_table::add(std::uint32_t offset) {
   offsets_.push_back(offset);
   counters_.emplace_back();

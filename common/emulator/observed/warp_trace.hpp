@@ -29,6 +29,7 @@ struct memory_counters {
   std::uint64_t least = 0;
 
   memory_counters& operator+=(const memory_counters& other);
+  memory_counters& operator-=(const memory_counters& other);
 };
 
 // Counters of one place in the program, summed over warps and launches.
@@ -38,6 +39,7 @@ struct site_counters {
   std::uint64_t executed_lanes = 0;
 
   site_counters& operator+=(const site_counters& other);
+  site_counters& operator-=(const site_counters& other);
   memory_counters& of(memory_space space, memory_operation operation) {
     return memory[static_cast<std::size_t>(space)][static_cast<std::size_t>(operation)];
   }
@@ -62,6 +64,11 @@ class site_table {
   }
   const std::vector<std::uint32_t>& offsets() const { return offsets_; }
   const std::vector<site_counters>& counters() const { return counters_; }
+  // Of the first places that this table has come to know.
+  site_table& operator+=(const std::vector<site_counters>& more) {
+    for (std::size_t number = 0; number < more.size(); ++number) counters_[number] += more[number];
+    return *this;
+  }
 
  private:
   struct release {

@@ -98,6 +98,16 @@ To narrowed(From value) {
   }
 }
 
+// A part's value, and the largest that there is.
+enum class part_sign { without, with };
+template <part_sign sign, unsigned bits>
+constexpr int part_value(int part) {
+  constexpr int half = 1 << (bits - 1);
+  return sign == part_sign::with ? (part ^ half) - half : part;
+}
+template <part_sign sign, unsigned bits>
+inline constexpr int part_most = (1 << (sign == part_sign::with ? bits - 1 : bits)) - 1;
+
 // Applies `change` to the parts of two words, `bits` wide.
 template <unsigned bits, class Change>
 unsigned by_parts(unsigned a, unsigned b, Change change) {
@@ -109,6 +119,23 @@ unsigned by_parts(unsigned a, unsigned b, Change change) {
                mask)
               << shift;
   return result;
+}
+
+// Likewise of three words, whose halves are numbers of type Half.
+template <class Half, class Change>
+unsigned by_halves(unsigned a, unsigned b, unsigned c, Change change) {
+  const auto half = [](unsigned word, unsigned shift) { return static_cast<Half>(word >> shift); };
+  unsigned result = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16)
+    result |= static_cast<unsigned>(
+                  static_cast<std::uint16_t>(change(half(a, shift), half(b, shift), half(c, shift))))
+              << shift;
+  return result;
+}
+
+template <class Word>
+Word wrapped_sum(Word a, Word b) {
+  return static_cast<Word>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
 }
 
 }  // namespace lab::emulator
@@ -308,33 +335,165 @@ __forceinline__ unsigned __bfe(unsigned value, unsigned start, unsigned length) 
 
 // ---- SIMD within a word
 
-#define LAB_EMULATOR_SIMD(name, bits, expression)                                                \
-  __forceinline__ unsigned name(unsigned left, unsigned right) {                                 \
-    return lab::emulator::by_parts<bits>(                                                        \
-        left, right, []([[maybe_unused]] int a, [[maybe_unused]] int b) { return expression; }); \
+// Of each: two parts of 16 bits and four of 8, which `expression` has as `a` and `b`, with their sign where
+// the name says so (an s behind the operation).
+#define LAB_EMULATOR_SIMD(name, signedness, bits, expression)                               \
+  __forceinline__ unsigned name(unsigned left, [[maybe_unused]] unsigned right) {           \
+    using namespace lab::emulator;                                                          \
+    return by_parts<bits>(left, right, [](int a_bits, int b_bits) {                         \
+      [[maybe_unused]] const int a = part_value<signedness, bits>(a_bits);                  \
+      [[maybe_unused]] const int b = part_value<signedness, bits>(b_bits);                  \
+      [[maybe_unused]] constexpr int most = part_most<signedness, bits>;                    \
+      [[maybe_unused]] constexpr int least = signedness == part_sign::with ? -most - 1 : 0; \
+      return expression;                                                                    \
+    });                                                                                     \
   }
-LAB_EMULATOR_SIMD(__vadd4, 8, a + b)
-LAB_EMULATOR_SIMD(__vsub4, 8, a - b)
-LAB_EMULATOR_SIMD(__vadd2, 16, a + b)
-LAB_EMULATOR_SIMD(__vsub2, 16, a - b)
-LAB_EMULATOR_SIMD(__vminu4, 8, a < b ? a : b)
-LAB_EMULATOR_SIMD(__vmaxu4, 8, a < b ? b : a)
-LAB_EMULATOR_SIMD(__vminu2, 16, a < b ? a : b)
-LAB_EMULATOR_SIMD(__vmaxu2, 16, a < b ? b : a)
-LAB_EMULATOR_SIMD(__vabsdiffu4, 8, a < b ? b - a : a - b)
-LAB_EMULATOR_SIMD(__vabsdiffu2, 16, a < b ? b - a : a - b)
-LAB_EMULATOR_SIMD(__vavgu4, 8, (a + b + 1) / 2)
-LAB_EMULATOR_SIMD(__vcmpeq4, 8, a == b ? 0xff : 0)
-LAB_EMULATOR_SIMD(__vcmpgtu4, 8, a > b ? 0xff : 0)
-LAB_EMULATOR_SIMD(__vcmpltu4, 8, a < b ? 0xff : 0)
-LAB_EMULATOR_SIMD(__vcmpgeu4, 8, a >= b ? 0xff : 0)
-LAB_EMULATOR_SIMD(__vseteq4, 8, a == b)
+#define LAB_EMULATOR_SIMD_BOTH(name, signedness, expression) \
+  LAB_EMULATOR_SIMD(name##2, signedness, 16, expression)     \
+  LAB_EMULATOR_SIMD(name##4, signedness, 8, expression)
+#define LAB_EMULATOR_SIMD_PAIR(name, expression)                              \
+  LAB_EMULATOR_SIMD_BOTH(name##s, lab::emulator::part_sign::with, expression) \
+  LAB_EMULATOR_SIMD_BOTH(name##u, lab::emulator::part_sign::without, expression)
+#define LAB_EMULATOR_SIMD_PLAIN(name, expression) \
+  LAB_EMULATOR_SIMD_BOTH(name, lab::emulator::part_sign::without, expression)
+#define LAB_EMULATOR_SIMD_SATURATED(name, expression)                                                   \
+  LAB_EMULATOR_SIMD_BOTH(name##ss, lab::emulator::part_sign::with, std::clamp(expression, least, most)) \
+  LAB_EMULATOR_SIMD_BOTH(name##us, lab::emulator::part_sign::without, std::clamp(expression, least, most))
+LAB_EMULATOR_SIMD_PLAIN(__vadd, a + b)
+LAB_EMULATOR_SIMD_PLAIN(__vsub, a - b)
+LAB_EMULATOR_SIMD_SATURATED(__vadd, a + b)
+LAB_EMULATOR_SIMD_SATURATED(__vsub, a - b)
+LAB_EMULATOR_SIMD_PAIR(__vmin, std::min(a, b))
+LAB_EMULATOR_SIMD_PAIR(__vmax, std::max(a, b))
+LAB_EMULATOR_SIMD_PAIR(__vabsdiff, std::max(a, b) - std::min(a, b))
+LAB_EMULATOR_SIMD_PLAIN(__vavgu, (a + b + 1) / 2)
+LAB_EMULATOR_SIMD_PLAIN(__vhaddu, (a + b) / 2)
+// Towards the sign of the sum, away from zero.
+LAB_EMULATOR_SIMD_BOTH(__vavgs, lab::emulator::part_sign::with, (a + b + (a + b >= 0)) >> 1)
+LAB_EMULATOR_SIMD_PLAIN(__vcmpeq, a == b ? -1 : 0)
+LAB_EMULATOR_SIMD_PLAIN(__vcmpne, a != b ? -1 : 0)
+LAB_EMULATOR_SIMD_PAIR(__vcmpgt, a > b ? -1 : 0)
+LAB_EMULATOR_SIMD_PAIR(__vcmpge, a >= b ? -1 : 0)
+LAB_EMULATOR_SIMD_PAIR(__vcmplt, a < b ? -1 : 0)
+LAB_EMULATOR_SIMD_PAIR(__vcmple, a <= b ? -1 : 0)
+LAB_EMULATOR_SIMD_PLAIN(__vseteq, a == b)
+LAB_EMULATOR_SIMD_PLAIN(__vsetne, a != b)
+LAB_EMULATOR_SIMD_PAIR(__vsetgt, a > b)
+LAB_EMULATOR_SIMD_PAIR(__vsetge, a >= b)
+LAB_EMULATOR_SIMD_PAIR(__vsetlt, a < b)
+LAB_EMULATOR_SIMD_PAIR(__vsetle, a <= b)
+// Of one word.
+#define LAB_EMULATOR_SIMD_UNARY(name, bits, expression)        \
+  __forceinline__ unsigned name(unsigned word) {               \
+    using namespace lab::emulator;                             \
+    return by_parts<bits>(word, 0u, [](int a_bits, int) {      \
+      const int a = part_value<part_sign::with, bits>(a_bits); \
+      return expression;                                       \
+    });                                                        \
+  }
+LAB_EMULATOR_SIMD_UNARY(__vabs2, 16, a < 0 ? -a : a)
+LAB_EMULATOR_SIMD_UNARY(__vabs4, 8, a < 0 ? -a : a)
+LAB_EMULATOR_SIMD_UNARY(__vabsss2, 16, std::min(a < 0 ? -a : a, 0x7fff))
+LAB_EMULATOR_SIMD_UNARY(__vabsss4, 8, std::min(a < 0 ? -a : a, 0x7f))
+LAB_EMULATOR_SIMD_UNARY(__vneg2, 16, -a)
+LAB_EMULATOR_SIMD_UNARY(__vneg4, 8, -a)
+LAB_EMULATOR_SIMD_UNARY(__vnegss2, 16, std::min(-a, 0x7fff))
+LAB_EMULATOR_SIMD_UNARY(__vnegss4, 8, std::min(-a, 0x7f))
+#undef LAB_EMULATOR_SIMD_UNARY
+#undef LAB_EMULATOR_SIMD_SATURATED
+#undef LAB_EMULATOR_SIMD_PLAIN
+#undef LAB_EMULATOR_SIMD_PAIR
+#undef LAB_EMULATOR_SIMD_BOTH
 #undef LAB_EMULATOR_SIMD
-// The sum of the four absolute differences.
-__forceinline__ unsigned __vsadu4(unsigned a, unsigned b) {
-  const unsigned parts = __vabsdiffu4(a, b);
-  return (parts & 0xffu) + (parts >> 8 & 0xffu) + (parts >> 16 & 0xffu) + (parts >> 24);
+// Dynamic programming: of three words, or of their halves; _relu is not below zero. Sums wrap around.
+#define LAB_EMULATOR_DPX(name, expression)                                                       \
+  __forceinline__ int __vi##name##_s32(int a, int b, int c) {                                    \
+    using word = int;                                                                            \
+    return expression;                                                                           \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_u32(unsigned a, unsigned b, unsigned c) {                \
+    using word = unsigned;                                                                       \
+    return expression;                                                                           \
+  }                                                                                              \
+  __forceinline__ int __vi##name##_s32_relu(int a, int b, int c) {                               \
+    return std::max(__vi##name##_s32(a, b, c), 0);                                               \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_s16x2(unsigned first, unsigned second, unsigned third) { \
+    return lab::emulator::by_halves<short>(first, second, third, [](short a, short b, short c) { \
+      using word = short;                                                                        \
+      return static_cast<short>(expression);                                                     \
+    });                                                                                          \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_u16x2(unsigned first, unsigned second, unsigned third) { \
+    using half = unsigned short;                                                                 \
+    return lab::emulator::by_halves<half>(first, second, third, [](half a, half b, half c) {     \
+      using word = half;                                                                         \
+      return static_cast<half>(expression);                                                      \
+    });                                                                                          \
+  }                                                                                              \
+  __forceinline__ unsigned __vi##name##_s16x2_relu(unsigned a, unsigned b, unsigned c) {         \
+    return __vmaxs2(__vi##name##_s16x2(a, b, c), 0u);                                            \
+  }
+LAB_EMULATOR_DPX(max3, std::max(word{a}, std::max(word{b}, word{c})))
+LAB_EMULATOR_DPX(min3, std::min(word{a}, std::min(word{b}, word{c})))
+LAB_EMULATOR_DPX(addmax, std::max(lab::emulator::wrapped_sum<word>(a, b), word{c}))
+LAB_EMULATOR_DPX(addmin, std::min(lab::emulator::wrapped_sum<word>(a, b), word{c}))
+#undef LAB_EMULATOR_DPX
+__forceinline__ int __vimax_s32_relu(int a, int b) {
+  return std::max({a, b, 0});
 }
+__forceinline__ int __vimin_s32_relu(int a, int b) {
+  return std::max(std::min(a, b), 0);
+}
+__forceinline__ unsigned __vimax_s16x2_relu(unsigned a, unsigned b) {
+  return __vmaxs2(__vmaxs2(a, b), 0u);
+}
+__forceinline__ unsigned __vimin_s16x2_relu(unsigned a, unsigned b) {
+  return __vmaxs2(__vmins2(a, b), 0u);
+}
+// With whether it was the first one, of both where they are equal.
+__forceinline__ int __vibmax_s32(int a, int b, bool* is_first) {
+  *is_first = a >= b;
+  return std::max(a, b);
+}
+__forceinline__ unsigned __vibmax_u32(unsigned a, unsigned b, bool* is_first) {
+  *is_first = a >= b;
+  return std::max(a, b);
+}
+__forceinline__ int __vibmin_s32(int a, int b, bool* is_first) {
+  *is_first = a <= b;
+  return std::min(a, b);
+}
+__forceinline__ unsigned __vibmin_u32(unsigned a, unsigned b, bool* is_first) {
+  *is_first = a <= b;
+  return std::min(a, b);
+}
+
+#define LAB_EMULATOR_DPX_HALVES(name, half, is_better)                           \
+  __forceinline__ unsigned name(unsigned a, unsigned b, bool* high, bool* low) { \
+    *high = static_cast<half>(a >> 16) is_better static_cast<half>(b >> 16);     \
+    *low = static_cast<half>(a) is_better static_cast<half>(b);                  \
+    return ((*high ? a : b) & 0xffff0000u) | ((*low ? a : b) & 0xffffu);         \
+  }
+LAB_EMULATOR_DPX_HALVES(__vibmax_s16x2, short, >=)
+LAB_EMULATOR_DPX_HALVES(__vibmax_u16x2, unsigned short, >=)
+LAB_EMULATOR_DPX_HALVES(__vibmin_s16x2, short, <=)
+LAB_EMULATOR_DPX_HALVES(__vibmin_u16x2, unsigned short, <=)
+#undef LAB_EMULATOR_DPX_HALVES
+
+// The sum of the absolute differences.
+#define LAB_EMULATOR_SIMD_SUM(name, difference, bits)                                                \
+  __forceinline__ unsigned name(unsigned a, unsigned b) {                                            \
+    const unsigned parts = difference(a, b);                                                         \
+    unsigned sum = 0;                                                                                \
+    for (unsigned shift = 0; shift < 32; shift += bits) sum += parts >> shift & ((1u << bits) - 1u); \
+    return sum;                                                                                      \
+  }
+LAB_EMULATOR_SIMD_SUM(__vsads2, __vabsdiffs2, 16)
+LAB_EMULATOR_SIMD_SUM(__vsads4, __vabsdiffs4, 8)
+LAB_EMULATOR_SIMD_SUM(__vsadu2, __vabsdiffu2, 16)
+LAB_EMULATOR_SIMD_SUM(__vsadu4, __vabsdiffu4, 8)
+#undef LAB_EMULATOR_SIMD_SUM
 
 // ---- floating point
 

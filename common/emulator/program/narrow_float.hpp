@@ -103,6 +103,9 @@ struct alignas(4) emulated_half2 {
   friend emulated_half2 operator*(emulated_half2 a, emulated_half2 b) { return {a.x * b.x, a.y * b.y}; }
   friend emulated_half2 operator/(emulated_half2 a, emulated_half2 b) { return {a.x / b.x, a.y / b.y}; }
   friend emulated_half2& operator+=(emulated_half2& a, emulated_half2 b) { return a = a + b; }
+  friend emulated_half2& operator-=(emulated_half2& a, emulated_half2 b) { return a = a - b; }
+  friend emulated_half2& operator*=(emulated_half2& a, emulated_half2 b) { return a = a * b; }
+  friend emulated_half2& operator/=(emulated_half2& a, emulated_half2 b) { return a = a / b; }
 };
 
 // Functions that both types have, under the same names.
@@ -146,7 +149,7 @@ struct alignas(4) emulated_half2 {
     return a == b;                                                                                          \
   }                                                                                                         \
   inline bool __hne(Half a, Half b) {                                                                       \
-    return a != b;                                                                                          \
+    return a < b || b < a;                                                                                  \
   }                                                                                                         \
   inline bool __hlt(Half a, Half b) {                                                                       \
     return a < b;                                                                                           \

@@ -140,6 +140,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 using cudaHostFn_t = void (*)(void* data);
 
+// Of launches by kernels: behind all others of the launching grid; waiting for none.
+inline const cudaStream_t cudaStreamTailLaunch = reinterpret_cast<cudaStream_t>(3);
+inline const cudaStream_t cudaStreamFireAndForget = reinterpret_cast<cudaStream_t>(4);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);

@@ -11,6 +11,8 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/known_launches.hpp"
+#include "common/emulator/observer.hpp"
 #include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
@@ -29,7 +31,7 @@ void write_report() {
     text += separator + json_string(diagnostic);
     separator = ", ";
   }
-  text += "]";
+  text += format("], \"recalled_launches\": %llu", static_cast<unsigned long long>(recalled_launches()));
   if (describe_observed_kernels != nullptr) {
     const observed_kernels_text observed = describe_observed_kernels();
     text += ", \"kernels\": " + observed.kernels + ", \"warnings\": " + observed.warnings;
@@ -53,6 +55,8 @@ void write_and_die(int signal_number) {
 struct at_the_end {
   at_the_end() {
     exited_threads_may_miss_barriers = true;
+    kernels_may_launch = true;
+    unwritten_shared_reads_fail = false;
     device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this

@@ -1,6 +1,7 @@
 #include "common/emulator/program/texture.hpp"
 
 #include "common/emulator/errors.hpp"
+#include "common/emulator/known_launches.hpp"
 
 using namespace lab::emulator;
 
@@ -71,6 +72,7 @@ cudaError_t make(unsigned long long* object, const cudaResourceDesc& resource, c
   }
   if (one.memory == nullptr || object == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_supported(one.format)) return finish(cudaErrorNotSupported);
+  note_unseen_change();
   *object = reinterpret_cast<unsigned long long>(new texture(one)) | object_mark;
   return finish(cudaSuccess);
 }

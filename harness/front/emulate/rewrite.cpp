@@ -27,6 +27,8 @@ constexpr std::string_view clusters =
     "thread block clusters are not emulated; use blocks of up to 1024 threads and global memory between them";
 constexpr std::string_view tensor_cores =
     "tensor cores (wmma) are not emulated; write the product with fused multiply-adds";
+constexpr std::string_view narrow_numbers =
+    "numbers of 8 bits and fewer are not emulated; use half or bfloat16";
 constexpr std::string_view between_processes =
     "memory shared between processes is not emulated; use one process";
 constexpr std::string_view mipmaps =
@@ -55,6 +57,9 @@ constexpr std::array refused_words{
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"nvcuda", tensor_cores},
+    refused_word{"__nv_fp8*", narrow_numbers},
+    refused_word{"__nv_fp6*", narrow_numbers},
+    refused_word{"__nv_fp4*", narrow_numbers},
     refused_word{"this_cluster", clusters},
     refused_word{"cluster_group", clusters},
     refused_word{"__cluster_dims__", clusters},
@@ -76,6 +81,9 @@ class rewriter {
         word(at);
       } else if (one.text == "<" && !one.is_system && is_chevron(at, "<")) {
         launch(at);
+      } else if (one.text == "\\" && source_.substr(end_of(at)).starts_with('\n')) {
+        // It joined lines while a comment stood behind it, which nvcc's second look at the line lets it do.
+        replace(at, " ");
       }
     }
     synchronise_volatile_stores();
@@ -127,7 +135,6 @@ class rewriter {
   void find_scopes() {
     in_block_.assign(tokens_.size(), false);
     in_device_code_.assign(tokens_.size(), false);
-    in_device_only_.assign(tokens_.size(), false);
     function_.assign(tokens_.size(), nowhere);
     std::vector<bool> blocks;  // for each open brace: is it a block of statements?
     std::size_t statement = 0;
@@ -170,11 +177,10 @@ class rewriter {
 
   // The body of the function whose declaration has the keyword at `keyword`.
   void mark_device_code(std::size_t statement, std::size_t keyword) {
-    bool for_host = false, has_parameters = false;
+    bool has_parameters = false;
     std::size_t at = statement;
     for (; at < tokens_.size(); ++at) {
       const std::string_view text = tokens_[at].text;
-      if (text == "__lab_host__") for_host = true;
       if (text == "(") {
         has_parameters = has_parameters || (at > keyword && !is(at - 1, "__attribute__"));
         if (partner_[at] == nowhere) return;
@@ -192,7 +198,6 @@ class rewriter {
     for (std::size_t inner = at; inner < partner_[at]; ++inner) {
       in_device_code_[inner] = true;
       function_[inner] = at;
-      if (!for_host) in_device_only_[inner] = true;
     }
   }
 
@@ -208,6 +213,9 @@ class rewriter {
         replace_range(at - 3, at + 1, "");
       return;
     }
+    // A keyword of nvcc's, which others have within __attribute__(( )).
+    if (text == "__noinline__" && !is(at - 1, "(") && !is(at - 1, ","))
+      return replace(at, "__attribute__((noinline))");
     // A host file need not include the emulator's headers.
     if (text == "__assert_fail" && one.offset > emulator_at_)
       return replace(at, "::lab::emulator::assertion_failed");
@@ -489,11 +497,6 @@ class rewriter {
       refuse(at, "a launch needs its arguments in parentheses behind >>>, also when there are none");
       return;
     }
-    if (in_device_only_[at]) {
-      refuse(
-          at,
-          "a kernel that launches a kernel (dynamic parallelism) is not emulated; launch it from the host");
-    }
     std::string kernel;
     const std::size_t begin = tokens_[first].offset, end = tokens_[at].offset;
     for (std::size_t token_number = first; token_number < at; ++token_number) {
@@ -638,7 +641,7 @@ class rewriter {
   token_list list_;
   const std::vector<token>& tokens_;
   std::vector<std::size_t> partner_;
-  std::vector<bool> in_block_, in_device_code_, in_device_only_;
+  std::vector<bool> in_block_, in_device_code_;
   std::vector<edit> edits_;
   std::vector<std::size_t> function_;        // of the device's code: the brace that opens the function's body
   std::set<std::string_view> volatiles_;     // names that the device's code has declared so

@@ -55,6 +55,7 @@ struct kernel_report {
   bool failed = false;  // a kernel has failed, or a launch was refused
   std::vector<std::string> faults;
   std::vector<std::string> notes;
+  std::uint64_t recalled_launches = 0;
   profile_record profile;
 };
 
@@ -85,6 +86,7 @@ kernel_report read_report(const std::string& path) {
   }
   for (const std::string& warning : json.value("warnings", std::vector<std::string>()))
     report.notes.push_back("warning: " + warning);
+  report.recalled_launches = json.value("recalled_launches", std::uint64_t{0});
   if (const auto kernels = json.find("kernels"); kernels != json.end())
     report.profile.kernels = kernels->get<std::vector<kernel_record>>();
   return report;
@@ -156,6 +158,7 @@ nlohmann::json document_of(const emulate_options& options, const program_ending&
                           {"failed", report.failed},
                           {"faults", report.faults},
                           {"notes", report.notes},
+                          {"recalled_launches", report.recalled_launches},
                           {"kernels", report.profile.kernels},
                           {"modelled", true}};
   if (ended.ending) document[ended.ending->by_signal ? "signal" : "exit_code"] = ended.ending->code;
@@ -218,6 +221,12 @@ std::optional<std::vector<std::string>> look_again(const emulate_options& option
 
 void print_messages(const program_ending& ended, const kernel_report& report) {
   for (const std::string& note : report.notes) std::fprintf(stderr, "lab: %s\n", escaped(note).c_str());
+  if (report.recalled_launches != 0)
+    std::fprintf(
+        stderr,
+        "lab: %llu %s not computed again: kernel, arguments and all memory were as at an earlier one\n",
+        static_cast<unsigned long long>(report.recalled_launches),
+        report.recalled_launches == 1 ? "launch was" : "launches were");
   for (const std::string& fault : report.faults)
     std::fprintf(stderr, "lab: fault: %s\n", escaped(fault).c_str());
   if (!ended.ended_because.empty()) {

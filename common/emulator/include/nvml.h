@@ -1,0 +1,2 @@
+// Refused by name.
+#error "NVML asks a GPU about itself and is not emulated: leave that part of the program out"
