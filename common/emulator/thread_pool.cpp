@@ -17,8 +17,9 @@ struct helper_numbers {
   std::vector<pid_t> numbers;
 };
 helper_numbers& the_helpers() {
-  static helper_numbers helpers;
-  return helpers;
+  // Never destroyed, since a pool may end with the program.
+  static auto* const helpers = new helper_numbers;
+  return *helpers;
 }
 
 }  // namespace
