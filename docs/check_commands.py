@@ -44,6 +44,8 @@ def normal(line):
     if line.startswith("seed ") or line.startswith("device "):
         return line.split()[0]
     line = re.sub(r"( on )[^:]*(: [a-z-]+ = )", r"\1HOST\2", line)
+    if line.lstrip().startswith("stage  "):
+        return " ".join(line.split())  # a ladder's head: its columns are as wide as their widest figure
     if TIME.search(line):
         # One blank for many: a column is as wide as its widest figure.
         line = re.sub(r"\s+", " ", re.sub(r"µs|us|ms|ns|\bs\b", "TIME", VARYING.sub("N", line)))

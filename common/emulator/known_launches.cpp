@@ -35,15 +35,16 @@ struct checksum {
   }
 };
 
-// Multiplies and shifts each word into one of eight lanes, so that its place counts; eight, since a
+// Multiplies each word into one of eight lanes, so that its place counts; eight, since a
 // multiplication takes some cycles.
 checksum checksum_of(range bytes) {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15u;
   constexpr std::size_t lanes = 8;
   std::array<std::uint64_t, lanes> sums{1, 2, 3, 4, 5, 6, 7, 8};
+  // Both halves of the product: in the lower one alone a word's highest bit changes nothing but itself.
   const auto mix = [](std::uint64_t sum, std::uint64_t word) {
-    sum = (sum ^ word) * factor;
-    return sum ^ sum >> 32;
+    __extension__ const auto product = static_cast<unsigned __int128>(sum ^ word) * factor;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   };
   const auto* at = reinterpret_cast<const unsigned char*>(bytes.begin);
   std::size_t left = bytes.bytes;

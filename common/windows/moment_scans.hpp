@@ -66,6 +66,7 @@ struct moment_scans {
   static constexpr int tile = scans::tile;
   static constexpr int steps = 5;  // of a scan in a warp: distances 1 to 16
   static constexpr int warp_values = 32 * per_thread;
+  static_assert(per_thread <= 32, "a bit tells of each of a thread's results whether it is made again");
   static_assert(warps <= 4, "totals of four warps are merged one after another");
 
   // Weights, the same for every tile.
@@ -305,8 +306,10 @@ struct moment_scans {
   static __device__ spread shifted(double origin, double sum, double squares, double per_count) {
     const double mean = sum * per_count;
     const double common = mean * sum;
-    // Squares beyond the largest number stay so.
-    return {origin + mean, squares - (common > DBL_MAX ? DBL_MAX : common)};
+    // Squares beyond the largest number stay so; of such as are too small for a double less may be left than
+    // none.
+    const double rest = squares - (common > DBL_MAX ? DBL_MAX : common);
+    return {origin + mean, rest < 0 ? 0 : rest};
   }
 
   // Of the thread's values those among the last `rest` of its segment.
@@ -492,6 +495,7 @@ struct moment_scans {
     if (per_window == 1) return NAN;  // of one value
     double found = (squares - sum * per_window * sum) * operation.scale;
     if (squares == INFINITY && fabs(sum) < INFINITY) found = INFINITY;
+    if (found <= 0) found = 0;  // of squares too small for a double
     return operation.takes_root ? sqrt(found) : found;
   }
 

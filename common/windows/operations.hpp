@@ -13,7 +13,8 @@
 //     finish_some(state, count) the same for one of many that hold any number of values
 //     counted(state, count)     a state of `count` values, whose count has been forgotten
 //     is_counted(value)         whether a value is one of them; without it every one is
-//     of_deviations(origin, sum, squares, count)   the state of `count` values, given the sums of their
+//     of_deviations(origin, sum, squares, count)   beside is_counted(): the state of `count` values, given
+//     the sums of their
 //                                                  deviations from `origin` and of the squares of these
 //     finish_deviations(result, run, sum, squares, count)   sets the result for a run, and for values given
 //     in
@@ -213,7 +214,9 @@ struct moments {
     if (count == 0) return identity();
     const double apart = quotient(sum, count);
     const double common = apart * sum;
-    return {static_cast<double>(count), origin + apart, squares - (common < INFINITY ? common : 0)};
+    const double rest = squares - (common < INFINITY ? common : 0);
+    // Squares too small for a double may leave less than their mean's.
+    return {static_cast<double>(count), origin + apart, rest < 0 ? 0 : rest};
   }
   __host__ __device__ bool finish_deviations(double& result, const state& run, double sum, double squares,
                                              int count) const {
@@ -222,7 +225,7 @@ struct moments {
     const double variance = fma(-(sum * (scaled * (all - 1))), sum, run.squares + squares) * (scaled * all);
     const unsigned least = takes_root ? least_usual_root : 0;
     const bool usual = high_word(variance) - least < infinite_high_word - least;
-    result = usual && takes_root ? usual_root(variance) : variance;
+    result = usual && takes_root ? usual_root(variance) : variance + 0.0;  // no -0
     return usual || variance == 0;
   }
 

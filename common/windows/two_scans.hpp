@@ -33,6 +33,9 @@ struct two_scans {
   static constexpr int per_thread = per_thread_;
   static constexpr int warps = group_threads / 32;
   static constexpr int tile = scans::tile;
+  // An operation that does not count its values has no min_periods of its own, which are asked for elsewhere.
+  static constexpr bool by_deviations = has_deviations<Operation> && requires { Operation::is_counted(0.0); };
+  static_assert(per_thread <= 32, "a bit tells of each of a thread's values whether it counts");
 
   template <int groups, int slots>
   struct shared_state {
@@ -91,7 +94,7 @@ struct two_scans {
       wait_for_values();
       const int oldest = slot * tile + first - (window - 1);
       const int place = oldest >= 0 ? oldest : oldest + slots * tile;
-      if constexpr (has_deviations<Operation>) {
+      if constexpr (by_deviations) {
         scanned = own_deviations(values + first, where.start + first);
         read_leaving(leaving, ring, place, slots * tile);
         counted = counted_of(leaving, where.start + first - (window - 1));
@@ -99,7 +102,7 @@ struct two_scans {
       } else {
         scanned = totals_and_suffixes(leaving, counted, values, ring, place, slots * tile, where.start);
       }
-    } else if constexpr (has_deviations<Operation>) {
+    } else if constexpr (by_deviations) {
       scanned = own_deviations(values + first, where.start + first);
     } else {
       scanned = own_totals(values, where.start);
@@ -131,7 +134,7 @@ struct two_scans {
     wait_for_scans();
     if (!wants_results) return;
     middle = operation.combine(operation.combine(after, between_tiles(shared, slot, middle)), before);
-    if constexpr (has_deviations<Operation>) {
+    if constexpr (by_deviations) {
       const unsigned rare = join_deviations(results, leaving, counted, middle, values + first);
       if (rare == 0) return;
       double careful[per_thread];
@@ -146,7 +149,7 @@ struct two_scans {
 
  private:
   // Of the values that leave a thread keeps each one's suffix, or itself.
-  using kept = std::conditional_t<has_deviations<Operation>, double, state>;
+  using kept = std::conditional_t<by_deviations, double, state>;
 
   // Of the thread's segment in the warp: all values up to the thread's last; all from its first on, of the
   // segment that leaves; and the last `rest` values.
@@ -304,7 +307,7 @@ struct two_scans {
   // Deviations: nothing waits from one value to the next, and no state is merged but one for a thread.
 
   // Of those values that count.
-  static __device__ state state_of(const double (&all)[per_thread], unsigned counted) {
+  __device__ state state_of(const double (&all)[per_thread], unsigned counted) const {
     double origin = 0;
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) origin = counted >> v & 1 ? all[v] : origin;
@@ -316,7 +319,25 @@ struct two_scans {
       sum[v % 2] += apart;
       squares[v % 2] = fma(apart, apart, squares[v % 2]);
     }
+    if (!(squares[0] + squares[1] < INFINITY)) {
+      some_values some;
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) some.value[v] = all[v];
+      return merged(operation, some, counted);
+    }
     return Operation::of_deviations(origin, sum[0] + sum[1], squares[0] + squares[1], __popc(counted));
+  }
+  // One after another: the origin may have been the one that is far from all others.
+  struct some_values {
+    double value[per_thread];
+  };
+  static __device__ LAB_OUT_OF_LINE state merged(Operation operation, some_values all, unsigned counted) {
+    state run = operation.identity();
+#pragma unroll 1
+    for (int v = 0; v < per_thread; ++v) {
+      if (counted >> v & 1) run = operation.combine(run, operation.lift(all.value[v]));
+    }
+    return run;
   }
   __device__ run_of_segment own_deviations(const double* values, std::int64_t index) const {
     double own[per_thread];

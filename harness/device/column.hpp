@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -66,9 +68,10 @@ class row_bits {
   std::uint64_t next_;
 };
 
-// The column whose row i is what append(text, i) appends to the text, asked for twice: once for its length,
-// and once for where it goes. So each core needs memory for a piece alone, and none of the column is written
-// before its place is known: memory that the system must find first costs more than text made again.
+// The column whose row i is what append(text, i) appends to the text. It is asked twice, for the text's
+// length and then for the text, and must say the same both times: so each core needs memory for a piece
+// alone, and none of the column is written before its place is known. Memory that the system must find first
+// costs more than text made again.
 template <class Append>
 column make_column(std::int64_t rows, const Append& append) {
   constexpr std::int64_t piece_rows = 1 << 15;
@@ -95,6 +98,8 @@ column make_column(std::int64_t rows, const Append& append) {
       append(text, row);
       made.offsets[row + 1] += begin;
     }
+    if (begin + std::ssize(text) != begins[static_cast<std::size_t>(first / piece_rows) + 1])
+      std::terminate();  // another text than before
     std::memcpy(made.chars.data() + begin, text.data(), text.size());
   });
   return made;

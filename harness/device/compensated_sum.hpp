@@ -12,8 +12,8 @@
 namespace lab {
 
 // The sum of doubles with the error of each addition, which is a double (Knuth). After n of them it errs by
-// u^2 |sum| + (n u)^2 times the sum of magnitudes, u = 2^-53 (Ogita, Rump, Oishi, "Accurate Sum and Dot
-// Product", 2005, algorithm 4.4: Sum2).
+// 2^-64 |sum|, a long double's last bit, and (n u)^2 times the sum of magnitudes, u = 2^-53 (Ogita, Rump,
+// Oishi, "Accurate Sum and Dot Product", 2005, algorithm 4.4: Sum2).
 class compensated_sum {
  public:
   void add(double x) {

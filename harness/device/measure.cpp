@@ -154,7 +154,7 @@ class gpu_sampler {
         hooks_(hooks),
         plan_(plan),
         stream_(stream),
-        highest_clock_mhz_(attribute(cudaDevAttrClockRate) / 1e3),
+        highest_clock_mhz_(processes::smallest(attribute(cudaDevAttrClockRate) / 1e3)),
         clock_words_(2, stream),
         flush_bytes_(plan.l2 == cache_state::cold
                          ? 2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)) / 16 * 16

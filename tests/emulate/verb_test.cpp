@@ -308,6 +308,57 @@ int main(int count, char** words) {
 }
 )cuda";
 
+// Kernels whose outcome another launch does not tell, though it looks much like theirs: they turn signs, use
+// memory of the heap, and print.
+constexpr const char* never_the_same = R"cuda(
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+__device__ float takes_long(int rounds) {
+  float v = 1;
+  for (int k = 0; k < rounds; ++k) v = v * 0.5f + k;
+  return v;
+}
+__global__ void flip(float* x, int rounds) {
+  if (takes_long(rounds) > 0) { x[1] = -x[1]; x[16] = -x[16]; x[17] = -x[17]; }
+}
+__device__ void say(const char* form, ...) {
+  va_list values;
+  va_start(values, form);
+  vprintf(form, values);
+  va_end(values);
+}
+__global__ void speak(int rounds) { if (takes_long(rounds) > 0) say("said %d\n", 1); }
+struct alignas(64) wide { int value; };
+__device__ wide* kept;
+__global__ void make(int rounds) { if (takes_long(rounds) > 0) kept = new (std::nothrow) wide{0}; }
+__global__ void bump(int* out, int rounds) { if (takes_long(rounds) > 0) *out = ++kept->value; }
+int main() {
+  constexpr int rounds = 2000000;
+  float h[64], *x;
+  int r, *out;
+  for (int i = 0; i < 64; ++i) h[i] = i;
+  cudaMalloc(&x, sizeof h);
+  cudaMalloc(&out, sizeof r);
+  cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);
+  for (int t = 0; t < 6; ++t) {
+    flip<<<1, 1>>>(x, rounds);
+    cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%g ", h[1]);
+  }
+  printf("turned\n");
+  for (int t = 0; t < 4; ++t) { speak<<<1, 1>>>(rounds); cudaDeviceSynchronize(); }
+  make<<<1, 1>>>(rounds);
+  for (int t = 0; t < 5; ++t) {
+    cudaMemset(out, 0, sizeof r);
+    bump<<<1, 1>>>(out, rounds);
+    cudaMemcpy(&r, out, sizeof r, cudaMemcpyDeviceToHost);
+    printf("%d ", r);
+  }
+  printf("counted up\n");
+}
+)cuda";
+
 // Kernels that a program launches again and again, as one that measures does. Each takes some milliseconds.
 constexpr const char* launched_again = R"cuda(
 #include <cstdio>
@@ -484,6 +535,14 @@ TEST_CASE("cuFFT, PTX, exchanges within a warp and a window that is not opened d
   if (LAB_WITH_OBSERVED)
     CHECK(lab::test::get(directory / "image.ppm") ==
           std::string("P6\n2 2\n255\n\0\0\xff\t\t\t\xff\0\0\0\xff\0", 23));
+}
+
+TEST_CASE("launches that only look alike are computed, each") {
+  const temporary_directory directory;
+  const std::string source = (directory / "alike.cu").string();
+  put(source, never_the_same);
+  expect(emulate({source}), 0,
+         {"-1 1 -1 1 -1 1 turned\n", "said 1\nsaid 1\nsaid 1\nsaid 1\n", "1 2 3 4 5 counted up\n"});
 }
 
 TEST_CASE("a launch that finds all as an earlier one is not computed again, and any other one is") {

@@ -158,6 +158,47 @@ TEST_CASE("what lies beside the array does not change a bit of a window") {
   }
 }
 
+// One value far from all others: its distance from any of them has a square that is finite, and 14 times that
+// is not.
+TEST_CASE("a thread whose values begin with the farthest one overflows no sooner than another") {
+  for (const std::int64_t window : {300, 700}) {
+    for (const double far : {4.5e153, 2e307}) {
+      for (const std::size_t place : {1500, 1507, 1514}) {
+        std::vector<double> values(4000, 0);
+        values[place] = far;
+        const lab::windows::skipping<lab::windows::moments> operation{lab::windows::moments::var(window), 1};
+        const auto expected = one_after_another(operation, values, window, 1);
+        const auto found = lab::test::windows_by_two_scans(operation, values, window, 1);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          INFO("window " << window << ", " << far << " at " << place << ", output " << i << ": " << found[i]);
+          const bool both_nan = std::isnan(found[i]) && std::isnan(expected[i]);
+          REQUIRE((both_nan || found[i] == expected[i] ||
+                   std::abs(found[i] - expected[i]) <= 1e-12 * std::abs(expected[i])));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("variances whose squares are too small for a double are 0, and have roots") {
+  for (const std::int64_t window : {2, 11, 15, 300}) {
+    std::vector<double> values(4000, 1.57e-162);
+    for (std::size_t j = 0; j < values.size(); j += 11) values[j] = 0;
+    for (const bool root : {false, true}) {
+      const auto one = root ? lab::windows::moments::std(window) : lab::windows::moments::var(window);
+      const lab::windows::skipping<lab::windows::moments> skipping{one, window};
+      const auto w = static_cast<std::size_t>(window);
+      for (const auto& found : {lab::test::variances_of_layouts(one, values, window, window),
+                                lab::test::windows_by_two_scans(skipping, values, window, window)}) {
+        for (std::size_t i = w - 1; i < values.size(); ++i) {
+          INFO("window " << window << ", output " << i << ": " << found[i]);
+          REQUIRE((found[i] >= 0 && found[i] < 1e-160 && !std::signbit(found[i])));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("variances beside others too small for a double are no roots") {
   for (const std::int64_t window : {2, 3, 15, 40, 500}) {
     auto values = values_of(static_cast<std::size_t>(3 * window + 4000), false);

@@ -270,7 +270,26 @@ class compilation {
     // Constants and device variables of a header that several files include are each file's own for nvcc.
     append(command, {"-Wl,--allow-multiple-definition", "-Wl,--whole-archive"});
     // What a kernel calls that leaves more behind than its memory (program/side_effects.cpp).
-    for (const char* const name : {"malloc", "_Znwm", "_Znam", "printf", "__printf_chk", "puts", "putchar"})
+    for (const char* const name : {"malloc",
+                                   "calloc",
+                                   "realloc",
+                                   "aligned_alloc",
+                                   "_Znwm",
+                                   "_Znam",
+                                   "_ZnwmRKSt9nothrow_t",
+                                   "_ZnamRKSt9nothrow_t",
+                                   "_ZnwmSt11align_val_t",
+                                   "_ZnamSt11align_val_t",
+                                   "_ZnwmSt11align_val_tRKSt9nothrow_t",
+                                   "_ZnamSt11align_val_tRKSt9nothrow_t",
+                                   "printf",
+                                   "__printf_chk",
+                                   "vprintf",
+                                   "__vprintf_chk",
+                                   "puts",
+                                   "putchar",
+                                   "_ZNSt6chrono3_V212steady_clock3nowEv",
+                                   "_ZNSt6chrono3_V212system_clock3nowEv"})
       command.push_back(std::string("-Wl,--wrap=") + name);
     append(command, tools_.observing);
     append(command, {"-Wl,--no-whole-archive"});

@@ -42,7 +42,9 @@ std::optional<ceiling_record> measured_ceiling(const connection& on, const std::
                                                    {"seed", terms.seed},
                                                    {"plan", terms.plan}},
                                                   patience);
-  if (answer.end != answer_end::ok) return std::nullopt;
+  if (answer.end == answer_end::error && answer.error == error_kind::unsupported) return std::nullopt;
+  if (answer.end != answer_end::ok)
+    throw environment_error("the speed of light could not be measured: " + answer.message);
   return answer.content.at("ceiling").get<ceiling_record>();
 }
 

@@ -282,10 +282,16 @@ void grader::count_time(submission_grade& grade, const submission& one) {
   const std::string source =
       put_in(lines_of(read_text(one.source)), lines_of(solution), graded_.aims, name_of_submission()).text;
   const process_watch watch(most_processes, most_resident_bytes_with_gpu);
-  timed_submission timed = gpu_->time(
-      source, solution, graded_.limited,
-      [this](const stage_worker& submitted) { return fault_on_hidden_inputs(submitted, true); },
-      graded_.shown_as);
+  timed_submission timed;
+  try {
+    timed = gpu_->time(
+        source, solution, graded_.limited,
+        [this](const stage_worker& submitted) { return fault_on_hidden_inputs(submitted, true); },
+        graded_.shown_as);
+  } catch (const environment_error&) {
+    // The watch ends every process of the call, the reference's among them.
+    if (!watch.has_ended_them()) throw;
+  }
   if (watch.has_ended_them())
     timed = {.fault = "it was ended: it used more processes or more memory than a kernel has a use for"};
   if (timed.ratio) {

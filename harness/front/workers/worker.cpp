@@ -104,8 +104,10 @@ class private_socket {
     folder_ = folder;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path().size() >= sizeof address.sun_path)
+    if (path().size() >= sizeof address.sun_path) {
+      rmdir(folder_.c_str());
       throw environment_error(fmt::format("{}: the path is too long for a socket (TMPDIR)", path()));
+    }
     path().copy(address.sun_path, sizeof address.sun_path - 1);
     listener_ = owned_descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
