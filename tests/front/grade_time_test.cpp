@@ -76,7 +76,8 @@ TEST_CASE("a submission that is wrong on the device, or lies about its time, has
   };
   CHECK(contains(fault("faults/01_wrong"), "wrong at index 17: expected 3.5, found nan"));
   CHECK(contains(fault("faults/02_crash"), "killed by signal 11"));
-  CHECK(contains(fault("faults/06_memory"), "needs 16.0 GB, 9.30 GB free"));
+  // The reference ran: somebody else has taken the memory.
+  CHECK_THROWS_AS(fault("faults/06_memory"), lab::front::environment_error);
   CHECK(contains(fault("faults/07_unsupported"), "window 20000 exceeds 4096"));
   CHECK(contains(fault("hang/02_hang"), "no answer within 1 s"));
   CHECK(contains(fault("answers/01_forged"), "something that is not the worker's wrote to its answers"));

@@ -24,12 +24,6 @@ constexpr std::chrono::seconds reference_patience{180};
 // for its time.
 constexpr int patience_factor = 4;
 
-// The reference ran with the same parameters: what there is no room for now, somebody else has taken.
-void require_room(const result_row& row) {
-  if (row.status == row_status::skipped)
-    throw environment_error("the submission could not be run, though the reference could: " + row.message);
-}
-
 }  // namespace
 
 double share_of_points(double ratio) {
@@ -81,7 +75,11 @@ answer_record time_against_reference::ask(const stage_worker& of, nlohmann::json
   message["references"] = references_;
   worker one(of.command);
   one.set_output_sink([](const std::string&) {});
-  return one.request(message, patience);
+  answer_record answer = one.request(message, patience);
+  // The reference had room: what there is none for now, somebody else has taken.
+  if (answer.end == answer_end::error && answer.error == error_kind::memory)
+    throw environment_error(fmt::format("{}: {}", of.stage, answer.message));
+  return answer;
 }
 
 result_row time_against_reference::verified(const stage_worker& of, milliseconds patience) const {
@@ -109,7 +107,6 @@ double time_against_reference::reference_again() const {
 
 timed_submission time_against_reference::time(const stage_worker& submitted) const {
   const result_row tried = verified(submitted, patience_);
-  require_room(tried);
   if (tried.status != row_status::ok) return {.fault = tried.message};
   for (int attempt = 1;; ++attempt) {
     timed_submission found;
@@ -118,7 +115,6 @@ timed_submission time_against_reference::time(const stage_worker& submitted) con
     found.reference_times.push_back(reference_again());
     for (int process = 0; process < 2; ++process) {
       result_row row = measured(submitted, *tried.verification, patience_);
-      require_room(row);
       if (row.status != row_status::ok) return {.fault = row.message};
       found.times.push_back(row.timing->median);
       both.rows.push_back(std::move(row));
