@@ -461,7 +461,7 @@ struct moment_scans {
     for (int v = 0; v < per_thread; ++v) {
       if (results[v] == 0) {
         results[v] = 0;  // squares too small for a double leave -0
-      } else if (high_word(results[v]) - least < infinite_high_word - least) {
+      } else if (is_usual(results[v], operation.takes_root)) {
         if (operation.takes_root) results[v] = usual_root(results[v]);
       } else {
         rare |= 1U << v;

@@ -13,13 +13,15 @@
 //     finish_some(state, count) the same for one of many that hold any number of values
 //     counted(state, count)     a state of `count` values, whose count has been forgotten
 //     is_counted(value)         whether a value is one of them; without it every one is
-//     of_deviations(origin, sum, squares, count)   beside is_counted(): the state of `count` values, given
-//     the sums of their
-//                                                  deviations from `origin` and of the squares of these
-//     finish_deviations(result, run, sum, squares, count)   sets the result for a run, and for values given
-//     in
-//                                                  this way by their deviations from its mean; false where
-//                                                  that takes more care
+//
+// and, beside is_counted(), where windows are made of deviations from the mean of what they have in common,
+//
+//     of_deviations(origin, sum, squares, count)
+//                               the state of `count` values, given the sums of their deviations from `origin`
+//                               and of the squares of these
+//     finish_deviations(result, run, sum, squares, count)
+//                               sets the result for a run, and for values given in this way by their
+//                               deviations from its mean; false where that takes more care
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -79,12 +81,19 @@ struct checked_operation {
   using type = Operation;
 };
 
-// 1 / b, to 1 ulp, for whole numbers.
-__host__ __device__ inline double reciprocal(double b) {
 #if defined(__CUDA_ARCH__)
+// 1 / b for a whole number b, to 40 bits.
+__device__ inline double rough_reciprocal(double b) {
   double found = 0;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(found) : "d"(b));  // 20 bits
-  found = fma(found, fma(-b, found, 1.0), found);
+  return fma(found, fma(-b, found, 1.0), found);
+}
+#endif
+
+// 1 / b for a whole number b, to 1 ulp.
+__host__ __device__ inline double reciprocal(double b) {
+#if defined(__CUDA_ARCH__)
+  const double found = rough_reciprocal(b);
   return fma(found, fma(-b, found, 1.0), found);
 #else
   return 1 / b;
@@ -97,6 +106,11 @@ __host__ __device__ inline unsigned high_word(double value) {
 inline constexpr unsigned infinite_high_word = 0x7ff00000;
 // usual_root() takes finite numbers of at least this high word, of 1e-290 or so.
 inline constexpr unsigned least_usual_root = 0x03c00000;
+// Finite, of no sign, and a number whose root takes no care where it is asked for.
+__host__ __device__ inline bool is_usual(double value, bool takes_root) {
+  const unsigned least = takes_root ? least_usual_root : 0;
+  return high_word(value) - least < infinite_high_word - least;
+}
 
 // To 1 ulp, without the branch that makes a root proper wait for the one before.
 __host__ __device__ inline double usual_root(double value) {
@@ -116,11 +130,9 @@ __host__ __device__ inline double usual_root(double value) {
 // twice as much.
 __host__ __device__ inline double quotient(double a, double b) {
 #if defined(__CUDA_ARCH__)
-  double reciprocal = 0;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));  // 20 bits
-  reciprocal = fma(reciprocal, fma(-b, reciprocal, 1.0), reciprocal);
-  const double rough = a * reciprocal;
-  return fma(fma(-b, rough, a), reciprocal, rough);
+  const double per_b = rough_reciprocal(b);
+  const double rough = a * per_b;
+  return fma(fma(-b, rough, a), per_b, rough);
 #else
   return a / b;
 #endif
@@ -223,8 +235,7 @@ struct moments {
     const double all = run.count + count;
     const double scaled = reciprocal(all * (all - 1));
     const double variance = fma(-(sum * (scaled * (all - 1))), sum, run.squares + squares) * (scaled * all);
-    const unsigned least = takes_root ? least_usual_root : 0;
-    const bool usual = high_word(variance) - least < infinite_high_word - least;
+    const bool usual = is_usual(variance, takes_root);
     result = usual && takes_root ? usual_root(variance) : variance + 0.0;  // no -0
     return usual || variance == 0;
   }

@@ -1,7 +1,6 @@
 // Values combined to one, on all cores where they are many: a reference.
 #pragma once
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -13,13 +12,15 @@
 #include <typeinfo>
 #include <vector>
 
-#include "common/all_cores.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/compensated_sum.hpp"
 #include "harness/device/references.hpp"
 
 namespace lab {
+
+// So many values are folded on all cores, and their fold is kept.
+inline constexpr std::int64_t many_to_fold = 1 << 20;
 
 // fold_piece(first, count) of the pieces of [0, count), of at most 4096, combined in pairs.
 template <class Combine, class FoldPiece>
@@ -34,8 +35,7 @@ auto fold_in_pairs(const FoldPiece& fold_piece, const Combine& combine, std::int
 // The same, on all cores where they are many.
 template <class Combine, class FoldPiece>
 auto fold_in_parts(const FoldPiece& fold_piece, const Combine& combine, std::int64_t count) {
-  constexpr std::int64_t many = 1 << 20;
-  if (count < many) return fold_in_pairs(fold_piece, combine, 0, count);
+  if (count < many_to_fold) return fold_in_pairs(fold_piece, combine, 0, count);
   const std::int64_t workers = std::max(1u, std::thread::hardware_concurrency());
   std::vector<decltype(fold_piece(0, 0))> parts(static_cast<std::size_t>(workers));
   const auto begin = [&](std::int64_t worker) { return count / workers * worker; };
@@ -77,22 +77,15 @@ auto fold_values(const Value& value, std::int64_t count) {
   return fold_in_parts(piece, combine, count);
 }
 
-// Sums of exact inputs (inputs.hpp): whole numbers, at most 2^20 each.
+// Of exact inputs (inputs.hpp): whole numbers, at most 2^20 each.
 template <class Value>
-long double sum_of_integers(const Value& value, std::int64_t first, std::int64_t count) {
-  std::int64_t sum = 0;
-  for (std::int64_t j = first; j < first + count; ++j) sum += static_cast<std::int64_t>(value(j));
-  return static_cast<long double>(sum);
-}
-
-template <class Value>
-long double integers_on_all_cores(const Value& value, std::int64_t count) {
-  constexpr std::int64_t piece = 1 << 16;
-  std::atomic<std::int64_t> total{0};
-  for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned) {
-    total += static_cast<std::int64_t>(sum_of_integers(value, begin, end - begin));
-  });
-  return static_cast<long double>(total.load());
+std::int64_t fold_integers(const Value& value, std::int64_t count) {
+  const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
+    std::int64_t sum = 0;
+    for (std::int64_t j = first; j < first + of_piece; ++j) sum += static_cast<std::int64_t>(value(j));
+    return sum;
+  };
+  return fold_in_parts(piece, std::plus<std::int64_t>(), count);
 }
 
 // To the last bit, and back.
@@ -123,14 +116,12 @@ std::string places_of(const Value& value) {
 template <template <class> class Operation, class Value>
 expectation fold(const Value& value, std::int64_t count) {
   using operation = Operation<long double>;
-  constexpr std::int64_t many = 1 << 20;
   const auto compute = [&]() -> expectation {
     if constexpr (std::is_same_v<operation, sum<long double>>) {
       if constexpr (requires { value.kind; }) {
         if (is_exact(value.kind)) {
           // Whole numbers, and compared for equality: no scale is asked for.
-          const long double all =
-              count < many ? sum_of_integers(value, 0, count) : integers_on_all_cores(value, count);
+          const auto all = static_cast<long double>(fold_integers(value, count));
           return {.value = all, .scale = std::abs(all)};
         }
       }
@@ -146,7 +137,7 @@ expectation fold(const Value& value, std::int64_t count) {
   };
   // Every stage of a track asks for the same folds of generated values; the costly ones are kept.
   if constexpr (requires { value.kind, value.seed; }) {
-    if (count >= many) {
+    if (count >= many_to_fold) {
       const std::string key = std::string("fold ") + typeid(operation).name() + typeid(Value).name() + " " +
                               std::to_string(count) + " " + to_string(value.kind) + " " +
                               std::to_string(value.seed) + places_of(value);

@@ -589,6 +589,10 @@ inline std::vector<std::int64_t> tried_groups() {
   std::iota(sizes.begin(), sizes.end(), 1);
   return sizes;
 }
+// The group of so many GPUs among them, or the largest.
+inline std::int64_t tried_group_of(const std::vector<std::int64_t>& groups, std::size_t gpus) {
+  return groups[std::min(gpus, groups.size()) - 1];
+}
 
 template <class Problem, class Output, class Input>
 requires is_spread<Problem>

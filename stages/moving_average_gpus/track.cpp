@@ -14,12 +14,10 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                        bool brief = false) {
     if (n >= 0 && window >= 1) list.push_back({{.n = n, .window = window, .gpus = gpus}, kind, brief});
   };
-  // A group of so many GPUs, or the largest.
-  const auto group_of = [&](std::size_t gpus) { return groups[std::min(gpus, groups.size()) - 1]; };
   // Parts that are no whole tiles, with a window that reaches over a border.
   for (const std::int64_t gpus : groups) add(3 * tile + 17, 300, gpus, pattern::random);
-  add(20'011, 5, group_of(2), pattern::nonfinite);
-  add(20'011, 300, group_of(3), pattern::signed_random);
+  add(20'011, 5, tried_group_of(groups, 2), pattern::nonfinite);
+  add(20'011, 300, tried_group_of(groups, 3), pattern::signed_random);
   if (!thorough) return list;
 
   for (const std::int64_t gpus : groups) {

@@ -13,11 +13,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                        bool brief = false) {
     if (n >= 0) list.push_back({{.n = n, .type = type, .gpus = gpus}, kind, brief});
   };
-  // A group of so many GPUs, or the largest.
-  const auto group_of = [&](std::size_t gpus) { return groups[std::min(gpus, groups.size()) - 1]; };
   for (const std::int64_t gpus : groups) add(3 * tile + 17, 64, gpus, pattern::random);
-  add(20'011, 32, group_of(3), pattern::signed_random);
-  add(20'011, 32, group_of(2), pattern::nonfinite);
+  add(20'011, 32, tried_group_of(groups, 3), pattern::signed_random);
+  add(20'011, 32, tried_group_of(groups, 2), pattern::nonfinite);
   if (!thorough) return list;
 
   for (const std::int64_t gpus : groups) {
