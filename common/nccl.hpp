@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -88,6 +90,16 @@ class communicators {
  private:
   std::vector<ncclComm_t> comms_;
 };
+
+// Those of the group of a plan: made at its first plan and kept by the process, for NCCL takes longer to make
+// them than the harness does for a whole trial. Every process of a group makes the same plans.
+inline std::shared_ptr<const communicators> communicators_of(const std::vector<int>& devices) {
+  // Never destroyed: when statics are, the driver may be gone.
+  static auto* const made = new std::map<std::vector<int>, std::shared_ptr<const communicators>>;
+  std::shared_ptr<const communicators>& comms = (*made)[devices];
+  if (comms == nullptr) comms = std::make_shared<const communicators>(devices);
+  return comms;
+}
 
 #endif
 

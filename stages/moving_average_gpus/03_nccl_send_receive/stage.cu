@@ -12,7 +12,7 @@ namespace {
 
 plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
 #if LAB_WITH_NCCL
-  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     // One group: neither side waits for a call that this thread would make only later.
     NCCL_CHECK(ncclGroupStart());

@@ -10,7 +10,7 @@ namespace {
 
 plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
 #if LAB_WITH_NCCL
-  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     with_type(in, [&]<class T>() {
       for (std::size_t k = 0; k < group.size(); ++k) {

@@ -51,7 +51,7 @@ void launch(const input& in, const output& out, const gpu_group& group, const co
 
 plan<problem> prepare([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
 #if LAB_WITH_NCCL
-  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     with_type(in, [&]<class T>() { launch<T>(in, out, group, *comms); });
   }};

@@ -9,7 +9,7 @@ namespace lab::moving_average_gpus::wrong::border_too_early {
 namespace {
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     NCCL_CHECK(ncclGroupStart());
     for (std::int64_t k = 1; k < in.gpus(); ++k) {

@@ -9,7 +9,7 @@ namespace lab::moving_average_gpus::wrong::sends_in_vain {
 namespace {
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     // One group: neither side waits for a call that this thread would make only later.
     NCCL_CHECK(ncclGroupStart());

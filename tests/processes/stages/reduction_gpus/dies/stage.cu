@@ -12,7 +12,7 @@ namespace lab::reduction_gpus::wrong::dies {
 namespace {
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  const auto comms = std::make_shared<communicators>(group_devices(static_cast<int>(p.gpus)));
+  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
   return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
     if (processes::rank() == 1) raise(SIGKILL);
     with_type(in, [&]<class T>() {
