@@ -37,6 +37,11 @@ struct generated_values {
   std::uint64_t seed;
 
   T operator()(std::int64_t j) const { return input_value<T>(kind, seed, j); }
+
+  // No finite element among the first n is larger.
+  [[nodiscard]] double largest(std::int64_t n) const {
+    return kind == pattern::spikes ? 1e16 : largest_magnitude(kind, n);
+  }
 };
 
 // The element types of a problem's arrays.

@@ -480,7 +480,7 @@ class array_workload final : public workload {
   // Every output against expectations that come one after another, within the bound.
   check_result check_streamed() {
     constexpr std::int64_t segment = std::int64_t{1} << 24;  // downloaded at once
-    constexpr std::int64_t piece = std::int64_t{1} << 16;    // by one core
+    constexpr std::int64_t piece = std::int64_t{1} << 18;    // by one core, behind what it needs from before
     const auto compare = make_comparison(largest_input());
     const sources value = generated();
     check_result total;

@@ -53,7 +53,10 @@ class comparison {
   template <class Sources>
   check_result run(const Sources& sources, const std::vector<std::int64_t>& indices,
                    const std::vector<output_element>& found) const {
-    constexpr std::int64_t piece = 1024;
+    // Of 2^16 terms: long enough to be worth a core, and short enough that a few costly outputs have all
+    // cores.
+    const std::int64_t piece =
+        std::clamp<std::int64_t>((1 << 16) / std::max<std::int64_t>(terms_, 1), 1, 1024);
     const auto count = static_cast<std::int64_t>(indices.size());
     std::vector<check_result> results(threads_for(count, piece));
     for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {

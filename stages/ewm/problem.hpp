@@ -151,6 +151,9 @@ struct problem {
   // The trials' values are up to 2^601 apart (pattern::wide): the largest one before them is below 2^-75 of
   // the least.
   static std::int64_t reference_values(const parameters& p) { return values_to_decay(decay(p), 601 + 75); }
+  // The first value that output i, and all after it, are made from.
+  template <class Value>
+  static std::int64_t first_value(const Value& value, const parameters& p, std::int64_t i);
 };
 
 // The average after each value of a run.
@@ -170,8 +173,11 @@ class reference_average {
     if (!is_present(x)) return;
     if (count_++ == 0) old_weight_ = 0;
     const long double total = adjust_ ? 1 : old_weight_ + (count_ == 1 ? 1 : alpha_);
-    const long double keep = old_weight_ / total;
-    const long double enter = adjust_ || count_ == 1 ? 1 : alpha_ / total;
+    // Nearly always 1, and a division takes longer than all the rest.
+    const bool divide = total != 1;
+    const long double keep = divide ? old_weight_ / total : old_weight_;
+    const long double newest = adjust_ || count_ == 1 ? 1 : alpha_;
+    const long double enter = divide ? newest / total : newest;
     weight_ = adjust_ ? keep * weight_ + 1 : 1;
     sum_ = keep * sum_ + enter * static_cast<long double>(x);
     aged_ = keep * (aged_ + positions_ * alpha_ * magnitude_);
@@ -200,15 +206,37 @@ class reference_average {
   long double aged_ = 0;       // the sum of alpha k |x|, k positions ago
 };
 
+// What lies before it adds less than 2^-75 of the output's scale: enough values are there, or even the
+// largest of all inputs, where it is known, has so little weight. With adjust=false a gap weakens what is
+// before it less than the same number of values does, but never less than one value: what is before has at
+// most the weight `rest`.
+template <class Value>
+std::int64_t problem::first_value(const Value& value, const parameters& p, std::int64_t i) {
+  const std::int64_t needed = std::max(reference_values(p), min_periods(p));
+  double largest = std::numeric_limits<double>::infinity();
+  if constexpr (requires { value.largest(p.n); }) largest = value.largest(p.n);
+  const double negligible = 0x1p-75 * alpha(p) / largest;
+  const double decay = problem::decay(p);
+  std::int64_t begin = i;
+  double scale = 0;
+  double weight = 1;
+  double rest = 1;
+  for (std::int64_t present = 0; begin > 0 && present < needed; weight *= decay) {
+    const double x = value(--begin);
+    if (!is_present(x)) continue;
+    ++present;
+    scale += weight * std::abs(x);
+    rest *= decay;
+    if (present >= min_periods(p) && rest < scale * negligible) break;
+  }
+  return begin;
+}
+
 template <class Value, class Visit>
 void problem::stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
                      const Visit& visit) {
-  const std::int64_t needed = std::max(reference_values(p), min_periods(p));
-  std::int64_t begin = first;
-  for (std::int64_t present = 0; begin > 0 && present < needed;)
-    present += is_present(value(--begin)) ? 1 : 0;
   reference_average average(p);
-  for (std::int64_t i = begin; i < first + count; ++i) {
+  for (std::int64_t i = first_value(value, p, first); i < first + count; ++i) {
     average.add(value(i));
     if (i >= first) visit(i, average.average());
   }
