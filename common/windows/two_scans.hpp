@@ -56,6 +56,7 @@ struct two_scans {
   int segment;  // values
   int between;  // values between the segment that leaves and the one that enters
   int rest;     // of them, those before the first whole tile
+  int reach;    // places in the ring between a value and the first of its window
 
   __device__ two_scans(Operation operation_, int window_, int segment_threads_, int thread_)
       : operation(operation_),
@@ -65,7 +66,8 @@ struct two_scans {
         first(thread_ * per_thread),
         segment(segment_threads_ * per_thread),
         between(window_ - 1 - segment),
-        rest(between % segment) {}
+        rest(between % segment),
+        reach(window_ - 1) {}
 
   template <class Shared>
   __device__ void initialise(Shared& /*shared*/, int /*block_threads*/) const {}
@@ -92,7 +94,7 @@ struct two_scans {
     run_of_segment scanned;
     if (wants_results) {
       wait_for_values();
-      const int oldest = slot * tile + first - (window - 1);
+      const int oldest = slot * tile + first - reach;
       const int place = oldest >= 0 ? oldest : oldest + slots * tile;
       if constexpr (by_deviations) {
         scanned = own_deviations(values + first, where.start + first);
@@ -138,7 +140,7 @@ struct two_scans {
       const unsigned rare = join_deviations(results, leaving, counted, middle, values + first);
       if (rare == 0) return;
       double careful[per_thread];
-      careful_results(careful, operation, middle, ring, slots * tile, slot * tile + first - (window - 1),
+      careful_results(careful, operation, middle, ring, slots * tile, slot * tile + first - reach,
                       counted, slot * tile + first);
 #pragma unroll
       for (int v = 0; v < per_thread; ++v) results[v] = (rare >> v & 1) != 0 ? careful[v] : results[v];
