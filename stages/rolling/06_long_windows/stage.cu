@@ -37,8 +37,26 @@ void with_operation_of(const input& in, const Visit& visit) {
   });
 }
 
-// What the blocks have published, in scratch memory: of tile k `total[k]` and, of its last values, `rest[k]`,
-// if there[k] is not 0. All of `there` is 0 before the kernel starts.
+#if defined(__CUDACC__) || LAB_EMULATED
+// Through the L2 cache, where all blocks meet, and past the L1 cache.
+template <class Word>
+__device__ __forceinline__ Word read_message(Word* word) {
+#if LAB_EMULATED
+  return atomicAdd(word, Word{0});
+#else
+  Word value;
+  if constexpr (sizeof(Word) == 8) {
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  } else {
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  }
+  return value;
+#endif
+}
+#endif
+
+// What the blocks have published, in scratch memory: of tile k its total, and that of its last values, the
+// rest. A state of several words is there when there[k] is not 0, which needs a fence on both sides.
 template <class State>
 struct messages {
   unsigned* there;
@@ -48,49 +66,88 @@ struct messages {
   static std::size_t bytes(std::int64_t tiles) {
     return states_from(tiles) + static_cast<std::size_t>(tiles) * 2 * sizeof(State);
   }
-  static std::size_t states_from(std::int64_t tiles) {
-    return static_cast<std::size_t>(tiles + 31) / 32 * 32 * sizeof(unsigned);
-  }
-  static messages in(workspace scratch, std::int64_t tiles) {
-    auto* const states =
-        reinterpret_cast<State*>(static_cast<unsigned char*>(scratch.data) + states_from(tiles));
-    return {static_cast<unsigned*>(scratch.data), states, states + tiles};
+  // Before the kernel starts.
+  static messages cleared(workspace scratch, std::int64_t tiles, cudaStream_t stream) {
+    auto* const begin = static_cast<unsigned char*>(scratch.data);
+    auto* const states = reinterpret_cast<State*>(begin + states_from(tiles));
+    CUDA_CHECK(cudaMemsetAsync(begin, 0, states_from(tiles), stream));
+    return {reinterpret_cast<unsigned*>(begin), states, states + tiles};
   }
 
 #if defined(__CUDACC__) || LAB_EMULATED
+  // One thread calls.
   __device__ void publish(std::int64_t tile, const State& all, const State& last) const {
-    // exercise: publish
     total[tile] = all;
     rest[tile] = last;
     __threadfence();
     atomicExch(there + tile, 1U);
-    // end
   }
-  // All lanes of a warp wait, each for one tile.
-  __device__ void wait_for(std::int64_t tile) const {
-    unsigned seen = tile >= 0 ? read(there + tile) : 1;
-    while (__any_sync(~0U, seen == 0)) seen = tile >= 0 ? read(there + tile) : 1;
-    __threadfence();
+  __device__ State total_of(std::int64_t tile) const {
+    return wait_for(tile, total);
   }
-  // Past the L1 cache, which knows nothing of other blocks' stores.
-  static __device__ State state_at(const State* place) {
-    struct words {
-      double word[sizeof(State) / sizeof(double)];
-    } all;
-    const auto* from = reinterpret_cast<const double*>(place);
-    for (std::size_t k = 0; k < sizeof(State) / sizeof(double); ++k) all.word[k] = __ldcg(from + k);
-    return __builtin_bit_cast(State, all);
+  __device__ State rest_of(std::int64_t tile) const {
+    return wait_for(tile, rest);
   }
 
  private:
-  static __device__ unsigned read(unsigned* flag) {
-#if LAB_EMULATED
-    return atomicAdd(flag, 0U);
-#else
-    unsigned value = 0;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
-    return value;
+  __device__ State wait_for(std::int64_t tile, const State* states) const {
+    while (read_message(there + tile) == 0) {
+    }
+    __threadfence();
+    struct words {
+      double word[sizeof(State) / sizeof(double)];
+    } all;
+    const auto* from = reinterpret_cast<const double*>(states + tile);
+    for (std::size_t k = 0; k < sizeof(State) / sizeof(double); ++k) all.word[k] = __ldcg(from + k);
+    return __builtin_bit_cast(State, all);
+  }
 #endif
+
+ private:
+  static std::size_t states_from(std::int64_t tiles) {
+    return static_cast<std::size_t>(tiles + 31) / 32 * 32 * sizeof(unsigned);
+  }
+};
+
+// A number is one word: when it is there, all of it is, and nobody needs a fence. Before that all its bits
+// are set, a NaN as which no number is published.
+template <>
+struct messages<double> {
+  using word = unsigned long long;
+  static constexpr word nothing = ~word{0};
+
+  word* total;
+  word* rest;
+
+  static std::size_t bytes(std::int64_t tiles) { return static_cast<std::size_t>(tiles) * 2 * sizeof(word); }
+  static messages cleared(workspace scratch, std::int64_t tiles, cudaStream_t stream) {
+    CUDA_CHECK(cudaMemsetAsync(scratch.data, 0xff, bytes(tiles), stream));
+    auto* const words = static_cast<word*>(scratch.data);
+    return {words, words + tiles};
+  }
+
+#if defined(__CUDACC__) || LAB_EMULATED
+  __device__ void publish(std::int64_t tile, double all, double last) const {
+    // exercise: publish
+    atomicExch(total + tile, word_of(all));
+    atomicExch(rest + tile, word_of(last));
+    // end
+  }
+  __device__ double total_of(std::int64_t tile) const {
+    return wait_for(total + tile);
+  }
+  __device__ double rest_of(std::int64_t tile) const {
+    return wait_for(rest + tile);
+  }
+
+ private:
+  static __device__ word word_of(double value) {
+    return __builtin_bit_cast(word, value == value ? value : static_cast<double>(NAN));
+  }
+  static __device__ double wait_for(word* place) {
+    word found = read_message(place);
+    while (found == nothing) found = read_message(place);
+    return __builtin_bit_cast(double, found);
   }
 #endif
 };
@@ -144,28 +201,26 @@ struct block {
   }
 
   // What lies between the tile that leaves and tile `own`: `whole` tiles, and the last values of the one
-  // before. One warp calls, and every lane gets it.
+  // before. One warp calls, each lane takes neighbours, and every lane gets the result.
   static __device__ state between(const messages<state>& sent, std::int64_t own, int whole,
                                   const Operation& operation) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int each = (whole + 32) / 32;
+    const std::int64_t first = own - whole - 1;
     state all = operation.identity();
-    for (std::int64_t first = own - whole - 1; first < own; first += 32) {
-      // exercise: order
-      const std::int64_t mine = first + lane < own ? first + lane : -1;
-      sent.wait_for(mine);
-      state run = operation.identity();
-      if (mine >= 0)
-        run = messages<state>::state_at((lane == 0 && first == own - whole - 1 ? sent.rest : sent.total) +
-                                        mine);
-#pragma unroll
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const state later = windows::shuffle_down(run, distance);
-        if (lane + distance < 32) run = operation.combine(run, later);
-      }
-      all = operation.combine(all, windows::shuffle(run, 0));
-      // end
+    // exercise: order
+    for (int k = 0; k < each; ++k) {
+      const std::int64_t tile = first + lane * each + k;
+      if (tile < 0 || tile >= own) continue;
+      all = operation.combine(all, tile == first ? sent.rest_of(tile) : sent.total_of(tile));
     }
-    return all;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const state later = windows::shuffle_down(all, distance);
+      if (lane + distance < 32) all = operation.combine(all, later);
+    }
+    // end
+    return windows::shuffle(all, 0);
   }
 };
 
@@ -192,14 +247,11 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
     __syncthreads();
   };
   const auto wait_for_scans = [&] {
-    __syncthreads();
-    if (thread == 0) sent.publish(own, shared.windows.total[1], shared.windows.rest[1]);
-    if (thread >= 32) {
-      // Another warp than the one that publishes need not wait for its fence.
-      if (thread < 64) {
-        const auto found = here::between(sent, own, whole, operation);
-        if (thread == 32) shared.windows.rest[0] = found;
-      }
+    // The thread that has both; and a warp that need not wait for its fence.
+    if (thread == block_threads - 1) sent.publish(own, shared.windows.total[1], shared.windows.rest[1]);
+    if (thread < 32) {
+      const auto found = here::between(sent, own, whole, operation);
+      if (thread == 0) shared.windows.rest[0] = found;
     }
     __syncthreads();
   };
@@ -231,8 +283,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   with_operation_of(in, [&]<class Operation>(const Operation& operation) {
     using here = block<Operation>;
     const std::int64_t tiles = tiles_for<Operation>(in.n);
-    const auto sent = messages<typename Operation::state>::in(scratch, tiles);
-    CUDA_CHECK(cudaMemsetAsync(sent.there, 0, static_cast<std::size_t>(tiles) * sizeof(unsigned), stream));
+    const auto sent = messages<typename Operation::state>::cleared(scratch, tiles, stream);
     lab::launch(rolling_kernel<Operation>, dim3(static_cast<unsigned>(tiles)), dim3(block_threads),
                 sizeof(typename here::shared_state), stream, in.values, out.results, in.n, in.window,
                 in.min_periods, here::scans::scans::choose_segment(in.window), sent, operation);
