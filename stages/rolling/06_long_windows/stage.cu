@@ -4,6 +4,7 @@
 // depends on no other, so nobody waits longer than for the block before.
 //
 // A block waits for blocks with lower indices alone, which have been started before it.
+#include "common/windows/tile_messages.hpp"
 #include "common/windows/two_scans.hpp"
 #include "stages/rolling/operations.hpp"
 
@@ -11,13 +12,12 @@ namespace lab::rolling::long_windows {
 namespace {
 
 constexpr int block_threads = 128;
-constexpr int largest_small_state = 8;
-
-// Values of a thread, and blocks on a multiprocessor that leave it registers enough.
+constexpr int per_thread = 13;                    // odd: threads 13 doubles apart meet no bank conflict
+constexpr int tile = block_threads * per_thread;  // 1664 values
+// Many small blocks on a multiprocessor: while one waits for values, or for another block, the others
+// compute.
 template <class State>
-constexpr int per_thread_of = sizeof(State) <= largest_small_state ? 15 : 9;
-template <class State>
-constexpr int blocks_at_once = sizeof(State) <= largest_small_state ? 5 : 4;
+constexpr int blocks_at_once = sizeof(State) == sizeof(double) ? 8 : 5;
 
 // Every value counts, so that variances are made of deviations, whichever way NaN is taken.
 struct every_moment : windows::skipping<windows::moments> {
@@ -36,121 +36,6 @@ void with_operation_of(const input& in, const Visit& visit) {
     }
   });
 }
-
-#if defined(__CUDACC__) || LAB_EMULATED
-// Through the L2 cache, where all blocks meet, and past the L1 cache.
-template <class Word>
-__device__ __forceinline__ Word read_message(Word* word) {
-#if LAB_EMULATED
-  return atomicAdd(word, Word{0});
-#else
-  Word value;
-  if constexpr (sizeof(Word) == 8) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
-  } else {
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  }
-  return value;
-#endif
-}
-#endif
-
-// What the blocks have published, in scratch memory: of tile k its total, and that of its last values, the
-// rest. A state of several words is there when there[k] is not 0, which needs a fence on both sides.
-template <class State>
-struct messages {
-  unsigned* there;
-  State* total;
-  State* rest;
-
-  static std::size_t bytes(std::int64_t tiles) {
-    return states_from(tiles) + static_cast<std::size_t>(tiles) * 2 * sizeof(State);
-  }
-  // Before the kernel starts.
-  static messages cleared(workspace scratch, std::int64_t tiles, cudaStream_t stream) {
-    auto* const begin = static_cast<unsigned char*>(scratch.data);
-    auto* const states = reinterpret_cast<State*>(begin + states_from(tiles));
-    CUDA_CHECK(cudaMemsetAsync(begin, 0, states_from(tiles), stream));
-    return {reinterpret_cast<unsigned*>(begin), states, states + tiles};
-  }
-
-#if defined(__CUDACC__) || LAB_EMULATED
-  // One thread calls.
-  __device__ void publish(std::int64_t tile, const State& all, const State& last) const {
-    total[tile] = all;
-    rest[tile] = last;
-    __threadfence();
-    atomicExch(there + tile, 1U);
-  }
-  __device__ State total_of(std::int64_t tile) const {
-    return wait_for(tile, total);
-  }
-  __device__ State rest_of(std::int64_t tile) const {
-    return wait_for(tile, rest);
-  }
-
- private:
-  __device__ State wait_for(std::int64_t tile, const State* states) const {
-    while (read_message(there + tile) == 0) {
-    }
-    __threadfence();
-    struct words {
-      double word[sizeof(State) / sizeof(double)];
-    } all;
-    const auto* from = reinterpret_cast<const double*>(states + tile);
-    for (std::size_t k = 0; k < sizeof(State) / sizeof(double); ++k) all.word[k] = __ldcg(from + k);
-    return __builtin_bit_cast(State, all);
-  }
-#endif
-
- private:
-  static std::size_t states_from(std::int64_t tiles) {
-    return static_cast<std::size_t>(tiles + 31) / 32 * 32 * sizeof(unsigned);
-  }
-};
-
-// A number is one word: when it is there, all of it is, and nobody needs a fence. Before that all its bits
-// are set, a NaN as which no number is published.
-template <>
-struct messages<double> {
-  using word = unsigned long long;
-  static constexpr word nothing = ~word{0};
-
-  word* total;
-  word* rest;
-
-  static std::size_t bytes(std::int64_t tiles) { return static_cast<std::size_t>(tiles) * 2 * sizeof(word); }
-  static messages cleared(workspace scratch, std::int64_t tiles, cudaStream_t stream) {
-    CUDA_CHECK(cudaMemsetAsync(scratch.data, 0xff, bytes(tiles), stream));
-    auto* const words = static_cast<word*>(scratch.data);
-    return {words, words + tiles};
-  }
-
-#if defined(__CUDACC__) || LAB_EMULATED
-  __device__ void publish(std::int64_t tile, double all, double last) const {
-    // exercise: publish
-    atomicExch(total + tile, word_of(all));
-    atomicExch(rest + tile, word_of(last));
-    // end
-  }
-  __device__ double total_of(std::int64_t tile) const {
-    return wait_for(total + tile);
-  }
-  __device__ double rest_of(std::int64_t tile) const {
-    return wait_for(rest + tile);
-  }
-
- private:
-  static __device__ word word_of(double value) {
-    return __builtin_bit_cast(word, value == value ? value : static_cast<double>(NAN));
-  }
-  static __device__ double wait_for(word* place) {
-    word found = read_message(place);
-    while (found == nothing) found = read_message(place);
-    return __builtin_bit_cast(double, found);
-  }
-#endif
-};
 
 #if defined(__CUDACC__) || LAB_EMULATED
 
@@ -175,9 +60,7 @@ __device__ __forceinline__ void wait_for_copies() {
 template <class Operation>
 struct block {
   using state = typename Operation::state;
-  using scans = windows::two_scans<Operation, block_threads, per_thread_of<state>>;
-  static constexpr int per_thread = scans::per_thread;
-  static constexpr int tile = scans::tile;
+  using scans = windows::two_scans<Operation, block_threads, per_thread>;
 
   // A ring of two tiles: what leaves the windows, and the block's own.
   struct shared_state {
@@ -202,24 +85,22 @@ struct block {
 
   // What lies between the tile that leaves and tile `own`: `whole` tiles, and the last values of the one
   // before. One warp calls, each lane takes neighbours, and every lane gets the result.
-  static __device__ state between(const messages<state>& sent, std::int64_t own, int whole,
+  static __device__ state between(const windows::tile_messages<state>& sent, std::int64_t own, int whole,
                                   const Operation& operation) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int each = (whole + 32) / 32;
     const std::int64_t first = own - whole - 1;
     state all = operation.identity();
-    // exercise: order
     for (int k = 0; k < each; ++k) {
-      const std::int64_t tile = first + lane * each + k;
-      if (tile < 0 || tile >= own) continue;
-      all = operation.combine(all, tile == first ? sent.rest_of(tile) : sent.total_of(tile));
+      const std::int64_t other = first + lane * each + k;
+      if (other < 0 || other >= own) continue;
+      all = operation.combine(all, other == first ? sent.rest_of(other) : sent.total_of(other));
     }
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const state later = windows::shuffle_down(all, distance);
       if (lane + distance < 32) all = operation.combine(all, later);
     }
-    // end
     return windows::shuffle(all, 0);
   }
 };
@@ -227,20 +108,21 @@ struct block {
 template <class Operation>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operation::state>)
     rolling_kernel(const double* __restrict__ values, double* __restrict__ results, std::int64_t n,
-                   int window, int min_periods, int segment_threads, messages<typename Operation::state> sent,
-                   Operation operation) {
+                   int window, int min_periods, int segment_threads,
+                   windows::tile_messages<typename Operation::state> sent, Operation operation) {
   using here = block<Operation>;
   auto& shared = *dynamic_shared<typename here::shared_state>();
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t own = blockIdx.x;
-  const std::int64_t start = own * here::tile;
+  const std::int64_t start = own * tile;
   here::copy_tile(shared.own, values, start, n);
-  here::copy_tile(shared.leaving, values, start - (window - 1), n);
+  // A window no longer than a thread's own values begins in the tile before.
+  here::copy_tile(shared.leaving, values, start - (window > per_thread ? window - 1 : tile), n);
 
   typename here::scans all(operation, window, segment_threads, thread);
-  const int whole = segment_threads < block_threads ? 0 : all.between / here::tile;
-  all.reach = here::tile;
-  all.between %= here::tile;
+  const int whole = segment_threads < block_threads ? 0 : all.between / tile;
+  all.reach = tile;
+  all.between %= tile;
   const auto barrier = [] { __syncthreads(); };
   const auto wait_for_values = [] {
     wait_for_copies();
@@ -255,26 +137,24 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
     }
     __syncthreads();
   };
-  const bool at_an_end = start < window - 1 || start + here::tile >= n;
-  double finished[here::per_thread];
+  const bool at_an_end = start < window - 1 || start + tile >= n;
+  double finished[per_thread];
   all.make(finished, shared.leaving, shared.windows, 0, 1, windows::place{start, min_periods, at_an_end},
            true, barrier, wait_for_values, wait_for_scans);
   // Through shared memory, so that neighbouring threads write neighbouring results.
   __syncthreads();
 #pragma unroll
-  for (int v = 0; v < here::per_thread; ++v) shared.own[all.first + v] = finished[v];
+  for (int v = 0; v < per_thread; ++v) shared.own[all.first + v] = finished[v];
   __syncthreads();
 #pragma unroll
-  for (int k = 0; k < here::tile; k += block_threads) {
+  for (int k = 0; k < tile; k += block_threads) {
     if (start + k + thread < n) __stcs(results + start + k + thread, shared.own[k + thread]);
   }
 }
 
 #endif
 
-template <class Operation>
 std::int64_t tiles_for(std::int64_t n) {
-  constexpr int tile = block_threads * per_thread_of<typename Operation::state>;
   return (n + tile - 1) / tile;
 }
 
@@ -282,8 +162,8 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   if (in.n == 0) return;
   with_operation_of(in, [&]<class Operation>(const Operation& operation) {
     using here = block<Operation>;
-    const std::int64_t tiles = tiles_for<Operation>(in.n);
-    const auto sent = messages<typename Operation::state>::cleared(scratch, tiles, stream);
+    const std::int64_t tiles = tiles_for(in.n);
+    const auto sent = windows::tile_messages<typename Operation::state>::cleared(scratch.data, tiles, stream);
     lab::launch(rolling_kernel<Operation>, dim3(static_cast<unsigned>(tiles)), dim3(block_threads),
                 sizeof(typename here::shared_state), stream, in.values, out.results, in.n, in.window,
                 in.min_periods, here::scans::scans::choose_segment(in.window), sent, operation);
@@ -293,7 +173,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 std::size_t workspace_bytes(const problem::parameters& p) {
   std::size_t bytes = 0;
   with_operation_of(problem::bind_input(p, nullptr), [&]<class Operation>(const Operation&) {
-    bytes = messages<typename Operation::state>::bytes(tiles_for<Operation>(p.n));
+    bytes = windows::tile_messages<typename Operation::state>::bytes(tiles_for(p.n));
   });
   return bytes;
 }
@@ -303,7 +183,6 @@ constexpr std::int64_t longest_window = std::int64_t{1} << 22;
 
 std::string unsupported(const problem::parameters& p) {
   const std::int64_t window = std::min(p.window, p.n + 1);
-  if (window <= 15) return "a window of at most 15 values may be less than a thread's own: see 05_two_scans";
   if (window <= longest_window) return "";
   return "window " + std::to_string(window) + " is beyond " + std::to_string(longest_window) +
          " values: a block would add up thousands of tiles";
@@ -315,7 +194,7 @@ const registration<problem> registered{
      .launch = launch,
      .workspace_bytes = workspace_bytes,
      .unsupported = unsupported,
-     .tile = block_threads * 15}};
+     .tile = tile}};
 
 }  // namespace
 }  // namespace lab::rolling::long_windows
