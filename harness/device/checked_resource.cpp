@@ -21,7 +21,7 @@ std::string bytes_text(std::size_t bytes) {
 }  // namespace
 
 checked_resource::checked_resource(memory_resource& upstream, cudaStream_t stream)
-    : upstream_(upstream), stream_(stream), found_(1, stream) {}
+    : upstream_(upstream), stream_(stream), found_(most_at_once, stream) {}
 
 checked_resource::~checked_resource() {
   release_all();
@@ -62,9 +62,12 @@ void checked_resource::deallocate(void* pointer, std::size_t bytes, cudaStream_t
     quarantine_.push_back(returned);
     quarantined_bytes_ += whole_bytes(returned);
     CUDA_CHECK(cudaStreamSynchronize(stream));
-    check_guards(returned);
+    look_for_writes({returned}, {});
     CUDA_CHECK(cudaMemsetAsync(returned.whole, poison, whole_bytes(returned), stream));
-    if (quarantined_bytes_ > max_quarantined_bytes) empty_quarantine();
+    if (quarantined_bytes_ > max_quarantined_bytes) {
+      look_for_writes({}, quarantine_);
+      empty_quarantine();
+    }
   } catch (const std::exception&) {
     // A device that is lost says so again at the next call that may throw.
   }
@@ -77,7 +80,9 @@ std::optional<std::size_t> checked_resource::bytes_of(const void* pointer) const
 
 std::optional<failure_record> checked_resource::check(const std::vector<const void*>& kept) {
   CUDA_CHECK(cudaStreamSynchronize(stream_));
-  for (const auto& [pointer, one] : live_) check_guards(one);
+  std::vector<block> live;
+  for (const auto& [pointer, one] : live_) live.push_back(one);
+  look_for_writes(live, quarantine_);
   empty_quarantine();
   std::size_t count = 0;
   std::size_t bytes = 0;
@@ -108,36 +113,59 @@ void checked_resource::complain(failure_kind kind, const std::string& found, con
   if (!first_failure_) first_failure_ = failure_record{.kind = kind, .expected = expected, .found = found};
 }
 
-std::optional<std::int64_t> checked_resource::first_changed(const unsigned char* bytes, std::size_t count) {
-  const auto n = static_cast<std::int64_t>(count);
-  find_other_byte(bytes, n, poison, found_.data(), stream_);
-  std::int64_t first = 0;
-  CUDA_CHECK(cudaMemcpyAsync(&first, found_.data(), sizeof first, cudaMemcpyDeviceToHost, stream_));
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
-  return first < n ? std::optional(first) : std::nullopt;
-}
-
-void checked_resource::check_guards(const block& one) {
-  if (const auto before = first_changed(one.whole, guard_bytes)) {
-    complain(failure_kind::out_of_bounds, "a write " +
-                                              bytes_text(guard_bytes - static_cast<std::size_t>(*before)) +
-                                              " in front of an allocation of " + bytes_text(one.bytes));
-  }
-  if (const auto behind = first_changed(one.whole + guard_bytes + one.bytes, guard_bytes)) {
-    complain(failure_kind::out_of_bounds, "a write " + bytes_text(static_cast<std::size_t>(*behind)) +
-                                              " behind the end of an allocation of " + bytes_text(one.bytes));
-  }
-}
-
-void checked_resource::empty_quarantine() {
-  for (const block& one : quarantine_) {
-    if (const auto late = first_changed(one.whole, whole_bytes(one))) {
-      complain(failure_kind::out_of_bounds,
-               "a write to byte " + std::to_string(*late - static_cast<std::int64_t>(guard_bytes)) +
-                   " of an allocation of " + bytes_text(one.bytes) + " after it was given back");
+std::vector<std::size_t> checked_resource::first_changed(const std::vector<stretch>& all) {
+  std::vector<std::size_t> first;
+  while (first.size() < all.size()) {
+    const std::size_t begin = first.size();
+    const std::size_t count = std::min(all.size() - begin, most_at_once);
+    for (std::size_t k = 0; k < count; ++k) {
+      const stretch& one = all[begin + k];
+      find_other_byte(one.bytes, static_cast<std::int64_t>(one.count), poison, found_.data() + k, stream_);
     }
-    give_up(one);
+    std::vector<std::int64_t> found(count);
+    CUDA_CHECK(cudaMemcpyAsync(found.data(), found_.data(), count * sizeof found[0], cudaMemcpyDeviceToHost,
+                               stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    first.insert(first.end(), found.begin(), found.end());
   }
+  return first;
+}
+
+void checked_resource::look_for_writes(const std::vector<block>& guards,
+                                       const std::vector<block>& given_back) {
+  std::vector<stretch> looked_at;
+  for (const block& one : guards) {
+    looked_at.push_back({one.whole, guard_bytes});
+    looked_at.push_back({one.whole + guard_bytes + one.bytes, guard_bytes});
+  }
+  for (const block& one : given_back) looked_at.push_back({one.whole, whole_bytes(one)});
+  const std::vector<std::size_t> found = first_changed(looked_at);
+  auto next = found.begin();
+  for (const block& one : guards) {
+    const std::size_t before = *next++;
+    const std::size_t behind = *next++;
+    if (before < guard_bytes) {
+      complain(failure_kind::out_of_bounds, "a write " + bytes_text(guard_bytes - before) +
+                                                " in front of an allocation of " + bytes_text(one.bytes));
+    }
+    if (behind < guard_bytes) {
+      complain(
+          failure_kind::out_of_bounds,
+          "a write " + bytes_text(behind) + " behind the end of an allocation of " + bytes_text(one.bytes));
+    }
+  }
+  for (const block& one : given_back) {
+    const std::size_t late = *next++;
+    if (late == whole_bytes(one)) continue;
+    const std::int64_t byte = static_cast<std::int64_t>(late) - static_cast<std::int64_t>(guard_bytes);
+    complain(failure_kind::out_of_bounds, "a write to byte " + std::to_string(byte) +
+                                              " of an allocation of " + bytes_text(one.bytes) +
+                                              " after it was given back");
+  }
+}
+
+void checked_resource::empty_quarantine() noexcept {
+  for (const block& one : quarantine_) give_up(one);
   quarantine_.clear();
   quarantined_bytes_ = 0;
 }

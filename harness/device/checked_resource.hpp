@@ -50,13 +50,22 @@ class checked_resource final : public memory_resource {
     cudaStream_t stream;
   };
 
+  static constexpr std::size_t most_at_once = 256;
+
   static std::size_t whole_bytes(const block& one) { return one.bytes + 2 * guard_bytes; }
   void complain(failure_kind kind, const std::string& found, const char* expected = "");
-  std::optional<std::int64_t> first_changed(const unsigned char* bytes, std::size_t count);
-  // Complains when a guard of the block was written to.
-  void check_guards(const block& one);
-  // Checks what was given back, and lets go of it.
-  void empty_quarantine();
+  struct stretch {
+    const unsigned char* bytes;
+    std::size_t count;
+  };
+  // Of each stretch the first byte that is not the poison, or its count. Waits once for `most_at_once` of
+  // them.
+  std::vector<std::size_t> first_changed(const std::vector<stretch>& all);
+  // Complains about what was written to since it was poisoned: the guards of some blocks, and all of those
+  // that were given back.
+  void look_for_writes(const std::vector<block>& guards, const std::vector<block>& given_back);
+  // Lets go of what was given back, and has been checked.
+  void empty_quarantine() noexcept;
   void give_up(const block& one) noexcept;
 
   memory_resource& upstream_;

@@ -231,17 +231,8 @@ class column_workload final : public workload {
     if (made_variation_ == variation_) return;
     made_variation_ = variation_;
     input_columns<Problem> varied;
-    for (std::size_t k = 0; k < varied.size(); ++k) {
-      const column& base = base_->inputs[k];
-      varied[k] = make_column(base.rows(), [&](std::string& text, std::int64_t row) {
-        const std::size_t begin = text.size();
-        text += base[row];
-        if (k != varied_column()) return;
-        std::int64_t at = base.offsets[row];
-        for (std::size_t i = begin; i < text.size(); ++i, ++at)
-          text[i] = turned(text[i], turn_of(variation_, at / varied_bytes));
-      });
-    }
+    for (std::size_t k = 0; k < varied.size(); ++k)
+      varied[k] = varied_copy(base_->inputs[k], k == varied_column() ? variation_ : 0);
     data_ = make_table<Problem>(parameters_, std::move(varied));
   }
 

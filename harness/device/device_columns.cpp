@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "common/all_cores.hpp"
 #include "harness/device/letters.hpp"
 
 namespace lab {
 namespace {
 
+// `from` must stay as it is until somebody waits.
 void send(void* to, const void* from, std::int64_t bytes, cudaStream_t stream) {
   if (bytes == 0) return;
   CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream));
-  CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
 void send_offsets(unsigned char* to, const host_array<std::int64_t>& offsets, int offset_bits,
@@ -21,11 +22,16 @@ void send_offsets(unsigned char* to, const host_array<std::int64_t>& offsets, in
     send(to, offsets.data(), offsets.size() * 8, stream);
     return;
   }
-  constexpr std::int64_t piece_values = device_reader::piece_bytes / 8;
-  std::vector<std::int32_t> piece;
+  constexpr std::int64_t piece_values = device_reader::piece_bytes / 4;
+  constexpr std::int64_t core_values = std::int64_t{1} << 18;
+  const host_array<std::int32_t> piece(std::min(offsets.size(), piece_values));
   for (std::int64_t first = 0; first < offsets.size(); first += piece_values) {
-    piece.assign(offsets.data() + first, offsets.data() + std::min(offsets.size(), first + piece_values));
-    send(to + first * 4, piece.data(), std::ssize(piece) * 4, stream);
+    const std::int64_t count = std::min(offsets.size() - first, piece_values);
+    for_pieces_on_all_cores(count, core_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
+      std::copy(offsets.data() + first + begin, offsets.data() + first + end, piece.data() + begin);
+    });
+    send(to + first * 4, piece.data(), count * 4, stream);
+    CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 }
 
@@ -42,7 +48,7 @@ device_columns::device_columns(std::span<const column> sent, int offset_bits, co
     send_offsets(added.offsets.data(), from.offsets, offset_bits, stream);
     send(added.chars.data(), from.chars.data(), from.bytes(), stream);
   }
-  hash_ = hash();
+  hash_ = hash();  // and waits
 }
 
 strings device_columns::view(std::size_t k) const {
@@ -57,14 +63,15 @@ void device_columns::vary(std::size_t k, std::uint64_t from, std::uint64_t to) {
 }
 
 std::uint64_t device_columns::hash() const {
-  std::uint64_t value = 0;
+  std::vector<std::span<const std::int64_t>> runs;
   for_buffers([&](const guarded_buffer<unsigned char>& buffer) {
     // What is left of the last word is the end of a guard.
     constexpr std::int64_t guard = guarded_buffer<unsigned char>::guard_bytes;
-    const auto bytes = static_cast<std::int64_t>(guarded_buffer<unsigned char>::needed_bytes(buffer.size()));
-    const auto* const words = reinterpret_cast<const std::int64_t*>(buffer.data() - guard);
-    value = random_bits(value, reader_.hash(words, bytes / 8));
+    const std::size_t bytes = guarded_buffer<unsigned char>::needed_bytes(buffer.size());
+    runs.emplace_back(reinterpret_cast<const std::int64_t*>(buffer.data() - guard), bytes / 8);
   });
+  std::uint64_t value = 0;
+  for (const std::uint64_t one : reader_.hashes(runs)) value = random_bits(value, one);
   return value;
 }
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "common/memory.hpp"
-#include "harness/device/column.hpp"
+#include "harness/device/host_array.hpp"
 #include "harness/device/kernels.hpp"
 
 namespace lab {
@@ -16,7 +19,8 @@ class device_reader {
  public:
   static constexpr std::int64_t piece_bytes = std::int64_t{1} << 25;  // at a time between host and device
 
-  explicit device_reader(cudaStream_t stream) : stream_(stream), found_(2, stream), digest_(1, stream) {}
+  explicit device_reader(cudaStream_t stream)
+      : stream_(stream), found_(2, stream), digests_(most_hashes, stream) {}
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
@@ -63,8 +67,23 @@ class device_reader {
   // A hash of all bits and their places. T is float (any 4 bytes) or std::int64_t.
   template <class T>
   std::uint64_t hash(const T* words, std::int64_t count) const {
-    hash_bits(words, count, digest_.data(), stream_);
-    return read(digest_.data());
+    hash_bits(words, count, digests_.data(), stream_);
+    return read(digests_.data());
+  }
+
+  // The same of several runs of words. Waits once for `most_hashes` of them.
+  template <class T>
+  std::vector<std::uint64_t> hashes(const std::vector<std::span<const T>>& runs) const {
+    std::vector<std::uint64_t> all(runs.size());
+    for (std::size_t first = 0; first < runs.size(); first += most_hashes) {
+      const std::size_t count = std::min(runs.size() - first, most_hashes);
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::span<const T> words = runs[first + k];
+        hash_bits(words.data(), std::ssize(words), digests_.data() + k, stream_);
+      }
+      copy_back(all.data() + first, digests_.data(), static_cast<std::int64_t>(count * sizeof all[0]));
+    }
+    return all;
   }
 
   // The first of `count` bytes that is not `byte`, if any.
@@ -80,9 +99,11 @@ class device_reader {
   [[nodiscard]] std::int64_t* scratch() const { return found_.data(); }
 
  private:
+  static constexpr std::size_t most_hashes = 16;
+
   cudaStream_t stream_;
   device_buffer<std::int64_t> found_;
-  device_buffer<std::uint64_t> digest_;
+  device_buffer<std::uint64_t> digests_;
 };
 
 }  // namespace lab

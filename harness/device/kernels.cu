@@ -309,7 +309,7 @@ __global__ void vary_kernel(char* chars, std::int64_t bytes, std::uint64_t from,
   const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
   const std::int64_t begin = word * varied_bytes;
   if (begin >= bytes) return;
-  const int turn = 26 + turn_of(to, word) - turn_of(from, word);
+  const int turn = (26 + turn_of(to, word) - turn_of(from, word)) % 26;
   if (begin + varied_bytes > bytes) {
     for (std::int64_t i = begin; i < bytes; ++i) chars[i] = turned(chars[i], turn);
     return;

@@ -17,9 +17,10 @@ __host__ __device__ inline int turn_of(std::uint64_t seed, std::int64_t word) {
   return seed == 0 ? 0 : static_cast<int>(random_bits(seed, static_cast<std::uint64_t>(word)) % 26);
 }
 
+// By less than once round.
 __host__ __device__ inline char turned(char letter, int turn) {
-  if (letter < 'a' || letter > 'z') return letter;
-  return static_cast<char>('a' + (letter - 'a' + turn) % 26);
+  const int moved = letter + turn;
+  return static_cast<char>(letter < 'a' || letter > 'z' ? letter : moved > 'z' ? moved - 26 : moved);
 }
 
 // Turns chars[0 .. bytes) in device memory, aligned to 16 bytes, which hold what `from` made of them, into

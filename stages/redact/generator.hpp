@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/cuda.hpp"
@@ -47,40 +49,60 @@ inline constexpr auto letter_pairs = [] {
   return pairs;
 }();
 
-inline void append_letters(std::string& text, row_bits& bits, std::int64_t count) {
+// Texts here are of any of the kinds that make_column() gives (column.hpp).
+template <class Text>
+void append_letters(Text& text, row_bits& bits, std::int64_t count) {
   constexpr std::int64_t letters_per_word = 12;  // 60 of 64 bits
-  while (count > 0) {
-    const std::uint64_t word = bits.all();
-    const auto pair = [word](int k) { return std::uint64_t{letter_pairs[word >> 10 * k & 1023]}; };
-    const std::array<std::uint64_t, 2> some = {pair(0) | pair(1) << 16 | pair(2) << 32 | pair(3) << 48,
-                                               pair(4) | pair(5) << 16};
-    const std::int64_t now = std::min(count, letters_per_word);
-    text.append(reinterpret_cast<const char*>(some.data()), static_cast<std::size_t>(now));
-    count -= now;
+  if constexpr (std::is_same_v<Text, text_length>) {
+    bits.skip((count + letters_per_word - 1) / letters_per_word);
+    text.skip(count);
+  } else {
+    char* to = text.take(count);
+    for (; count > 0; count -= letters_per_word, to += letters_per_word) {
+      const std::uint64_t word = bits.all();
+      const auto pair = [word](int k) { return std::uint64_t{letter_pairs[word >> 10 * k & 1023]}; };
+      const std::array<std::uint64_t, 2> some = {pair(0) | pair(1) << 16 | pair(2) << 32 | pair(3) << 48,
+                                                 pair(4) | pair(5) << 16};
+      if (count >= letters_per_word) {
+        std::memcpy(to, some.data(), letters_per_word);
+      } else {
+        std::memcpy(to, some.data(), static_cast<std::size_t>(count));
+      }
+    }
   }
 }
 
+// The byte at `place` becomes change(byte).
+template <class Text, class Change>
+void change_byte(Text& text, std::int64_t place, const Change& change) {
+  if constexpr (!std::is_same_v<Text, text_length>) text[place] = change(text[place]);
+}
+
 // A capital and `count - 1` letters.
-inline void append_word(std::string& text, row_bits& bits, std::int64_t count) {
-  const std::size_t begin = text.size();
+template <class Text>
+void append_word(Text& text, row_bits& bits, std::int64_t count) {
+  const std::int64_t begin = text.size();
   append_letters(text, bits, count);
-  text[begin] = static_cast<char>(text[begin] - 'a' + 'A');
+  change_byte(text, begin, [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
 }
 
 // 14 bytes on average.
-inline void append_person(std::string& text, row_bits& bits) {
+template <class Text>
+void append_person(Text& text, row_bits& bits) {
   append_word(text, bits, 3 + bits.below(7));
   text += ' ';
   append_word(text, bits, 4 + bits.below(8));
 }
 
-inline void append_character(std::string& text, row_bits& bits) {
+template <class Text>
+void append_character(Text& text, row_bits& bits) {
   constexpr std::array<std::string_view, 16> characters = {"a", "Z", "ø",  "é",  "ß", "Ж", "ÿ", "߿",
                                                            "ࠀ", "€", "李", "가", "�", "𐀀", "𝔸", "🦉"};
   text += characters[static_cast<std::size_t>(bits.below(16))];
 }
 
-inline void append_multibyte(std::string& text, row_bits& bits) {
+template <class Text>
+void append_multibyte(Text& text, row_bits& bits) {
   const std::int64_t first = bits.below(9);
   for (std::int64_t k = 0; k < first; ++k) append_character(text, bits);
   if (bits.below(8) == 0) return;
@@ -89,7 +111,8 @@ inline void append_multibyte(std::string& text, row_bits& bits) {
   for (std::int64_t k = 0; k < last; ++k) append_character(text, bits);
 }
 
-inline void append_hostile_name(std::string& text, row_bits& bits) {
+template <class Text>
+void append_hostile_name(Text& text, row_bits& bits) {
   using namespace std::string_view_literals;
   constexpr std::array names = {""sv,
                                 " "sv,
@@ -129,9 +152,11 @@ inline void append_hostile_name(std::string& text, row_bits& bits) {
   }
   // Lengths around everything that a thread, a warp or a block could take at once; the space anywhere.
   const std::int64_t length = lengths[bits.below(std::ssize(lengths))];
-  const std::size_t begin = text.size();
+  const std::int64_t begin = text.size();
   append_letters(text, bits, length);
-  if (bits.below(4) != 0) text[begin + static_cast<std::size_t>(bits.below(length))] = ' ';
+  if (bits.below(4) == 0) return;
+  const std::int64_t place = begin + bits.below(length);
+  change_byte(text, place, [](char) { return ' '; });
 }
 
 inline std::string_view hostile_visibility(row_bits& bits) {
@@ -159,7 +184,8 @@ class long_rows {
   }
 
   // The space lies early, late or nowhere: nearly nothing of the name is shown, or nearly all.
-  void append(std::string& text, std::int64_t row) const {
+  template <class Text>
+  void append(Text& text, std::int64_t row) const {
     row_bits bits(seed_, row);
     constexpr std::uint64_t rows_for_more = 1000;
     const std::int64_t huge = std::int64_t{1} << (emulated || rows_in_all_ < rows_for_more ? 20 : 26);
@@ -189,7 +215,8 @@ class long_rows {
   content kind_;
 };
 
-inline void append_name(std::string& text, content kind, row_bits& bits) {
+template <class Text>
+void append_name(Text& text, content kind, row_bits& bits) {
   switch (kind) {
     case content::empty:
       break;
@@ -235,12 +262,17 @@ inline std::string near_public_visibility(row_bits& bits) {
   return text;
 }
 
-inline std::string visibility(content kind, row_bits& bits) {
-  if (kind == content::near_public) return near_public_visibility(bits);
-  if (kind == content::hostile) return std::string(hostile_visibility(bits));
-  if (kind == content::all_private) return "private";
-  if (kind == content::all_public) return "public";
-  return bits.below(2) == 0 ? "public" : "private";
+template <class Text>
+void append_visibility(Text& text, content kind, row_bits& bits) {
+  if (kind == content::near_public) {
+    text += near_public_visibility(bits);
+  } else if (kind == content::hostile) {
+    text += hostile_visibility(bits);
+  } else if (kind == content::all_private || (kind != content::all_public && bits.below(2) != 0)) {
+    text += "private";
+  } else {
+    text += "public";
+  }
 }
 
 }  // namespace generator
@@ -248,7 +280,7 @@ inline std::string visibility(content kind, row_bits& bits) {
 inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
   const generator::long_rows long_ones(kind, rows, seed);
   people made;
-  made.names = make_column(rows, [&](std::string& text, std::int64_t row) {
+  made.names = make_column(rows, [&](auto& text, std::int64_t row) {
     if (long_ones.contains(row)) {
       long_ones.append(text, row);
     } else {
@@ -256,10 +288,14 @@ inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
       generator::append_name(text, kind, bits);
     }
   });
-  made.visibilities = make_column(rows, [&](std::string& text, std::int64_t row) {
+  made.visibilities = make_column(rows, [&](auto& text, std::int64_t row) {
     row_bits bits(~seed, row);
     // A long row that is not public would be as short as any other in the output.
-    text += long_ones.contains(row) ? std::string("public") : generator::visibility(kind, bits);
+    if (long_ones.contains(row)) {
+      text += "public";
+    } else {
+      generator::append_visibility(text, kind, bits);
+    }
   });
   return made;
 }

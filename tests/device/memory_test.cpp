@@ -1,5 +1,6 @@
 // Memory resources, and the one that watches over another.
 #include <string>
+#include <vector>
 
 #include "common/memory.hpp"
 #include "common/memory_resource.hpp"
@@ -107,6 +108,27 @@ TEST_CASE("watched memory is poisoned, and what is done to it beside the rules i
     CHECK_FALSE(checked.check({}));
   }
   CHECK(lab::memory::in_use() == before);
+}
+
+TEST_CASE("of any number of watched allocations, each is looked at") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  lab::pool_resource pool;
+  lab::checked_resource checked(pool, stream.get());
+  std::vector<void*> all;
+  for (int k = 0; k < 300; ++k) all.push_back(checked.allocate(8, stream.get()));
+  SECTION("those that are kept") {
+    const std::vector<const void*> kept(all.begin(), all.end());
+    CHECK_FALSE(checked.check(kept));
+    scribble(all[290], 8, stream);
+    contains(checked.check(kept), failure_kind::out_of_bounds, "a write 0 bytes behind the end");
+  }
+  SECTION("those that were given back") {
+    for (void* const one : all) checked.deallocate(one, 8, stream.get());
+    scribble(all[270], 2, stream);
+    contains(checked.check({}), failure_kind::out_of_bounds, "a write to byte 2 of an allocation of 8");
+  }
+  checked.release_all();
 }
 
 TEST_CASE("watched memory that is not there is the upstream's error, and nothing is kept") {

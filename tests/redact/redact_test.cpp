@@ -73,9 +73,34 @@ TEST_CASE("a column is its rows one behind the other, however many cores make it
       make_column(rows, [](std::string& text, std::int64_t row) { text += std::to_string(row); });
   REQUIRE(counted.rows() == rows);
   CHECK(counted.offsets[0] == 0);
+  // What takes any text writes in place, and makes the same column.
+  const column written = make_column(rows, [](auto& text, std::int64_t row) {
+    const std::string digits = std::to_string(row);
+    text += digits[0];
+    text += std::string_view(digits).substr(1);
+  });
   std::int64_t wrong = 0;
-  for (std::int64_t row = 0; row < rows; ++row) wrong += counted[row] != std::to_string(row);
+  for (std::int64_t row = 0; row < rows; ++row)
+    wrong += counted[row] != std::to_string(row) || written[row] != counted[row];
   CHECK(wrong == 0);
+}
+
+TEST_CASE("a long array's memory is handed out again, and to none that is much shorter") {
+  constexpr std::int64_t long_bytes = lab::long_blocks::long_bytes;
+  const char* before = nullptr;
+  {
+    const lab::host_array<char> first(3 * long_bytes);
+    before = first.data();
+    CHECK(reinterpret_cast<std::uintptr_t>(before) % lab::long_blocks::huge_page == 0);
+  }
+  const lab::host_array<char> short_one(long_bytes);
+  CHECK(short_one.data() != before);
+  const lab::host_array<char> again(2 * long_bytes);
+  CHECK(again.data() == before);
+  CHECK(again.size() == 2 * long_bytes);
+  const lab::host_array<char> other(3 * long_bytes);
+  CHECK(other.data() != before);
+  CHECK(lab::host_array<char>(0).size() == 0);
 }
 
 TEST_CASE("generated rows depend on seed and row alone, and are what their content says") {
