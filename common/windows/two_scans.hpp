@@ -10,6 +10,7 @@
 // suffix and its prefix is the same for all of the thread's outputs, and is put together once.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "common/windows/suffix_prefix.hpp"
@@ -24,8 +25,15 @@ namespace lab::windows {
 
 #if defined(__CUDACC__) || LAB_EMULATED
 
-template <class Operation, int group_threads_, int per_thread_>
-struct two_scans {
+// How far the first value of a window lies from the last in the ring: as far as in the array, or as a kernel
+// says that keeps no more of the array than what leaves and what enters.
+struct reach_of_window {};
+struct reach_of_ring {
+  int reach = 0;
+};
+
+template <class Operation, int group_threads_, int per_thread_, class Reach = reach_of_window>
+struct two_scans : Reach {
   // Chooses segments.
   using scans = suffix_prefix<Operation, group_threads_, per_thread_>;
   using state = typename Operation::state;
@@ -35,6 +43,7 @@ struct two_scans {
   static constexpr int tile = scans::tile;
   // An operation that does not count its values has no min_periods of its own, which are asked for elsewhere.
   static constexpr bool by_deviations = has_deviations<Operation> && requires { Operation::is_counted(0.0); };
+  static constexpr bool stands_apart = std::is_same_v<Reach, reach_of_ring>;
   static_assert(per_thread <= 32, "a bit tells of each of a thread's values whether it counts");
 
   template <int groups, int slots>
@@ -56,7 +65,6 @@ struct two_scans {
   int segment;  // values
   int between;  // values between the segment that leaves and the one that enters
   int rest;     // of them, those before the first whole tile
-  int reach;    // places in the ring between a value and the first of its window
 
   __device__ two_scans(Operation operation_, int window_, int segment_threads_, int thread_)
       : operation(operation_),
@@ -66,8 +74,7 @@ struct two_scans {
         first(thread_ * per_thread),
         segment(segment_threads_ * per_thread),
         between(window_ - 1 - segment),
-        rest(between % segment),
-        reach(window_ - 1) {}
+        rest(between % segment) {}
 
   template <class Shared>
   __device__ void initialise(Shared& /*shared*/, int /*block_threads*/) const {}
@@ -94,7 +101,8 @@ struct two_scans {
     run_of_segment scanned;
     if (wants_results) {
       wait_for_values();
-      const int oldest = slot * tile + first - reach;
+      int oldest = slot * tile + first - (window - 1);
+      if constexpr (stands_apart) oldest = slot * tile + first - this->reach;
       const int place = oldest >= 0 ? oldest : oldest + slots * tile;
       if constexpr (by_deviations) {
         scanned = own_deviations(values + first, where.start + first);
@@ -140,8 +148,9 @@ struct two_scans {
       const unsigned rare = join_deviations(results, leaving, counted, middle, values + first);
       if (rare == 0) return;
       double careful[per_thread];
-      careful_results(careful, operation, middle, ring, slots * tile, slot * tile + first - reach,
-                      counted, slot * tile + first);
+      int oldest = slot * tile + first - (window - 1);
+      if constexpr (stands_apart) oldest = slot * tile + first - this->reach;
+      careful_results(careful, operation, middle, ring, slots * tile, oldest, counted, slot * tile + first);
 #pragma unroll
       for (int v = 0; v < per_thread; ++v) results[v] = (rare >> v & 1) != 0 ? careful[v] : results[v];
     } else {

@@ -60,7 +60,7 @@ __device__ __forceinline__ void wait_for_copies() {
 template <class Operation>
 struct block {
   using state = typename Operation::state;
-  using scans = windows::two_scans<Operation, block_threads, per_thread>;
+  using scans = windows::two_scans<Operation, block_threads, per_thread, windows::reach_of_ring>;
 
   // A ring of two tiles: what leaves the windows, and the block's own.
   struct shared_state {
