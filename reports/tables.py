@@ -3,8 +3,8 @@
 
 A page says where a table goes with a pair of comments, and what stands between them is generated:
 
-    <!-- ladder: TRACK -->                 every stage of a track, a column for each parameter set
-    <!-- /ladder -->
+    <!-- ladder: TRACK -->                 every stage of a track, a column for each parameter set; of h100/TRACK
+    <!-- /ladder -->                       from reports/h100
     <!-- measured: TRACK/NN_name -->       one stage, a row for each parameter set
     <!-- /measured -->
     <!-- scaling: TRACK -->                the stages of a track over several GPUs against one GPU's best
@@ -64,6 +64,7 @@ from counters import total
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
+MOST_COLUMNS = 6  # of a ladder
 MARKER = re.compile(r"(<!-- (ladder|measured|scaling|accuracy|predicted|traffic|counters|compile_times|peers|nsight|processes): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
@@ -228,6 +229,7 @@ class Records:
     """All recorded rows: track -> parameter set -> stage -> row, with the run that each comes from."""
 
     def __init__(self, directory):
+        self.name = directory.name
         self.rows = {}
         self.claims = {}  # stage -> its claims
         self.other_devices = []  # records of the same stages on other devices
@@ -347,6 +349,10 @@ def provenance(records, rows):
 
 
 def ladder(records, track):
+    if "/" in track:
+        device, track = track.split("/", 1)
+        others = [other for other in records.other_devices if other.name == device]
+        return ladder(others[0], track) if others else NOTHING
     sets = records.parameter_sets(track)
     if not sets:
         return NOTHING
@@ -354,28 +360,37 @@ def ladder(records, track):
     varying = [[pair for pair in parameters if pair not in common] for parameters in sets]
     heads = [records.parameters_text(track, pairs) or "time" for pairs in varying]
     stages = sorted({stage for parameters in sets for stage in records.rows[track][parameters]})
-    used = []
-    lines = ["| stage | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
-    for stage in stages:
-        name = stage.split("/", 1)[1]
-        cells = []
-        library = False
-        for parameters in sets:
-            row = records.rows[track][parameters].get(stage)
-            if row is None:
-                cells.append("")
-            elif row["status"] == "ok":
-                used.append(row)
-                library |= row["library"]
-                cells.append(f"{duration(row['timing']['median'])} ({light(row)})")
-            else:
-                # "specimen" is what records before November 22, 2026 call an expected failure.
-                hidden = row["status"] == "skipped" and re.search("expected failure|specimen", row["message"])
-                words = {"expected_failure": "expected failure", "specimen": "expected failure", "skipped": "expected failure, not run" if hidden else "does not fit"}
-                cells.append(words.get(row["status"], "FAILED"))
-        lines.append(f"| {name}{' (library)' if library else ''} | " + " | ".join(cells) + " |")
+    rows = [[records.rows[track][parameters].get(stage) for parameters in sets] for stage in stages]
+    names = [stage.split("/", 1)[1] + (" (library)" if any(is_library(row) for row in rows[k]) else "") for k, stage in enumerate(stages)]
+    cells = [[ladder_cell(row) for row in of_stage] for of_stage in rows]
+    # A table that is wider than a page is turned.
+    if len(sets) > max(MOST_COLUMNS, len(stages)):
+        lines = table("parameters", names, heads, [list(column) for column in zip(*cells)])
+    else:
+        lines = table("stage", heads, names, cells)
+    used = [row for of_stage in rows for row in of_stage if row is not None and row["status"] == "ok"]
     caption = records.parameters_text(track, common)
     return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light).{f' {provenance(records, used)}' if used else ''}\n"
+
+
+def table(corner, heads, names, cells):
+    lines = [f"| {corner} | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
+    return lines + [f"| {name} | " + " | ".join(row) + " |" for name, row in zip(names, cells)]
+
+
+def is_library(row):
+    return row is not None and row["status"] == "ok" and row["library"]
+
+
+def ladder_cell(row):
+    if row is None:
+        return ""
+    if row["status"] == "ok":
+        return f"{duration(row['timing']['median'])} ({light(row)})"
+    # "specimen" is what records before November 22, 2026 call an expected failure.
+    hidden = row["status"] == "skipped" and re.search("expected failure|specimen", row["message"])
+    words = {"expected_failure": "expected failure", "specimen": "expected failure", "skipped": "expected failure, not run" if hidden else "does not fit"}
+    return words.get(row["status"], "FAILED")
 
 
 def measured(records, stage):
