@@ -7,26 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
+using lab::test::contains;
+using lab::test::outcome;
+using lab::test::strings;
 using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
-
-struct outcome {
-  int code;
-  std::string text;
-};
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // The workers, and their launchers, that call a socket below this folder: none of another test's.
 std::string processes_left(const std::filesystem::path& folder) {
@@ -40,13 +33,8 @@ std::string processes_left(const std::filesystem::path& folder) {
 }
 
 outcome lab_program(const strings& settings, const strings& arguments) {
-  strings all{"/usr/bin/env"};
-  all.insert(all.end(), settings.begin(), settings.end());
-  all.emplace_back(LAB_PROGRAM);
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  all.insert(all.end(), {"--device", "emulator"});
-  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+  return lab::test::call_program(settings, LAB_PROGRAM, arguments, {"--device", "emulator"},
+                                 std::chrono::seconds(240));
 }
 
 // Of each row, its status and what it says; of one call with these arguments and a folder of its own for what
