@@ -1,6 +1,7 @@
 // The worker's end of the conversation: the one request that this process answers, and the sealed lines of
 // the answer. Of several processes that a launcher of MPI's has started, rank 0 has it: descriptors above 2
-// do not survive such a launcher, so that it calls the front by a socket in a folder of the front's.
+// do not survive such a launcher, so that it calls the front by a socket in a folder of the front's. The
+// others of its host do not get past this before it has called: nothing of a stage's could call in its place.
 //
 // All of it has internal linkage and is included by main.cpp alone: the stage is linked into the same
 // program, and what has a name there it could call, to seal an answer of its own.
@@ -27,6 +28,7 @@ namespace {
 // What take_request() found. It runs before constructors do, so none may set this back.
 struct one_request {
   bool begun = false;
+  bool is_rank_0 = false;
   int answers = -1;
   long process = 0;
   seal_key key;
@@ -66,27 +68,53 @@ constinit one_request state;
   return nullptr;
 }
 
-// Whether the launcher has made this process rank 0: Open MPI and Slurm's pmix, MPICH and Slurm's pmi2, and
-// Slurm itself last, whose variable a launcher within one task hands on.
-[[gnu::no_sanitize("address", "undefined")]] bool is_rank_0(char** environment) {
+// The rank that the launcher has given this process: Open MPI and Slurm's pmix, MPICH and Slurm's pmi2, and
+// Slurm itself last, whose variable a launcher within one task hands on. Null where none says it.
+[[gnu::no_sanitize("address", "undefined")]] const char* rank_of(char** environment) {
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* const rank = variable(environment, name)) return same_text(rank, "0");
+    if (const char* const rank = variable(environment, name)) return rank;
   }
-  return false;
+  return nullptr;
 }
 
-// A connection to the socket of this path; negative where there is none.
-[[gnu::no_sanitize("address", "undefined")]] int call_front(const char* path) {
+// A connection to the socket whose path is these two; negative where there is none.
+[[gnu::no_sanitize("address", "undefined")]] int call_front(const char* path, const char* ending) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  for (std::size_t i = 0; path[i] != '\0'; ++i) {
-    if (i + 1 >= sizeof address.sun_path) return -1;
-    address.sun_path[i] = path[i];
+  std::size_t length = 0;
+  for (const char* part : {path, ending}) {
+    for (; *part != '\0'; ++part) {
+      if (length + 1 >= sizeof address.sun_path) return -1;
+      address.sun_path[length++] = *part;
+    }
   }
   const long own = system_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (own < 0) return -1;
-  const long code = system_call(SYS_connect, own, reinterpret_cast<long>(&address), sizeof address);
-  return code < 0 ? -1 : static_cast<int>(own);
+  long code = -EINTR;
+  while (code == -EINTR)
+    code = system_call(SYS_connect, own, reinterpret_cast<long>(&address), sizeof address);
+  if (code == 0) return static_cast<int>(own);
+  system_call(SYS_close, own);
+  return -1;
+}
+
+// Returns when rank 0 has called, which ends the call of this process; at once where it has called already,
+// and on other hosts, where there is no such socket.
+[[gnu::no_sanitize("address", "undefined")]] void wait_for_rank_0(const char* path) {
+  const int call = call_front(path, socket_of_others);
+  if (call < 0) return;
+  char nothing = 0;
+  long count = -EINTR;
+  while (count == -EINTR) count = system_call(SYS_read, call, reinterpret_cast<long>(&nothing), 1);
+  system_call(SYS_close, call);
+}
+
+// A process without a rank could be any of them: it ends.
+[[noreturn, gnu::no_sanitize("address", "undefined")]] void end_without_rank() {
+  static constexpr char text[] =
+      "rank unknown: the launcher sets none of OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK and SLURM_PROCID\n";
+  system_call(SYS_write, 2, reinterpret_cast<long>(text), sizeof text - 1);
+  for (;;) system_call(SYS_exit_group, 2);
 }
 
 // Reads "<key, 32 digits> <request>\n", and moves the answers' pipe to a number that only this file knows.
@@ -102,8 +130,11 @@ constinit one_request state;
   int requests = request_descriptor;
   int answers = answer_descriptor;
   if (socket != nullptr) {
-    if (!is_rank_0(environment)) return;
-    requests = answers = call_front(socket);
+    const char* const rank = rank_of(environment);
+    if (rank == nullptr) end_without_rank();
+    state.is_rank_0 = same_text(rank, "0");
+    if (!state.is_rank_0) return wait_for_rank_0(socket);
+    requests = answers = call_front(socket, "");
     if (requests < 0) return;
   } else if (!serves) {
     return;
@@ -137,6 +168,11 @@ constinit one_request state;
 // Empty too where rank 0 has reached no front.
 std::string_view request() {
   return {state.text.data(), state.request_bytes};
+}
+
+// Whether the launcher calls this process rank 0.
+bool is_rank_0() {
+  return state.is_rank_0;
 }
 
 // Sends one line of the answer. Does nothing in a process without a request, nor in one that was forked from

@@ -12,6 +12,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "common/all_cores.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/compensated_sum.hpp"
@@ -38,17 +39,12 @@ auto fold_in_parts(const FoldPiece& fold_piece, const Combine& combine, std::int
   if (count < many_to_fold) return fold_in_pairs(fold_piece, combine, 0, count);
   const std::int64_t workers = std::max(1u, std::thread::hardware_concurrency());
   std::vector<decltype(fold_piece(0, 0))> parts(static_cast<std::size_t>(workers));
-  const auto begin = [&](std::int64_t worker) { return count / workers * worker; };
-  {
-    std::vector<std::jthread> threads;
-    for (std::int64_t worker = 0; worker < workers; ++worker) {
-      const std::int64_t end = worker + 1 < workers ? begin(worker + 1) : count;
-      threads.emplace_back([&, worker, end] {
-        parts[static_cast<std::size_t>(worker)] =
-            fold_in_pairs(fold_piece, combine, begin(worker), end - begin(worker));
-      });
-    }
-  }
+  const auto begin = [&](std::int64_t part) { return part < workers ? count / workers * part : count; };
+  // A part is one thread's, and the parts are combined in their order: sums round alike every time.
+  for_pieces_on_all_cores(workers, 1, [&](std::int64_t part, std::int64_t /*end*/, unsigned /*thread*/) {
+    parts[static_cast<std::size_t>(part)] =
+        fold_in_pairs(fold_piece, combine, begin(part), begin(part + 1) - begin(part));
+  });
   auto all = parts[0];
   for (std::size_t k = 1; k < parts.size(); ++k) all = combine(all, parts[k]);
   return all;

@@ -5,6 +5,7 @@
 // Or, started by a launcher of MPI's, one of several that answer it together (--serve-at SOCKET).
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -102,12 +103,19 @@ constexpr std::chrono::seconds patience{2};
     throw std::runtime_error(
         "this worker was built without MPI, and cannot be one of several processes (libopenmpi-dev)");
   }
+  const std::string own(lab::conversation::request());
+  const char* const unreachable = ": the program that asks cannot be reached: it must run on this host\n";
+  // Before MPI's start, which the others may not come to.
+  if (lab::conversation::is_rank_0() && own.empty()) {
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    std::cerr << "rank 0 on " << host.data() << unreachable;
+    _exit(2);
+  }
   lab::process_link& link = lab::join_processes();
   lab::processes::join(link);
-  const std::string own(lab::conversation::request());
   if (link.rank() == 0 && own.empty()) {
-    std::cerr << "rank 0 of " << link.size() << " on " << link.host()
-              << ": the program that asks cannot be reached: it must run on this host\n";
+    std::cerr << "rank 0 of " << link.size() << " on " << link.host() << unreachable;
     link.abort();
   }
   // A launcher of another MPI's than this program was linked with makes each process alone.

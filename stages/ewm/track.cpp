@@ -1,5 +1,6 @@
 // What the stages of the exponentially weighted moving average are tried on.
 #include "harness/device/array_track.hpp"
+#include "harness/device/case_inputs.hpp"
 #include "stages/ewm/problem.hpp"
 
 namespace lab::ewm {
@@ -105,9 +106,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.cases.push_back({{.n = 5'011, .span = 0, .alpha = 0.25, .adjust = 0}, pattern::nonfinite});
   if (!thorough) return std::move(list.cases);
 
-  for (const std::int64_t n :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
-        std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
+  for (const std::int64_t n : border_sizes(tile)) {
     for (const double span : {1.0, 2.0, 30.0, 300.0}) list.add(n, span, pattern::integers, true);
   }
   for (const double span : {1.0, 1.5, 2.0, 5.0, 12.25, 30.0, 64.0})
@@ -120,10 +119,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     for (const double span : {1.0, 2.0, 30.0}) list.add_both(6'011, span, kind, span != 30);
     list.add_both(12'011, 300, kind, true);
   }
-  // Inputs of one kind.
-  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
-                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
-                             pattern::constant, pattern::ties, pattern::lone_maximum}) {
+  for (const pattern kind : patterns_of_one_kind(pattern::lone_maximum)) {
     for (const double span : {1.0, 2.0, 30.0, 300.0}) list.add(tile + 311, span, kind, span < 30);
   }
   // Gaps of every length, among the first values as well, for every fewest number of values.

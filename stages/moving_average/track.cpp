@@ -1,5 +1,6 @@
 // What the stages of the moving average are tried on.
 #include "harness/device/array_track.hpp"
+#include "harness/device/case_inputs.hpp"
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average {
@@ -15,12 +16,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.push_back({{.n = 20'011, .window = 5}, pattern::nonfinite});
   if (!thorough) return list;
 
-  for (const std::int64_t n :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
-        std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
+  for (const std::int64_t n : border_sizes(tile)) {
     if (n < 0) continue;
-    for (const std::int64_t window : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{32},
-                                      tile - 1, tile, tile + 1, n - 1, n, n + 1, std::int64_t{1} << 40}) {
+    for (const std::int64_t window : border_windows(n, tile)) {
       if (window >= 1) list.push_back({{.n = n, .window = window}, pattern::integers, true});
     }
   }
@@ -36,20 +34,13 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       list.push_back({{.n = 20'011, .window = window}, kind, window != 300});
     list.push_back({{.n = 3000 + tile + 777, .window = 3000}, kind});
   }
-  // Inputs of one kind, and those that are exact.
-  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
-                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
-                             pattern::constant, pattern::ties, pattern::integers, pattern::lone_maximum}) {
+  for (const pattern kind : patterns_of_one_kind(pattern::integers, pattern::lone_maximum)) {
     for (const std::int64_t window : {1, 5, 300})
       list.push_back({{.n = 2 * tile + 311, .window = window}, kind, window != 5});
   }
   for (const std::int64_t n : residue_sizes(tile, seed)) {
     const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
-    const std::int64_t windows[] = {1 + static_cast<std::int64_t>(bits >> 40) % 40,
-                                    std::max<std::int64_t>(1, n - 1), std::max<std::int64_t>(1, n), n + 1};
-    list.push_back({.parameters = {.n = n, .window = windows[bits % 16 < 13 ? 0 : bits % 16 - 12]},
-                    .input = pattern::integers,
-                    .brief = true});
+    list.push_back({{.n = n, .window = drawn_window(n, bits)}, pattern::integers, true});
   }
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 12; ++k) {

@@ -45,84 +45,109 @@ std::string_view problem::hidden_text(const both<std::string_view>& row) {
   return visibility == "public" ? "" : name;
 }
 
-std::vector<column_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                             std::uint64_t seed) {
-  std::vector<column_case<parameters>> list;
-  const auto add = [&](std::int64_t rows, content kind, allocator from, std::int64_t offsets = 32) {
-    if (rows < 0) return;
-    list.push_back({{rows, static_cast<std::int64_t>(kind), static_cast<std::int64_t>(from), offsets}});
-  };
-  // A few quick ones that every run repeats: several tiles and a ragged end, no rows, names that are none,
-  // characters of several bytes, rows of very different lengths.
-  add(3 * tile + 17, content::people, allocator::none);
-  add(0, content::people, allocator::plain);
-  add(3001, content::hostile, allocator::pool);
-  add(1500, content::multibyte, allocator::none, 64);
-  add(700, content::skewed, allocator::plain);
-  if (!thorough) return list;
+namespace {
 
-  constexpr content contents[] = {content::people, content::all_private, content::all_public,
-                                  content::empty,  content::multibyte,   content::hostile,
-                                  content::skewed};
-  constexpr allocator allocators[] = {allocator::plain, allocator::pool, allocator::none};
-  std::size_t turn = 0;
-  const auto add_in_turn = [&](std::int64_t rows, content kind, std::int64_t offsets) {
-    add(rows, kind, allocators[turn++ % 3], offsets);
-  };
+constexpr content contents[] = {content::people,    content::all_private, content::all_public, content::empty,
+                                content::multibyte, content::hostile,     content::skewed};
+constexpr allocator allocators[] = {allocator::plain, allocator::pool, allocator::none};
+
+class case_list {
+ public:
+  void add(std::int64_t rows, content kind, allocator from, std::int64_t offsets = 32) {
+    if (rows < 0) return;
+    cases.push_back({{rows, static_cast<std::int64_t>(kind), static_cast<std::int64_t>(from), offsets}});
+  }
+  // With one allocator after another.
+  void add_in_turn(std::int64_t rows, content kind, std::int64_t offsets, bool brief = false) {
+    const allocator from = allocators[turn_++ % 3];
+    if (rows < 0) return;
+    add(rows, kind, from, offsets);
+    cases.back().brief = brief;
+  }
+  // One launch, of what the bits draw.
+  void add_drawn(std::int64_t rows, std::uint64_t bits) {
+    constexpr content kinds[] = {content::people, content::hostile, content::multibyte, content::near_public};
+    add(rows, kinds[bits % 4], allocators[bits / 4 % 3], bits / 16 % 2 == 0 ? 32 : 64);
+    cases.back().brief = true;
+  }
+
+  std::vector<column_case<problem::parameters>> cases;
+
+ private:
+  std::size_t turn_ = 0;
+};
+
+void add_contents(case_list& list, std::int64_t tile) {
   for (const content kind : contents) {
     for (const std::int64_t offsets : {32, 64}) {
-      add_in_turn(0, kind, offsets);
-      add_in_turn(1, kind, offsets);
-      add_in_turn(2 * tile + 5, kind, offsets);
-      add_in_turn(kind == content::skewed ? 2003 : 10'007, kind, offsets);
+      for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{1}, 2 * tile + 5,
+                                      std::int64_t{kind == content::skewed ? 2003 : 10'007}})
+        list.add_in_turn(rows, kind, offsets);
     }
   }
+}
+
+void add_sizes(case_list& list, std::int64_t tile) {
   for (const std::int64_t rows : {2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 1023, 1025}) {
-    add_in_turn(rows, content::hostile, rows % 2 == 0 ? 32 : 64);
-    add_in_turn(rows, content::all_private, rows % 2 == 0 ? 64 : 32);
+    list.add_in_turn(rows, content::hostile, rows % 2 == 0 ? 32 : 64);
+    list.add_in_turn(rows, content::all_private, rows % 2 == 0 ? 64 : 32);
   }
   for (const std::int64_t rows : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 7 * tile + 3}) {
-    add_in_turn(rows, content::people, 32);
-    add_in_turn(rows, content::hostile, 64);
+    list.add_in_turn(rows, content::people, 32);
+    list.add_in_turn(rows, content::hostile, 64);
   }
   // The space lies early, late or nowhere by the number of rows. At 1001 the row has 64 MiB on a GPU, where a
   // stage with a thread for each row takes seconds.
-  for (const std::int64_t rows : {1, 500, 501, 502, 1001}) {
-    add_in_turn(rows, content::huge_row, rows % 2 == 0 ? 32 : 64);
-    list.back().brief = rows == 1001;
-  }
-  for (const std::int64_t offsets : {32, 64}) add_in_turn(5003, content::near_public, offsets);
-  // Every number of rows up to 300, and some of every residue of the tile.
-  const auto add_brief = [&](std::int64_t rows, std::uint64_t bits) {
-    constexpr content kinds[] = {content::people, content::hostile, content::multibyte, content::near_public};
-    add(rows, kinds[bits % 4], allocators[bits / 4 % 3], bits / 16 % 2 == 0 ? 32 : 64);
-    list.back().brief = true;
-  };
+  for (const std::int64_t rows : {1, 500, 501, 502, 1001})
+    list.add_in_turn(rows, content::huge_row, rows % 2 == 0 ? 32 : 64, rows == 1001);
+  for (const std::int64_t offsets : {32, 64}) list.add_in_turn(5003, content::near_public, offsets);
+}
+
+// Every number of rows up to 300, and some of every residue of the tile.
+void add_residues(case_list& list, std::int64_t tile, std::uint64_t seed) {
   for (std::int64_t rows = 0; rows < (emulated ? 130 : 300); ++rows)
-    add_brief(rows, random_bits(seed, static_cast<std::uint64_t>(rows)));
+    list.add_drawn(rows, random_bits(seed, static_cast<std::uint64_t>(rows)));
   for (std::uint64_t k = 0; k < (emulated ? 16 : 64); ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
-    add_brief(tile * static_cast<std::int64_t>(1 + k % 2) +
-                  static_cast<std::int64_t>((bits >> 8) % static_cast<std::uint64_t>(tile)),
-              bits);
+    list.add_drawn(tile * static_cast<std::int64_t>(1 + k % 2) +
+                       static_cast<std::int64_t>((bits >> 8) % static_cast<std::uint64_t>(tile)),
+                   bits);
   }
+}
+
+void add_large(case_list& list) {
+  for (const content kind : {content::people, content::hostile, content::multibyte, content::empty})
+    list.add_in_turn(3'000'017, kind, 32, true);
+  list.add_in_turn(3'000'017, content::skewed, 64, true);
+  // Characters beyond 2 GiB: 18 M names of 125 bytes on average.
+  list.add(18'000'000, content::long_names, allocator::pool, 64);
+  list.cases.back().brief = true;
+}
+
+}  // namespace
+
+std::vector<column_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                             std::uint64_t seed) {
+  case_list list;
+  // A few quick ones that every run repeats: several tiles and a ragged end, no rows, names that are none,
+  // characters of several bytes, rows of very different lengths.
+  list.add(3 * tile + 17, content::people, allocator::none);
+  list.add(0, content::people, allocator::plain);
+  list.add(3001, content::hostile, allocator::pool);
+  list.add(1500, content::multibyte, allocator::none, 64);
+  list.add(700, content::skewed, allocator::plain);
+  if (!thorough) return std::move(list.cases);
+
+  add_contents(list, tile);
+  add_sizes(list, tile);
+  add_residues(list, tile, seed);
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {
-    add_in_turn(static_cast<std::int64_t>(1 + random_bits(7, k) % 30'000), contents[k % 6],
-                k % 3 == 0 ? 64 : 32);
+    list.add_in_turn(static_cast<std::int64_t>(1 + random_bits(7, k) % 30'000), contents[k % 6],
+                     k % 3 == 0 ? 64 : 32);
   }
-  if constexpr (!emulated) {
-    for (const content kind : {content::people, content::hostile, content::multibyte, content::empty}) {
-      add_in_turn(3'000'017, kind, 32);
-      list.back().brief = true;
-    }
-    add_in_turn(3'000'017, content::skewed, 64);
-    list.back().brief = true;
-    // Characters beyond 2 GiB: 18 M names of 125 bytes on average.
-    add(18'000'000, content::long_names, allocator::pool, 64);
-    list.back().brief = true;
-  }
-  return list;
+  if constexpr (!emulated) add_large(list);
+  return std::move(list.cases);
 }
 
 namespace {

@@ -1,94 +1,110 @@
 // What the stages of the two-dimensional reduction are tried on.
 #include "harness/device/array_track.hpp"
+#include "harness/device/case_inputs.hpp"
 #include "stages/reduction_2d/problem.hpp"
 
 namespace lab::reduction_2d {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
-  std::vector<verification_case<parameters>> list;
-  const auto add = [&](std::int64_t rows, std::int64_t columns, std::int64_t pitch,
-                       pattern kind = pattern::random) {
-    for (const std::int64_t wanted : {0, 1, 2}) {
-      list.push_back({{.rows = rows, .columns = columns, .pitch = pitch, .result = wanted}, kind});
-    }
-  };
-  // A few quick ones that every run repeats: ragged in both directions, padded, nothing in one direction.
-  add(67, 131, 0);
-  add(33, tile + 3, tile + 8, pattern::signed_random);
-  add(0, 5, 0);
-  add(5, 0, 0);
-  if (!thorough) return list;
+namespace {
 
-  // One launch each, of one result after another.
-  const auto add_brief = [&](std::int64_t rows, std::int64_t columns, std::int64_t wanted) {
-    list.push_back({.parameters = {.rows = rows, .columns = columns, .pitch = 0, .result = wanted % 3},
-                    .input = pattern::small_integers,
-                    .brief = true});
-  };
+class case_list {
+ public:
+  // Every result of an array.
+  void add(std::int64_t rows, std::int64_t columns, std::int64_t pitch, pattern kind = pattern::random,
+           bool brief = false) {
+    for (const std::int64_t wanted : {0, 1, 2}) {
+      cases.push_back({.parameters = {.rows = rows, .columns = columns, .pitch = pitch, .result = wanted},
+                       .input = kind,
+                       .brief = brief});
+    }
+  }
+  // One launch, of one result after another.
+  void add_brief(std::int64_t rows, std::int64_t columns, std::int64_t wanted) {
+    cases.push_back({.parameters = {.rows = rows, .columns = columns, .pitch = 0, .result = wanted % 3},
+                     .input = pattern::small_integers,
+                     .brief = true});
+  }
+
+  std::vector<verification_case<problem::parameters>> cases;
+};
+
+void add_sizes(case_list& list, std::int64_t tile, std::uint64_t seed) {
   std::int64_t turn = 0;
   for (const std::int64_t rows : {1, 2, 7, 16, 31, 32, 33, 100}) {
-    for (const std::int64_t columns : {1, 2, 3, 4, 15, 16, 17, 32, 129}) add_brief(rows, columns, turn++);
+    for (const std::int64_t columns : {1, 2, 3, 4, 15, 16, 17, 32, 129})
+      list.add_brief(rows, columns, turn++);
   }
   // Sizes of every residue in either direction, of 256 (on the emulator of 32), and some of the tile's.
   for (std::int64_t k = 0; k < (emulated ? 34 : 260); ++k) {
-    add_brief(3, k, k);
-    add_brief(k, 5, k + 1);
+    list.add_brief(3, k, k);
+    list.add_brief(k, 5, k + 1);
   }
   for (std::uint64_t k = 0; k < (emulated ? 12 : 64); ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
     const std::int64_t size = 1 + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(3 * tile));
     const bool wide = k % 2 == 0;
-    add_brief(wide ? 2 : size, wide ? size : 2, static_cast<std::int64_t>(k / 2));
+    list.add_brief(wide ? 2 : size, wide ? size : 2, static_cast<std::int64_t>(k / 2));
   }
   // More rows or columns than 16 bits count.
   for (const std::int64_t wanted : {0, 1, 2}) {
-    add_brief(70'001, 2, wanted);
-    add_brief(2, 70'001, wanted);
+    list.add_brief(70'001, 2, wanted);
+    list.add_brief(2, 70'001, wanted);
   }
-  add(0, 0, 0);
-  add(1, 20'011, 0);
-  add(1'011, 1, 0);
-  add(3, 9'001, 9'001);
-  add(701, 5, 0);
-  add(5, 4 * tile + 1, 0);
-  add(std::min<std::int64_t>(tile + 1, 600), 5, 0);
+}
+
+void add_shapes(case_list& list, std::int64_t tile) {
+  list.add(0, 0, 0);
+  list.add(1, 20'011, 0);
+  list.add(1'011, 1, 0);
+  list.add(3, 9'001, 9'001);
+  list.add(701, 5, 0);
+  list.add(5, 4 * tile + 1, 0);
+  list.add(std::min<std::int64_t>(tile + 1, 600), 5, 0);
   // Padding of every alignment, which holds values that must not be summed up.
-  for (const std::int64_t pitch : {101, 102, 103, 104, 128}) add(45, 101, pitch);
+  for (const std::int64_t pitch : {101, 102, 103, 104, 128}) list.add(45, 101, pitch);
+}
+
+void add_patterns(case_list& list) {
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
                              pattern::nonfinite, pattern::infinite, pattern::wide}) {
-    add(61, 333, 336, kind);
-    add(61, 333, 0, kind);
+    list.add(61, 333, 336, kind);
+    list.add(61, 333, 0, kind);
   }
-  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
-                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
-                             pattern::constant, pattern::ties, pattern::small_integers}) {
-    for (const std::int64_t wanted : {0, 1, 2}) {
-      list.push_back({.parameters = {.rows = 29, .columns = 77, .pitch = 80, .result = wanted},
-                      .input = kind,
-                      .brief = true});
-    }
-  }
+  for (const pattern kind : patterns_of_one_kind(pattern::small_integers)) list.add(29, 77, 80, kind, true);
+}
+
+void add_large(case_list& list) {
+  list.add(3001, 4999, 0, pattern::random, true);
+  list.add(1, 10'000'019, 0, pattern::random, true);
+  list.add(10'000'019, 1, 0, pattern::random, true);
+  list.add(5'000'011, 3, 5, pattern::random, true);
+  // Indices beyond 32 bits.
+  list.add(70'001, 61'357, 61'360, pattern::random, true);
+}
+
+}  // namespace
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  case_list list;
+  // A few quick ones that every run repeats: ragged in both directions, padded, nothing in one direction.
+  list.add(67, 131, 0);
+  list.add(33, tile + 3, tile + 8, pattern::signed_random);
+  list.add(0, 5, 0);
+  list.add(5, 0, 0);
+  if (!thorough) return std::move(list.cases);
+
+  add_sizes(list, tile, seed);
+  add_shapes(list, tile);
+  add_patterns(list);
   // Shapes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {
     const auto rows = static_cast<std::int64_t>(1 + random_bits(7, k) % 500);
     const auto columns = static_cast<std::int64_t>(1 + random_bits(8, k) % 500);
-    add(rows, columns, k % 2 == 0 ? 0 : columns + static_cast<std::int64_t>(random_bits(9, k) % 40));
+    list.add(rows, columns, k % 2 == 0 ? 0 : columns + static_cast<std::int64_t>(random_bits(9, k) % 40));
   }
-  if constexpr (!emulated) {
-    const auto first_large = list.size();
-    add(3001, 4999, 0);
-    add(1, 10'000'019, 0);
-    add(10'000'019, 1, 0);
-    add(5'000'011, 3, 5);
-    for (std::size_t k = first_large; k < list.size(); ++k) list[k].brief = true;
-    // Indices beyond 32 bits.
-    for (const std::int64_t wanted : {0, 1, 2}) {
-      list.push_back({.parameters = {.rows = 70'001, .columns = 61'357, .pitch = 61'360, .result = wanted},
-                      .brief = true});
-    }
-  }
-  return list;
+  if constexpr (!emulated) add_large(list);
+  return std::move(list.cases);
 }
 
 parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,

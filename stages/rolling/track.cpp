@@ -1,5 +1,6 @@
 // What the stages of the window functions are tried on.
 #include "harness/device/array_track.hpp"
+#include "harness/device/case_inputs.hpp"
 #include "stages/rolling/problem.hpp"
 
 namespace lab::rolling {
@@ -115,28 +116,13 @@ class case_list {
   std::uint64_t turn_;
 };
 
-}  // namespace
-
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
-  case_list list(0);
-  // A few quick ones that every run repeats: each operation, and what running sums get wrong.
-  list.add(3 * tile + 17, 37, pattern::random);
-  for (std::size_t k = 1; k < operations; ++k)
-    list.add(6'011, k % 2 == 0 ? 300 : 5, k < 5 ? pattern::signed_random : pattern::random);
-  for (const operation which : {operation::mean, operation::std, operation::max, operation::user}) {
-    list.add(6'011, 700, pattern::spikes, false, which);
-    list.add(6'011, 5, pattern::nonfinite, false, which);
+void add_sizes(case_list& list, std::int64_t tile) {
+  for (const std::int64_t n : border_sizes(tile)) {
+    for (const std::int64_t window : border_windows(n, tile)) list.add(n, window, pattern::integers, true);
   }
-  if (!thorough) return std::move(list.cases);
+}
 
-  for (const std::int64_t n :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{32},
-        std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 5 * tile + 3}) {
-    for (const std::int64_t window : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{32},
-                                      tile - 1, tile, tile + 1, n - 1, n, n + 1, std::int64_t{1} << 40})
-      list.add(n, window, pattern::integers, true);
-  }
+void add_windows(case_list& list, std::int64_t tile) {
   for (const std::int64_t window : {1, 4, 31, 64, 100, 127, 1023, 1024, 1025})
     list.add(9'011, window, pattern::random, true);
   for (std::size_t k = 0; k < operations; ++k) {
@@ -156,20 +142,23 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   }
   for (const std::int64_t window : {8191, 16383, 16384})
     list.add(window + 2 * tile + 777, window, pattern::integers);
+}
+
+void add_patterns(case_list& list, std::int64_t tile) {
   for (std::size_t k = 0; k < operations; ++k) {
     for (const pattern kind :
          {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal, pattern::ramp}) {
       for (const std::int64_t window : {2, 17, 300}) list.add(6'011, window, kind, window != 17);
     }
   }
-  // Inputs of one kind, and those that are exact.
-  for (const pattern kind : {pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
-                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
-                             pattern::constant, pattern::ties, pattern::integers, pattern::lone_maximum}) {
+  for (const pattern kind : patterns_of_one_kind(pattern::integers, pattern::lone_maximum)) {
     for (std::size_t k = 0; k < operations; ++k) list.add(tile + 311, k % 3 == 0 ? 5 : 300, kind, k > 0);
   }
-  // Every operation with every way to count what is missing, where much is; and the signs and magnitudes of
-  // doubles.
+}
+
+// Every operation with every way to count what is missing, where much is; and the signs and magnitudes of
+// doubles.
+void add_missing(case_list& list) {
   for (const missing way : {missing::skip, missing::propagate}) {
     for (std::size_t k = 0; k < operations; ++k) {
       for (const std::int64_t window : {std::int64_t{3}, std::int64_t{130}}) {
@@ -180,31 +169,52 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       list.add_with(1'203, 9, pattern::wide, static_cast<operation>(k), way, 0);
     }
   }
-  // Windows longer than any that are measured, of two operations: a thread for each output takes its time.
-  list.add_with(20'503, 20'011, pattern::integers, operation::sum, missing::propagate, 0);
-  list.add_with(6'011, 5'003, pattern::integers, operation::first_minus_last, missing::propagate, 0);
-  for (const std::int64_t n : residue_sizes(tile, seed)) {
-    const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(n));
-    const std::int64_t windows[] = {1 + static_cast<std::int64_t>(bits >> 40) % 40,
-                                    std::max<std::int64_t>(1, n - 1), std::max<std::int64_t>(1, n), n + 1};
-    list.add(n, windows[bits % 16 < 13 ? 0 : bits % 16 - 12], pattern::integers, true);
-  }
+}
+
+void add_drawn(case_list& list, std::int64_t tile, std::uint64_t seed) {
+  for (const std::int64_t n : residue_sizes(tile, seed))
+    list.add(n, drawn_window(n, random_bits(seed, static_cast<std::uint64_t>(n))), pattern::integers, true);
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 16; ++k) {
     const auto n = static_cast<std::int64_t>(1 + random_bits(7, k) % 40'000);
-    list.add(n,
-             static_cast<std::int64_t>(1 + random_bits(8, k) %
-                                               static_cast<std::uint64_t>(std::min<std::int64_t>(n, 2000))),
-             pattern::random);
+    const auto longest = static_cast<std::uint64_t>(std::min<std::int64_t>(n, 2000));
+    list.add(n, static_cast<std::int64_t>(1 + random_bits(8, k) % longest), pattern::random);
   }
-  if constexpr (!emulated) {
-    for (std::size_t k = 0; k < operations; ++k)
-      list.add(1'000'017, 300, k % 4 == 0 ? pattern::random : pattern::integers, true);
-    // Enough blocks for their order to change.
-    list.add(3'000'017, 300, pattern::random, false, operation::mean);
-    // Indices beyond 32 bits.
-    list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true, operation::mean);
+}
+
+void add_large(case_list& list) {
+  for (std::size_t k = 0; k < operations; ++k)
+    list.add(1'000'017, 300, k % 4 == 0 ? pattern::random : pattern::integers, true);
+  // Enough blocks for their order to change.
+  list.add(3'000'017, 300, pattern::random, false, operation::mean);
+  // Indices beyond 32 bits.
+  list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true, operation::mean);
+}
+
+}  // namespace
+
+std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
+                                                                   std::uint64_t seed) {
+  case_list list(0);
+  // A few quick ones that every run repeats: each operation, and what running sums get wrong.
+  list.add(3 * tile + 17, 37, pattern::random);
+  for (std::size_t k = 1; k < operations; ++k)
+    list.add(6'011, k % 2 == 0 ? 300 : 5, k < 5 ? pattern::signed_random : pattern::random);
+  for (const operation which : {operation::mean, operation::std, operation::max, operation::user}) {
+    list.add(6'011, 700, pattern::spikes, false, which);
+    list.add(6'011, 5, pattern::nonfinite, false, which);
   }
+  if (!thorough) return std::move(list.cases);
+
+  add_sizes(list, tile);
+  add_windows(list, tile);
+  add_patterns(list, tile);
+  add_missing(list);
+  // Windows longer than any that are measured, of two operations: a thread for each output takes its time.
+  list.add_with(20'503, 20'011, pattern::integers, operation::sum, missing::propagate, 0);
+  list.add_with(6'011, 5'003, pattern::integers, operation::first_minus_last, missing::propagate, 0);
+  add_drawn(list, tile, seed);
+  if constexpr (!emulated) add_large(list);
   return std::move(list.cases);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/process/child_process.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
@@ -13,21 +13,15 @@
 namespace {
 
 using lab::test::get;
+using lab::test::outcome;
+using lab::test::strings;
 using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
-
-struct outcome {
-  int code;
-  std::string text;
-};
 
 // In `directory`, so that what nobody names is written there.
 outcome lab_in(const temporary_directory& directory, const strings& arguments) {
-  strings all{"/usr/bin/env", "-C", directory.path().string(), LAB_PROGRAM};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  const auto result = lab::front::run_command(all, std::chrono::seconds(120));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+  return lab::test::call_program({"-C", directory.path().string()}, LAB_PROGRAM, arguments, {},
+                                 std::chrono::seconds(120));
 }
 
 json drawn(const temporary_directory& directory, strings arguments) {

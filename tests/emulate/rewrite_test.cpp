@@ -8,15 +8,13 @@
 
 #include "harness/front/emulate/tokens.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 
 namespace {
 
 using lab::front::rewrite_cuda;
 using lab::front::rewritten_source;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using lab::test::contains;
 
 long lines_of(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');

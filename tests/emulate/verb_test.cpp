@@ -10,26 +10,20 @@
 #include "harness/front/emulate/compile.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
-using strings = std::vector<std::string>;
+using lab::test::outcome;
 using lab::test::put;
+using lab::test::strings;
 using lab::test::temporary_directory;
 
-struct outcome {
-  int code;
-  std::string text;
-};
-
 outcome emulate(const strings& arguments) {
-  strings command{LAB_PROGRAM, "emulate"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  const auto result = lab::front::run_command(command, std::chrono::seconds(120));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+  return lab::test::call_program({}, LAB_PROGRAM, {"emulate"}, arguments, std::chrono::seconds(120));
 }
 
 void expect(const outcome& found, int code, const strings& words) {

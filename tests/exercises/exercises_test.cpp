@@ -11,16 +11,16 @@
 
 #include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/process/child_process.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
-#include "tests/exercises/call_program.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
 using lab::test::call_program;
-using lab::test::call_result;
 using lab::test::contains;
+using lab::test::outcome;
 using lab::test::temporary_directory;
 using nlohmann::json;
 using strings = std::vector<std::string>;
@@ -28,7 +28,7 @@ using strings = std::vector<std::string>;
 // A workbook of a student's.
 class workbook {
  public:
-  [[nodiscard]] call_result lab(strings arguments) const {
+  [[nodiscard]] outcome lab(strings arguments) const {
     arguments.insert(arguments.begin(),
                      {"/usr/bin/env", "LAB_EXERCISES=" + directory_.path().string(), LAB_PROGRAM});
     return lab::test::call_program(arguments, std::chrono::seconds(280));
@@ -49,7 +49,7 @@ class workbook {
   }
   // Makes the exercise and predicts.
   void begin(const std::string& path) const {
-    const call_result made = lab({"new", "--exercise", path, "--student", "anna"});
+    const outcome made = lab({"new", "--exercise", path, "--student", "anna"});
     INFO(made.text);
     REQUIRE(made.code == 0);
     predict(path);
@@ -72,7 +72,7 @@ bool all_are_compiled() {
 void check_beginning(const workbook& book, const std::string& path) {
   CAPTURE(path);
   book.begin(path);
-  const call_result found = book.lab({"check", path});
+  const outcome found = book.lab({"check", path});
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, lab::front::find_exercise(path)->start_fails));
@@ -92,7 +92,7 @@ TEST_CASE("every stage passes the check of its own exercise, whatever the studen
     const std::string& path = paths[k];
     CAPTURE(path);
     // One student each, for time's sake: together they get many of the sizes.
-    const call_result found =
+    const outcome found =
         book.lab({"check", path, "--solution", "--student", "s-" + path.substr(path.find('/') + 1)});
     INFO(found.text);
     CHECK(found.code == 0);
@@ -115,7 +115,7 @@ TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution pas
   const workbook book;
   const std::string path = "moving_average/04_padded";
   book.begin(path);
-  call_result found = book.lab({"check", path, "--hint", "1"});
+  outcome found = book.lab({"check", path, "--hint", "1"});
   CHECK(found.code == 2);
   CHECK(contains(found.text, "predict first"));
 
@@ -162,7 +162,7 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
     lab::test::put(book.file(path, "stage.cu"), source);
     return book.lab({"check", path, option});
   };
-  call_result found = check_with("  __syncthread();\n");
+  outcome found = check_with("  __syncthread();\n");
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "stage.cu:18: "));
@@ -190,7 +190,7 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
 
 TEST_CASE("a stage of one's own fails until it is written, and is no stage of the lab") {
   const workbook book;
-  call_result found = book.lab({"new", "elementwise/09_mine", "--from", "01_naive"});
+  outcome found = book.lab({"new", "elementwise/09_mine", "--from", "01_naive"});
   INFO(found.text);
   REQUIRE(found.code == 0);
   found = book.lab({"check", "elementwise/09_mine"});

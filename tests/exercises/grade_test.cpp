@@ -18,16 +18,16 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/workers/devices.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
-#include "tests/exercises/call_program.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
 using lab::test::call_program;
-using lab::test::call_result;
 using lab::test::contains;
+using lab::test::outcome;
 namespace fs = std::filesystem;
 using lab::test::get;
 using lab::test::put;
@@ -48,7 +48,7 @@ bool all_are_tried() {
 }
 
 // On no GPU, unless the arguments name one.
-call_result grade(strings arguments) {
+outcome grade(strings arguments) {
   arguments.insert(arguments.begin(), {LAB_PROGRAM, "grade"});
   if (std::find(arguments.begin(), arguments.end(), "--device") == arguments.end())
     arguments.insert(arguments.end(), {"--device", "emulator"});
@@ -157,8 +157,8 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
 
   const std::string report = (directory / "grades.json").string();
   const std::string junit = (directory / "junit.xml").string();
-  const call_result found = grade({exercise, "--submission", all.string(), "--key", key, "--timeout", "4",
-                                   "--json", report, "--junit", junit});
+  const outcome found = grade({exercise, "--submission", all.string(), "--key", key, "--timeout", "4",
+                               "--json", report, "--junit", junit});
   INFO(found.text);
   REQUIRE(found.code == 0);
   CHECK(found.text.size() < 100'000);
@@ -191,7 +191,7 @@ TEST_CASE(
   fs::create_directories(key / exercise);
   put(key / exercise / "exercises.json", aims.dump());
   const std::string results = (directory / "results.json").string();
-  const call_result found =
+  const outcome found =
       grade({exercise, "--submission", source.string(), "--key", key.string(), "--gradescope", results});
   INFO(found.text);
   CHECK(found.code == 0);
@@ -206,7 +206,7 @@ TEST_CASE(
   // A GPU that is asked for is there, or nothing is graded.
   for (const auto& [device, words] : {std::pair{"gpu", "--device must be emulator or cuda:0"},
                                       {"cuda:1023", "GPU time: cuda:1023: no such device here"}}) {
-    const call_result refused =
+    const outcome refused =
         grade({exercise, "--submission", source.string(), "--key", key.string(), "--device", device});
     INFO(refused.text);
     CHECK(refused.code == 2);
@@ -304,7 +304,7 @@ TEST_CASE("a GPU's points are for the time, and none for what is wrong there alo
   fs::create_directories(all);
   for (const auto& [name, one] : submissions) put(all / name, with_part(one.part));
   const std::string report = (directory / "grades.json").string();
-  const call_result found =
+  const outcome found =
       grade({exercise, "--submission", all.string(), "--key", key, "--json", report, "--device", "cuda:0"});
   INFO(found.text);
   REQUIRE(found.code == 0);

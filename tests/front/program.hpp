@@ -8,22 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/process/child_process.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 
 namespace lab::test {
 
-using strings = std::vector<std::string>;
-
 // Counters that the fake stages claim, and that the fake worker counts.
 inline constexpr const char* load_requests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 inline constexpr const char* load_sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
-
-struct outcome {
-  int code;
-  std::string text;
-};
 
 // `lab` with these arguments, where the CUDA worker is the fake one.
 inline strings command(const strings& arguments, const std::string& mode = "") {
@@ -46,16 +39,11 @@ inline strings command_without_gpu(const strings& arguments) {
 }
 
 inline outcome run(const strings& command_line) {
-  const auto result = lab::front::run_command(command_line, std::chrono::seconds(120));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+  return call_program(command_line, std::chrono::seconds(120));
 }
 
 inline outcome lab_with(const strings& arguments, const std::string& mode = "") {
   return run(command(arguments, mode));
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 inline void expect(const outcome& found, int code, const strings& words) {

@@ -5,33 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
+using lab::test::contains;
+using lab::test::outcome;
+using lab::test::strings;
 using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
-
-struct outcome {
-  int code;
-  std::string text;
-};
 
 outcome lab_program(const strings& arguments) {
-  strings all{"/usr/bin/env", "LAB_WORKERS=" LAB_HOSTILE_WORKERS, LAB_PROGRAM};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  all.insert(all.end(), {"--device", "emulator"});
-  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return lab::test::call_program({"LAB_WORKERS=" LAB_HOSTILE_WORKERS}, LAB_PROGRAM, arguments,
+                                 {"--device", "emulator"}, std::chrono::seconds(240));
 }
 
 // Of each stage, words that its row must say: those before a bar, or those behind it.

@@ -7,26 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
+using lab::test::contains;
+using lab::test::outcome;
+using lab::test::strings;
 using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
-
-struct outcome {
-  int code;
-  std::string text;
-};
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // The workers, and their launchers, that call a socket below this folder: none of another test's.
 std::string processes_left(const std::filesystem::path& folder) {
@@ -40,13 +33,8 @@ std::string processes_left(const std::filesystem::path& folder) {
 }
 
 outcome lab_program(const strings& settings, const strings& arguments) {
-  strings all{"/usr/bin/env"};
-  all.insert(all.end(), settings.begin(), settings.end());
-  all.emplace_back(LAB_PROGRAM);
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  all.insert(all.end(), {"--device", "emulator"});
-  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
+  return lab::test::call_program(settings, LAB_PROGRAM, arguments, {"--device", "emulator"},
+                                 std::chrono::seconds(240));
 }
 
 // Of each row, its status and what it says; of one call with these arguments and a folder of its own for what
@@ -86,6 +74,19 @@ void expect(const std::map<std::string, std::string>& rows, const std::map<std::
     INFO(rows.at(stage));
     CHECK(contains(rows.at(stage), text));
   }
+}
+
+// A launcher of these lines of a shell's: "$@" is -n, the number, and the worker's call.
+std::string launcher_in(const temporary_directory& directory, const std::string& lines) {
+  const auto path = directory / "launcher";
+  lab::test::put(path, "#!/bin/sh\n" + lines);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path.string();
+}
+
+// Open MPI's, where `first` is what a shell does before it becomes the worker.
+std::string mpirun_with(const std::string& first) {
+  return "number=$2\nshift 2\nexec mpirun -n $number sh -c '" + first + "\nexec \"$@\"' sh \"$@\"\n";
 }
 
 const strings wrong_ones{"LAB_WORKERS=" LAB_WRONG_WORKERS};
@@ -162,11 +163,51 @@ TEST_CASE("what cannot be started as several processes is refused before anythin
   CHECK(elsewhere.code == 2);
   CHECK(contains(elsewhere.text, "nothing that was asked for uses several GPUs"));
   // A launcher of another MPI's starts processes of which each finds itself alone.
-  const auto launcher = directory / "launcher";
-  lab::test::put(launcher, "#!/bin/sh\nshift 2\nPMI_RANK=0 \"$@\" &\nPMI_RANK=1 \"$@\" &\nwait\n");
-  std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
-  refused({"--processes", "2", "--mpirun", launcher.string()}, "is it of another MPI than this build's?");
+  const std::string alone =
+      launcher_in(directory, "shift 2\nPMI_RANK=0 \"$@\" &\nPMI_RANK=1 \"$@\" &\nwait\n");
+  refused({"--processes", "2", "--mpirun", alone}, "is it of another MPI than this build's?");
   expect(rows_of({"LAB_EMULATOR_DEVICES=2"},
                  {"verify", "moving_average_gpus/03*", "--quick", "--processes", "3"}),
          {{"moving_average_gpus/03_nccl_send_receive", "rank 2 of 3 has none of its own: on "}});
+}
+
+TEST_CASE("a launcher that starts nothing is told in its own words, and the stage has not failed") {
+  const temporary_directory directory;
+  const auto scratch = directory / "scratch";
+  std::filesystem::create_directory(scratch);
+  const auto told = [&](const std::string& launcher, const strings& words) {
+    const outcome found =
+        lab_program({"TMPDIR=" + scratch.string()}, {"verify", "reduction_gpus/03*", "--quick", "--processes",
+                                                     "2", "--timeout", "4", "--mpirun", launcher});
+    INFO(found.text);
+    CHECK(found.code == 2);
+    for (const std::string& word : words) {
+      CAPTURE(word);
+      CHECK(contains(found.text, word));
+    }
+    CHECK_FALSE(contains(found.text, "FAIL"));
+    CHECK(processes_left(scratch) == "");
+  };
+  told("false", {"the launcher (false) ended with exit code 1 before rank 0 was there, and said nothing"});
+  told("true", {"the launcher (true) ended with exit code 0 before rank 0 was there, and said nothing"});
+  told("mpirun --no-such-option", {"the launcher (mpirun --no-such-option) ended with exit code 1",
+                                   "said mpirun: Error: unknown option \"--no-such-option\"; "});
+  told("env no-such-program", {"ended with exit code 127", "said env: "});
+  told(launcher_in(directory, "kill -9 $$\n"), {"was killed by signal 9", "before rank 0 was there"});
+  told(launcher_in(directory, "echo no node is free\nexec sleep 60\n"),
+       {"has not started rank 0 within 4 s, and said no node is free"});
+  told(launcher_in(directory, "shift 2\nexec \"$@\"\n"),
+       {"said rank unknown: the launcher sets none of OMPI_"});
+  // As it is on another host.
+  told(launcher_in(directory,
+                   mpirun_with("[ $OMPI_COMM_WORLD_RANK = 0 ] && exec \"$1\" --serve-at /nowhere/front")),
+       {"before rank 0 was there, and said rank 0 on ", "it must run on this host"});
+}
+
+TEST_CASE("rank 0 is who answers, though rank 1 was there first and calls in its place") {
+  const temporary_directory directory;
+  const std::string late = launcher_in(directory, mpirun_with("[ $OMPI_COMM_WORLD_RANK = 0 ] && sleep 2"));
+  expect(
+      rows_of(wrong_ones, {"verify", "reduction_gpus/c*", "--quick", "--processes", "2", "--mpirun", late}),
+      {{"reduction_gpus/calls_first", "ok"}});
 }

@@ -7,32 +7,29 @@
 
 #include "harness/front/claims/claims_file.hpp"
 #include "harness/front/counters/known_counters.hpp"
-#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
+using lab::test::strings;
 using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
 
 // What the program prints, and the file that it writes; `variable` goes into its environment.
-struct outcome {
-  int code;
-  std::string text;
+struct outcome : lab::test::outcome {
   json document;
 };
 
-outcome lab_program(strings arguments, const std::string& variable = "LAB=") {
+outcome lab_program(const strings& arguments, const std::string& variable = "LAB=") {
   const temporary_directory directory;
   const std::string path = (directory / "found.json").string();
-  arguments.insert(arguments.begin(), {"/usr/bin/env", variable, LAB_PROGRAM});
-  arguments.insert(arguments.end(), {"--device", "emulator", "--json", path});
-  const auto result = lab::front::run_command(arguments, std::chrono::seconds(280));
-  outcome found{result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output, {}};
+  outcome found{lab::test::call_program({variable}, LAB_PROGRAM, arguments,
+                                        {"--device", "emulator", "--json", path}, std::chrono::seconds(280)),
+                {}};
   INFO(found.text);
   if (std::filesystem::exists(path)) found.document = json::parse(lab::test::get(path));
   return found;

@@ -8,8 +8,8 @@
 #include "common/csv.hpp"
 #include "common/npy.hpp"
 #include "common/random.hpp"
-#include "harness/front/process/child_process.hpp"
 #include "harness/protocol.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #include "tests/files.hpp"
@@ -17,27 +17,15 @@
 
 namespace {
 
+using lab::test::contains;
+using lab::test::outcome;
+using lab::test::strings;
 using lab::test::temporary_directory;
 using nlohmann::json;
-using strings = std::vector<std::string>;
-
-struct outcome {
-  int code;
-  std::string text;
-};
 
 outcome lab_program(const strings& arguments, const strings& environment = {}) {
-  strings all{"/usr/bin/env"};
-  all.insert(all.end(), environment.begin(), environment.end());
-  all.push_back(LAB_PROGRAM);
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  all.insert(all.end(), {"--device", LAB_DEVICE});
-  const auto result = lab::front::run_command(all, std::chrono::seconds(240));
-  return {result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return lab::test::call_program(environment, LAB_PROGRAM, arguments, {"--device", LAB_DEVICE},
+                                 std::chrono::seconds(240));
 }
 
 void skip_without_csv() {

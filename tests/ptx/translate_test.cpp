@@ -4,6 +4,7 @@
 
 #include "common/ptx/translate.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 #include "tests/files.hpp"
 #include "tests/ptx/inputs.hpp"
 
@@ -12,13 +13,10 @@ namespace {
 using lab::ptx::convention;
 using lab::ptx::request;
 using lab::ptx::translate;
+using lab::test::contains;
 
 std::string problem(const std::string& ptx, const request& asked = {}) {
   return lab::test::message_of<lab::ptx::error>([&] { (void)translate(ptx, asked); });
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string input(const std::string& file) {

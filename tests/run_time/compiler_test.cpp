@@ -7,12 +7,14 @@
 #include "common/run_time/compiler_log.hpp"
 #include "common/run_time/source_text.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 #include "tests/files.hpp"
 #include "tests/run_time/toolkit.hpp"
 
 namespace lab {
 namespace {
 
+using lab::test::contains;
 using run_time::check_syntax;
 using run_time::compile_error;
 using run_time::compile_request;
@@ -22,10 +24,6 @@ using run_time::syntax_request;
 using run_time::target;
 
 constexpr const char* kernel = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string image_of_kernel(target wanted, int architecture) {
   compile_request request;

@@ -351,68 +351,117 @@ class compilation {
   bool uses_openmp_ = false;
 };
 
+// The words of a call, one after another, up to "--".
+class word_reader {
+ public:
+  explicit word_reader(const std::vector<std::string>& words) : words_(words) {}
+
+  [[nodiscard]] bool has_word() const { return at_ < words_.size() && words_[at_] != "--"; }
+  [[nodiscard]] const std::string& word() const { return words_[at_]; }
+  // Of an option that is two words.
+  std::string value() {
+    const std::string& option = words_[at_++];
+    if (!has_word()) throw usage_error(option + " needs a value");
+    return words_[at_];
+  }
+  // Behind the sign of equality.
+  [[nodiscard]] std::string assigned() const { return word().substr(word().find('=') + 1); }
+  void go_on() { ++at_; }
+  // "--" and what is behind it.
+  [[nodiscard]] std::vector<std::string> rest() const {
+    return {words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end()};
+  }
+
+ private:
+  const std::vector<std::string>& words_;
+  std::size_t at_ = 0;
+};
+
+// Of the options that nvcc hands on.
+void take_for_host(const std::string& list, compiler_words& words) {
+  std::istringstream stream(list);
+  for (std::string one; std::getline(stream, one, ',');) {
+    if (begins(one, "-f") || begins(one, "-D") || begins(one, "-I")) words.compile.push_back(one);
+  }
+}
+
+// These three take a word that is theirs, and say whether it is.
+bool take_for_compiler(word_reader& from, compiler_words& words) {
+  const std::string& word = from.word();
+  if (word == "-I" || word == "-D" || word == "-U") {
+    words.compile.push_back(word + from.value());
+  } else if (word == "-include" || word == "-isystem") {
+    words.compile.push_back(word);
+    words.compile.push_back(from.value());
+  } else if (word == "-std" || word == "--std") {
+    words.compile.push_back("-std=" + from.value());
+  } else if (begins(word, "--std=")) {
+    words.compile.push_back(word.substr(1));
+  } else if (begins(word, "-I") || begins(word, "-D") || begins(word, "-U") || begins(word, "-std=") ||
+             word == "-fopenmp") {
+    words.compile.push_back(word);
+  } else if (word == "-Xcompiler" || word == "--compiler-options") {
+    take_for_host(from.value(), words);
+  } else if (begins(word, "-Xcompiler=") || begins(word, "--compiler-options=")) {
+    take_for_host(from.assigned(), words);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool take_what_is_made(word_reader& from, compiler_words& words) {
+  const std::string& word = from.word();
+  if (word == "-arch" || word == "--gpu-architecture") {
+    words.architecture = architecture_of(from.value());
+  } else if (begins(word, "-arch=") || begins(word, "--gpu-architecture=")) {
+    words.architecture = architecture_of(from.assigned());
+  } else if (word == "-o") {
+    words.output = from.value();
+  } else if (word == "-c" || word == "--compile" || word == "-dc" || word == "--device-c") {
+    words.only_objects = true;
+  } else if (word == "-dlink" || word == "--device-link") {
+    words.only_links_device = true;
+  } else if (word == "-x" || word == "--x") {
+    words.is_cuda = from.value() == "cu" || words.is_cuda;
+  } else if (word == "-x=cu" || word == "--x=cu") {
+    words.is_cuda = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// And what is forgotten, of the libraries those that the emulator has.
+bool take_for_linker(word_reader& from, compiler_words& words) {
+  const std::string& word = from.word();
+  if (is_forgotten_with_value(word)) {
+    static_cast<void>(from.value());
+  } else if (is_forgotten(word) || is_own_library(word) || begins(word, "-gencode=") ||
+             begins(word, "-code=") || begins(word, "--generate-code=")) {
+    return true;
+  } else if (word == "-L" || word == "-l") {
+    words.link.push_back(word + from.value());
+  } else if (begins(word, "-L") || begins(word, "-l")) {
+    words.link.push_back(word);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 compiler_words take_compiler_words(std::vector<std::string>& arguments) {
   compiler_words words;
   std::vector<std::string> others;
-  std::size_t at = 0;
-  const auto value = [&](const std::string& option) {
-    if (at + 1 >= arguments.size() || arguments[at + 1] == "--") throw usage_error(option + " needs a value");
-    return arguments[++at];
-  };
-  const auto take_for_host = [&](const std::string& list) {
-    std::istringstream stream(list);
-    for (std::string one; std::getline(stream, one, ',');) {
-      if (begins(one, "-f") || begins(one, "-D") || begins(one, "-I")) words.compile.push_back(one);
-    }
-  };
-  for (; at < arguments.size() && arguments[at] != "--"; ++at) {
-    const std::string& word = arguments[at];
-    if (word == "-I" || word == "-D" || word == "-U") {
-      words.compile.push_back(word + value(word));
-    } else if (word == "-include" || word == "-isystem") {
-      words.compile.push_back(word);
-      words.compile.push_back(value(word));
-    } else if (word == "-std" || word == "--std") {
-      words.compile.push_back("-std=" + value(word));
-    } else if (begins(word, "--std=")) {
-      words.compile.push_back(word.substr(1));
-    } else if (begins(word, "-I") || begins(word, "-D") || begins(word, "-U") || begins(word, "-std=") ||
-               word == "-fopenmp") {
-      words.compile.push_back(word);
-    } else if (word == "-Xcompiler" || word == "--compiler-options") {
-      take_for_host(value(word));
-    } else if (begins(word, "-Xcompiler=") || begins(word, "--compiler-options=")) {
-      take_for_host(word.substr(word.find('=') + 1));
-    } else if (word == "-arch" || word == "--gpu-architecture") {
-      words.architecture = architecture_of(value(word));
-    } else if (begins(word, "-arch=") || begins(word, "--gpu-architecture=")) {
-      words.architecture = architecture_of(word.substr(word.find('=') + 1));
-    } else if (word == "-o") {
-      words.output = value(word);
-    } else if (word == "-c" || word == "--compile" || word == "-dc" || word == "--device-c") {
-      words.only_objects = true;
-    } else if (word == "-dlink" || word == "--device-link") {
-      words.only_links_device = true;
-    } else if (word == "-x" || word == "--x") {
-      words.is_cuda = value(word) == "cu" || words.is_cuda;
-    } else if (word == "-x=cu" || word == "--x=cu") {
-      words.is_cuda = true;
-    } else if (is_forgotten_with_value(word)) {
-      static_cast<void>(value(word));
-    } else if (is_forgotten(word) || is_own_library(word) || begins(word, "-gencode=") ||
-               begins(word, "-code=") || begins(word, "--generate-code=")) {
-      continue;
-    } else if (word == "-L" || word == "-l") {
-      words.link.push_back(word + value(word));
-    } else if (begins(word, "-L") || begins(word, "-l")) {
-      words.link.push_back(word);
-    } else {
-      others.push_back(word);
-    }
+  word_reader from(arguments);
+  for (; from.has_word(); from.go_on()) {
+    if (!take_for_compiler(from, words) && !take_what_is_made(from, words) && !take_for_linker(from, words))
+      others.push_back(from.word());
   }
-  others.insert(others.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+  const std::vector<std::string> rest = from.rest();
+  others.insert(others.end(), rest.begin(), rest.end());
   arguments = std::move(others);
   return words;
 }

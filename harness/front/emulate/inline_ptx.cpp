@@ -341,104 +341,138 @@ class translation {
     return put(one.operands[0], arithmetic(one));
   }
 
-  [[nodiscard]] std::string arithmetic(const instruction& one) const {
-    const std::string t = type(one);
-    const auto given = [&](std::size_t number, const std::string& as) {
-      require(number < one.operands.size());
-      return value(one.operands[number], as);
-    };
-    const auto call = [&](std::string_view function, std::size_t arguments, std::string_view from = library) {
-      std::string text = fmt::format("{}{}(", from, function);
-      for (std::size_t number = 1; number <= arguments; ++number)
-        text += (number == 1 ? "" : ", ") + given(number, t);
-      return text + ")";
-    };
-    const bool whole = is_whole(t);
+  // An operand that must be there.
+  [[nodiscard]] std::string given(const instruction& one, std::size_t number, const std::string& as) const {
+    require(number < one.operands.size());
+    return value(one.operands[number], as);
+  }
+
+  // A function of so many operands behind the result's.
+  struct known_function {
+    std::string_view name;
+    std::size_t arguments;
+    std::string_view from = library;
+  };
+  using known_functions = std::map<std::string_view, known_function>;
+  [[nodiscard]] std::string call(const instruction& one, const known_function& function) const {
+    std::string text = fmt::format("{}{}(", function.from, function.name);
+    for (std::size_t number = 1; number <= function.arguments; ++number)
+      text += (number == 1 ? "" : ", ") + given(one, number, type(one));
+    return text + ")";
+  }
+
+  // Of these four each gives an empty text for what is another's.
+  [[nodiscard]] std::string of_numbers(const instruction& one) const {
+    static const known_functions known{{"add", {"add", 2}},
+                                       {"sub", {"subtract", 2}},
+                                       {"div", {"divide", 2}},
+                                       {"rem", {"remainder", 2}},
+                                       {"min", {"min", 2, "::"}},
+                                       {"max", {"max", 2, "::"}},
+                                       {"sqrt", {"sqrt", 1, "std::"}},
+                                       {"sin", {"sin", 1, "std::"}},
+                                       {"cos", {"cos", 1, "std::"}},
+                                       {"tanh", {"tanh", 1, "std::"}},
+                                       {"ex2", {"exp2", 1, "std::"}},
+                                       {"lg2", {"log2", 1, "std::"}}};
     const std::string& name = one.opcode;
-    const bool has_carry = one.has("cc") || name == "addc" || name == "subc" || name == "madc";
-    if (has_carry) return with_carry(one);
-    const auto unsaturated = [&]() -> std::string {
-      if (name == "add") return call("add", 2);
-      if (name == "sub") return call("subtract", 2);
-      if (name == "mul" || name == "mad" || name == "mul24" || name == "mad24" || name == "fma")
-        return product(one);
-      if (name == "div") return call("divide", 2);
-      if (name == "rem") return call("remainder", 2);
-      if (name == "min") return call("min", 2, "::");
-      if (name == "max") return call("max", 2, "::");
-      if (name == "neg") return fmt::format("{}subtract<{}>(0, {})", library, t, given(1, t));
-      if (name == "abs")
-        return fmt::format("static_cast<{}>(std::{}({}))", t, whole ? "abs" : "fabs", given(1, t));
-      if (name == "rcp") return fmt::format("{}(1) / {}", t, given(1, t));
-      if (name == "sqrt") return call("sqrt", 1, "std::");
-      if (name == "rsqrt") return fmt::format("{}(1) / std::sqrt({})", t, given(1, t));
-      if (name == "sin" || name == "cos" || name == "tanh") return call(name, 1, "std::");
-      if (name == "ex2") return call("exp2", 1, "std::");
-      if (name == "lg2") return call("log2", 1, "std::");
-      if (name == "copysign") return fmt::format("std::copysign({}, {})", given(2, t), given(1, t));
-      return "";
-    };
-    if (const std::string text = unsaturated(); !text.empty()) {
-      if (!one.has("sat")) return text;
-      require(!whole);
-      return fmt::format("{}saturated<{}>({})", library, t, text);
+    if (const auto found = known.find(name); found != known.end()) return call(one, found->second);
+    const std::string t = type(one);
+    if (name == "mul" || name == "mad" || name == "mul24" || name == "mad24" || name == "fma")
+      return product(one);
+    if (name == "neg") return fmt::format("{}subtract<{}>(0, {})", library, t, given(one, 1, t));
+    if (name == "abs")
+      return fmt::format("static_cast<{}>(std::{}({}))", t, is_whole(t) ? "abs" : "fabs", given(one, 1, t));
+    if (name == "rcp") return fmt::format("{}(1) / {}", t, given(one, 1, t));
+    if (name == "rsqrt") return fmt::format("{}(1) / std::sqrt({})", t, given(one, 1, t));
+    if (name == "copysign") return fmt::format("std::copysign({}, {})", given(one, 2, t), given(one, 1, t));
+    return "";
+  }
+
+  [[nodiscard]] std::string of_bits(const instruction& one) const {
+    static const known_functions known{
+        {"popc", {"ones", 1}}, {"clz", {"leading_zeros", 1}}, {"brev", {"reversed", 1}}};
+    static const std::map<std::string_view, std::string_view> operators{
+        {"and", "&"}, {"or", "|"}, {"xor", "^"}};
+    const std::string& name = one.opcode;
+    if (const auto found = known.find(name); found != known.end()) return call(one, found->second);
+    const std::string t = type(one);
+    if (const auto found = operators.find(name); found != operators.end()) {
+      return fmt::format("static_cast<{}>({} {} {})", t, given(one, 1, t), found->second, given(one, 2, t));
     }
-    const auto truth = [&](const char* operation) {
-      return fmt::format("static_cast<{}>({} {} {})", t, given(1, t), operation, given(2, t));
-    };
-    if (name == "and") return truth("&");
-    if (name == "or") return truth("|");
-    if (name == "xor") return truth("^");
     if (name == "not")
-      return t == "bool" ? "!" + given(1, t) : fmt::format("static_cast<{}>(~{})", t, given(1, t));
-    if (name == "cnot") return fmt::format("static_cast<{}>({} == 0)", t, given(1, t));
-    if (name == "shl")
-      return fmt::format("{}shift_left<{}>({}, {})", library, t, given(1, t), given(2, "unsigned"));
-    if (name == "shr")
-      return fmt::format("{}shift_right<{}>({}, {})", library, t, given(1, t), given(2, "unsigned"));
-    if (name == "popc") return call("ones", 1);
-    if (name == "clz") return call("leading_zeros", 1);
-    if (name == "brev") return call("reversed", 1);
+      return t == "bool" ? "!" + given(one, 1, t) : fmt::format("static_cast<{}>(~{})", t, given(one, 1, t));
+    if (name == "cnot") return fmt::format("static_cast<{}>({} == 0)", t, given(one, 1, t));
+    if (name == "shl" || name == "shr") {
+      return fmt::format("{}shift_{}<{}>({}, {})", library, name == "shl" ? "left" : "right", t,
+                         given(one, 1, t), given(one, 2, "unsigned"));
+    }
+    return "";
+  }
+
+  [[nodiscard]] std::string of_bit_fields(const instruction& one) const {
+    const std::string t = type(one);
+    const std::string& name = one.opcode;
     if (name == "bfind") {
       require(!one.has("shiftamt"));
-      return call("highest_bit", 1);
+      return call(one, {"highest_bit", 1});
     }
     if (name == "bfe")
-      return fmt::format("{}extract<{}>({}, {}, {})", library, t, given(1, t), given(2, "unsigned"),
-                         given(3, "unsigned"));
+      return fmt::format("{}extract<{}>({}, {}, {})", library, t, given(one, 1, t), given(one, 2, "unsigned"),
+                         given(one, 3, "unsigned"));
     if (name == "bfi")
-      return fmt::format("{}inserted<{}>({}, {}, {}, {})", library, t, given(1, t), given(2, t),
-                         given(3, "unsigned"), given(4, "unsigned"));
-    if (name == "lop3") {
+      return fmt::format("{}inserted<{}>({}, {}, {}, {})", library, t, given(one, 1, t), given(one, 2, t),
+                         given(one, 3, "unsigned"), given(one, 4, "unsigned"));
+    if (name == "lop3" || name == "prmt") {
       require(one.modifiers.size() == 1);
-      return call("any_of_three", 4);
-    }
-    if (name == "prmt") {
-      require(one.modifiers.size() == 1);
-      return call("__byte_perm", 3, "::");
+      return name == "lop3" ? call(one, {"any_of_three", 4}) : call(one, {"__byte_perm", 3, "::"});
     }
     if (name == "shf") {
       const std::string way = one.has("l") ? "l" : "r";
-      return call(one.has("clamp") ? "__funnelshift_" + way + "c" : "__funnelshift_" + way, 3, "::");
+      const std::string function = "__funnelshift_" + way + (one.has("clamp") ? "c" : "");
+      return call(one, {function, 3, "::"});
     }
-    if (name == "selp") return fmt::format("({} ? {} : {})", given(3, "bool"), given(1, t), given(2, t));
+    return "";
+  }
+
+  [[nodiscard]] std::string of_choices_and_sums(const instruction& one) const {
+    const std::string t = type(one);
+    const std::string& name = one.opcode;
+    if (name == "selp")
+      return fmt::format("({} ? {} : {})", given(one, 3, "bool"), given(one, 1, t), given(one, 2, t));
     if (name == "sad")
       return fmt::format("{0}add<{1}>({2}, static_cast<{1}>({3} > {4} ? {3} - {4} : {4} - {3}))", library, t,
-                         given(3, t), given(1, t), given(2, t));
+                         given(one, 3, t), given(one, 1, t), given(one, 2, t));
     if (name == "dp4a") {
       require(one.modifiers.size() == 2 && one.modifiers[0] == one.modifiers[1]);
-      return fmt::format("::__dp4a({}, {}, {})", given(1, t), given(2, t), given(3, t));
+      return call(one, {"__dp4a", 3, "::"});
     }
     if (name == "vabsdiff4") {
       require(one.modifiers == std::vector<std::string>{"u32", "u32", "u32", "add"});
-      return call("differences_of_bytes", 3);
+      return call(one, {"differences_of_bytes", 3});
     }
     if (name == "redux") {
       const std::string operation =
           one.modifiers.size() == 3 && one.modifiers[0] == "sync" ? one.modifiers[1] : "";
       require(!operation.empty() && one.operands.size() == 3);
-      return fmt::format("::__reduce_{}_sync({}, {})", operation, given(2, "unsigned"), given(1, t));
+      return fmt::format("::__reduce_{}_sync({}, {})", operation, given(one, 2, "unsigned"),
+                         given(one, 1, t));
     }
+    return "";
+  }
+
+  [[nodiscard]] std::string arithmetic(const instruction& one) const {
+    const std::string t = type(one);
+    const std::string& name = one.opcode;
+    if (one.has("cc") || name == "addc" || name == "subc" || name == "madc") return with_carry(one);
+    if (const std::string text = of_numbers(one); !text.empty()) {
+      if (!one.has("sat")) return text;
+      require(!is_whole(t));
+      return fmt::format("{}saturated<{}>({})", library, t, text);
+    }
+    if (const std::string text = of_bits(one); !text.empty()) return text;
+    if (const std::string text = of_bit_fields(one); !text.empty()) return text;
+    if (const std::string text = of_choices_and_sums(one); !text.empty()) return text;
     throw unknown_instruction{};
   }
 

@@ -126,6 +126,88 @@ double tick_step(double span) {
   return 10 * power;
 }
 
+// A picture of launches one below the other, drawn from above, whose width is `span` nanoseconds.
+class timeline_picture {
+ public:
+  explicit timeline_picture(double span) : span_(span) {}
+
+  // A heading, and a row for each lane that has events.
+  void add(const stage_timeline& stage) {
+    const timeline_figures figures = figures_of(stage.trace);
+    body_ += fmt::format("<text class=\"stage\" x=\"{}\" y=\"{}\">{}: {} launches, {} waits</text>\n", left,
+                         top_ + 12, xml_escaped(stage.stage), figures.launches, figures.waits);
+    top_ += heading;
+    for (const std::string& lane : lanes_of(stage.trace)) add_lane(stage.trace, lane);
+    top_ += 10;
+  }
+
+  void add_ticks() {
+    for (double tick = 0; tick <= span_; tick += tick_step(span_)) {
+      body_ += fmt::format(
+          "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"note\" x=\"{0:.1f}\" "
+          "y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
+          x_of(tick), top_ - 6, top_, top_ + 14, tick == 0 ? "0" : humanised_time(tick));
+    }
+    top_ += 34;
+  }
+
+  void add_legend() {
+    double place = left;
+    for (const char* kind : kinds) {
+      body_ += fmt::format(
+          "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"12\" height=\"12\"/><text x=\"{3}\" "
+          "y=\"{4}\">{0}</text>\n",
+          kind, place, top_ - 10, place + 16, top_);
+      place += 95;
+    }
+  }
+
+  void add_note(const std::string& note) {
+    top_ += 20;
+    body_ += fmt::format("<text class=\"note\" x=\"{}\" y=\"{}\">{}</text>\n", left, top_, note);
+  }
+
+  [[nodiscard]] std::string text() const {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"timeline "
+        "of "
+        "a launch\">\n<style>\n{}\n</style>\n{}</svg>\n",
+        left + width + 40, top_ + 14, picture_style, body_);
+  }
+
+ private:
+  static constexpr double left = 70, width = 900, lane_height = 26, bar = 20, heading = 26, least = 1.5;
+
+  [[nodiscard]] double x_of(double time) const { return left + width * time / span_; }
+
+  void add_lane(const trace_record& trace, const std::string& lane) {
+    std::string bars;
+    for (const trace_event& event : trace.events) {
+      if (event.lane == lane) bars += bar_of(event);
+    }
+    if (bars.empty()) return;
+    body_ += fmt::format(
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text><rect class=\"ground\" x=\"{}\" y=\"{}\" "
+        "width=\"{}\" height=\"{}\"/>\n",
+        left - 8, top_ + 14, lane, left, top_, width, bar);
+    body_ += bars;
+    top_ += lane_height;
+  }
+
+  [[nodiscard]] std::string bar_of(const trace_event& event) const {
+    const bool is_known = std::find(std::begin(kinds), std::end(kinds), event.kind) != std::end(kinds);
+    return fmt::format(
+        "<rect class=\"{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"><title>{}</title></rect>\n",
+        is_known ? event.kind : "range", x_of(static_cast<double>(event.begin)), top_,
+        std::max(width * static_cast<double>(event.end - event.begin) / span_, least), bar,
+        xml_escaped(event_text(event)));
+  }
+
+  double span_;
+  double top_ = 12;
+  std::string body_;
+};
+
 }  // namespace
 
 timeline_figures figures_of(const trace_record& trace) {
@@ -229,71 +311,18 @@ nlohmann::json perfetto_json(const stage_timeline& stage) {
 }
 
 std::string timeline_svg(const std::vector<stage_timeline>& stages) {
-  constexpr double left = 70, width = 900, lane_height = 26, bar = 20, heading = 26, least = 1.5;
   double span = 1;
   for (const auto& stage : stages) span = std::max(span, static_cast<double>(end_of(stage.trace)));
-  const auto x_of = [&](double time) { return left + width * time / span; };
-  std::string body;
-  double top = 12;
-  bool emulated = false;
-  for (const auto& stage : stages) {
-    emulated = emulated || stage.trace.emulated;
-    const timeline_figures figures = figures_of(stage.trace);
-    body += fmt::format("<text class=\"stage\" x=\"{}\" y=\"{}\">{}: {} launches, {} waits</text>\n", left,
-                        top + 12, xml_escaped(stage.stage), figures.launches, figures.waits);
-    top += heading;
-    for (const std::string& lane : lanes_of(stage.trace)) {
-      std::string bars;
-      for (const trace_event& event : stage.trace.events) {
-        if (event.lane != lane) continue;
-        bars += fmt::format(
-            "<rect class=\"{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" "
-            "height=\"{}\"><title>{}</title></rect>\n",
-            std::find(std::begin(kinds), std::end(kinds), event.kind) == std::end(kinds) ? "range"
-                                                                                         : event.kind,
-            x_of(static_cast<double>(event.begin)), top,
-            std::max(width * static_cast<double>(event.end - event.begin) / span, least), bar,
-            xml_escaped(event_text(event)));
-      }
-      if (bars.empty()) continue;
-      body += fmt::format(
-          "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text><rect class=\"ground\" x=\"{}\" y=\"{}\" "
-          "width=\"{}\" height=\"{}\"/>\n",
-          left - 8, top + 14, lane, left, top, width, bar);
-      body += bars;
-      top += lane_height;
-    }
-    top += 10;
-  }
-  for (double tick = 0; tick <= span; tick += tick_step(span)) {
-    body += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"note\" x=\"{0:.1f}\" "
-        "y=\"{3}\" "
-        "text-anchor=\"middle\">{4}</text>\n",
-        x_of(tick), top - 6, top, top + 14, tick == 0 ? "0" : humanised_time(tick));
-  }
-  top += 34;
-  double place = left;
-  for (const char* kind : kinds) {
-    body += fmt::format(
-        "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"12\" height=\"12\"/><text x=\"{3}\" "
-        "y=\"{4}\">{0}</text>\n",
-        kind, place, top - 10, place + 16, top);
-    place += 95;
-  }
+  timeline_picture picture(span);
+  for (const auto& stage : stages) picture.add(stage);
+  picture.add_ticks();
+  picture.add_legend();
+  const bool emulated =
+      std::any_of(stages.begin(), stages.end(), [](const auto& stage) { return stage.trace.emulated; });
   if (emulated) {
-    top += 20;
-    body += fmt::format(
-        "<text class=\"note\" x=\"{}\" y=\"{}\">The emulator's: host times, and a kernel runs within the "
-        "call that "
-        "launches it.</text>\n",
-        left, top);
+    picture.add_note("The emulator's: host times, and a kernel runs within the call that launches it.");
   }
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"timeline of "
-      "a "
-      "launch\">\n<style>\n{}\n</style>\n{}</svg>\n",
-      left + width + 40, top + 14, picture_style, body);
+  return picture.text();
 }
 
 void to_json(nlohmann::json& json, const stage_timeline& stage) {

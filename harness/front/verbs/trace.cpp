@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "common/utf8.hpp"
 #include "harness/front/output/file_output.hpp"
@@ -92,6 +94,56 @@ void keep_report(const trace_options& options, const std::vector<std::string>& w
   std::printf("report: %s\nopen:   nsys-ui %s\n", report.c_str(), report.c_str());
 }
 
+// The files of each stage. With a baseline --output names the stage's files, and the baseline keeps its own
+// name. Throws where one cannot be written.
+std::vector<trace_files> checked_files(const trace_options& options, const track_selection& selection,
+                                       bool modelled) {
+  std::vector<named_file> written{{"--json", options.json_path}};
+  const std::string& asked = selection.stages.back()->path;
+  written.push_back({"the picture", files_of(stem_of(options, asked)).picture});
+  std::vector<trace_files> files;
+  for (const stage_description* stage : selection.stages) {
+    files.push_back(files_of(stage->path == asked ? stem_of(options, asked) : stem_of({}, stage->path)));
+    written.push_back({"the trace of " + stage->path, files.back().perfetto});
+    if (!modelled) written.push_back({"the report of " + stage->path, files.back().report});
+  }
+  check_files({}, written);
+  return files;
+}
+
+// Nothing where the stage has failed, which is told.
+std::optional<stage_timeline> traced(const worker_set& workers, const stage_description& stage,
+                                     const parameter_values& parameters, const trace_options& options) {
+  if (!stage.broken.empty()) throw environment_error(fmt::format("{}: {}", stage.path, stage.broken));
+  if (!stage.runnable) throw usage_error(fmt::format("{}: {}", stage.path, stage.why_not));
+  status_line status;
+  status.show(fmt::format("{}: tracing", stage.path));
+  const answer_record answer =
+      workers.request(trace_request("trace", stage, parameters, options.seed), trace_timeout(options));
+  status.clear();
+  if (answer.end == answer_end::error)
+    throw environment_error(fmt::format("{}: {}", stage.path, answer_text(answer)));
+  if (answer.end == answer_end::failed) {
+    std::printf("%s: FAIL: %s\n", stage.path.c_str(), answer_text(answer).c_str());
+    return std::nullopt;
+  }
+  return stage_timeline{stage.path, answer.content.at("trace").get<trace_record>()};
+}
+
+// Tells what the timelines show, and writes the traces and the picture.
+void print_and_write(const std::vector<stage_timeline>& timelines, const std::vector<trace_files>& files) {
+  std::printf("%s", figures_table(timelines).c_str());
+  for (std::size_t i = 0; i < timelines.size(); ++i) {
+    std::printf("\n%s\n%s", timelines[i].stage.c_str(), events_table(timelines[i]).c_str());
+    write_file(files[i].perfetto, json_text(perfetto_json(timelines[i])));
+  }
+  write_file(files.back().picture, timeline_svg(timelines));
+  std::printf("\n");
+  for (const trace_files& one : files)
+    std::printf("trace:   %s (https://ui.perfetto.dev opens it)\n", one.perfetto.c_str());
+  std::printf("picture: %s\n", files.back().picture.c_str());
+}
+
 }  // namespace
 
 int trace_stage(const trace_options& options) {
@@ -103,35 +155,13 @@ int trace_stage(const trace_options& options) {
   const bool modelled = is_emulator(device);
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
 
-  std::vector<named_file> written{{"--json", options.json_path}};
-  const std::string& asked = selection.stages.back()->path;
-  written.push_back({"the picture", files_of(stem_of(options, asked)).picture});
-  std::vector<trace_files> files;
-  for (const stage_description* stage : selection.stages) {
-    // With a baseline --output names the stage's files, and the baseline keeps its own name.
-    files.push_back(files_of(stage->path == asked ? stem_of(options, asked) : stem_of({}, stage->path)));
-    written.push_back({"the trace of " + stage->path, files.back().perfetto});
-    if (!modelled) written.push_back({"the report of " + stage->path, files.back().report});
-  }
-  check_files({}, written);
-
+  const std::vector<trace_files> files = checked_files(options, selection, modelled);
   const parameter_values parameters = trace_parameters(*selection.track, options, modelled);
   std::vector<stage_timeline> timelines;
   for (const stage_description* stage : selection.stages) {
-    if (!stage->broken.empty()) throw environment_error(fmt::format("{}: {}", stage->path, stage->broken));
-    if (!stage->runnable) throw usage_error(fmt::format("{}: {}", stage->path, stage->why_not));
-    status_line status;
-    status.show(fmt::format("{}: tracing", stage->path));
-    const answer_record answer = connected.workers.request(
-        trace_request("trace", *stage, parameters, options.seed), trace_timeout(options));
-    status.clear();
-    if (answer.end == answer_end::error)
-      throw environment_error(fmt::format("{}: {}", stage->path, answer_text(answer)));
-    if (answer.end == answer_end::failed) {
-      std::printf("%s: FAIL: %s\n", stage->path.c_str(), answer_text(answer).c_str());
-      return exit_stage_failed;
-    }
-    timelines.push_back({stage->path, answer.content.at("trace").get<trace_record>()});
+    auto one = traced(connected.workers, *stage, parameters, options);
+    if (!one) return exit_stage_failed;
+    timelines.push_back(std::move(*one));
   }
 
   std::printf("\n%s on %s: %s\n", selection.track->name.c_str(), device.name.c_str(),
@@ -141,16 +171,7 @@ int trace_stage(const trace_options& options) {
         "  times are this host's, not a GPU's: the emulator runs a kernel within the call that launches "
         "it\n");
   }
-  std::printf("%s", figures_table(timelines).c_str());
-  for (std::size_t i = 0; i < timelines.size(); ++i) {
-    std::printf("\n%s\n%s", timelines[i].stage.c_str(), events_table(timelines[i]).c_str());
-    write_file(files[i].perfetto, json_text(perfetto_json(timelines[i])));
-  }
-  write_file(files.back().picture, timeline_svg(timelines));
-  std::printf("\n");
-  for (const trace_files& one : files)
-    std::printf("trace:   %s (https://ui.perfetto.dev opens it)\n", one.perfetto.c_str());
-  std::printf("picture: %s\n", files.back().picture.c_str());
+  print_and_write(timelines, files);
   for (std::size_t i = 0; i < timelines.size() && !modelled; ++i) {
     keep_report(options, connected.workers.command({{"stage", timelines[i].stage}}),
                 trace_request("once", *selection.stages[i], parameters, options.seed), files[i].report);

@@ -93,47 +93,64 @@ std::string clock_fault(const timing_record& timing, const std::optional<watched
   return "";
 }
 
-// A socket in a folder that only this user can enter: where rank 0 of several processes calls. Gone with its
-// folder.
-class private_socket {
+// A folder that only this user can enter, with the socket where rank 0 of several processes calls and the one
+// where the others are held until it has: nothing of a stage's runs before, and can call in its place. Both
+// are gone with the folder.
+class private_sockets {
  public:
-  private_socket() {
+  explicit private_sockets(int processes) {
     std::string folder = (std::filesystem::temp_directory_path() / "lab-ranks-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr)
       throw environment_error(fmt::format("cannot make a folder like {}: {}", folder, std::strerror(errno)));
     folder_ = folder;
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path().size() >= sizeof address.sun_path) {
-      rmdir(folder_.c_str());
-      throw environment_error(fmt::format("{}: the path is too long for a socket (TMPDIR)", path()));
+    try {
+      others_ = listening_at(path() + socket_of_others, processes);
+      rank_0_ = listening_at(path(), processes);
+    } catch (const environment_error&) {
+      remove_folder();
+      throw;
     }
-    path().copy(address.sun_path, sizeof address.sun_path - 1);
-    listener_ = owned_descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-        listen(listener_.get(), 1) != 0)
-      throw environment_error(fmt::format("cannot listen at {}: {}", path(), std::strerror(errno)));
   }
-  private_socket(const private_socket&) = delete;
-  private_socket& operator=(const private_socket&) = delete;
-  ~private_socket() {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
+  private_sockets(const private_sockets&) = delete;
+  private_sockets& operator=(const private_sockets&) = delete;
+  ~private_sockets() { remove_folder(); }
 
   [[nodiscard]] std::string path() const { return folder_ + "/front"; }
-  [[nodiscard]] int listener() const { return listener_.get(); }
+  // Negative once rank 0 has called.
+  [[nodiscard]] int listener() const { return rank_0_.get(); }
+  [[nodiscard]] bool has_called() const { return !rank_0_.is_open(); }
 
-  // The one call that is taken; nothing while there is none.
+  // The one call that is taken, which lets the others go on; nothing while there is none.
   owned_descriptor take_call() {
-    owned_descriptor call(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (call.is_open()) listener_.close();
+    owned_descriptor call(accept4(rank_0_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (call.is_open()) {
+      rank_0_.close();
+      others_.close();
+    }
     return call;
   }
 
  private:
+  static owned_descriptor listening_at(const std::string& path, int processes) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path)
+      throw environment_error(fmt::format("{}: the path is too long for a socket (TMPDIR)", path));
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    owned_descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener.get(), processes) != 0)
+      throw environment_error(fmt::format("cannot listen at {}: {}", path, std::strerror(errno)));
+    return listener;
+  }
+  void remove_folder() const {
+    std::error_code error;
+    std::filesystem::remove_all(folder_, error);
+  }
+
   std::string folder_;
-  owned_descriptor listener_;
+  owned_descriptor rank_0_;
+  owned_descriptor others_;
 };
 
 // One request, and the process that answers it.
@@ -145,10 +162,11 @@ class exchange {
     pipe_pair output = make_pipe();
     std::vector<std::string> all = arguments;
     if (launch.processes > 1) {
-      socket_.emplace();
+      sockets_.emplace(launch.processes);
+      launcher_ = fmt::format("the launcher ({})", fmt::join(launch.launcher, " "));
       all.insert(all.begin(), {"-n", std::to_string(launch.processes)});
       all.insert(all.begin(), launch.launcher.begin(), launch.launcher.end());
-      all.insert(all.end(), {"--serve-at", socket_->path()});
+      all.insert(all.end(), {"--serve-at", sockets_->path()});
       // A launcher must be able to end what it has started, which a confined one is not.
       process_ = child_process(
           all, {{output.write_end.get(), STDOUT_FILENO}, {output.write_end.get(), STDERR_FILENO}});
@@ -186,9 +204,9 @@ class exchange {
     unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " + text_of(message) + "\n";
     answer_record answer = converse(timeout);
     // What does not answer does not end, and on other hosts it is the launcher that ends it.
-    if (socket_ && answer.failure && answer.failure->kind == failure_kind::hang) end_process();
+    if (sockets_ && answer.failure && answer.failure->kind == failure_kind::hang) end_process();
     // What it prints last belongs to its row, too.
-    const auto deadline = clock::now() + (socket_ ? launcher_farewell : farewell);
+    const auto deadline = clock::now() + (sockets_ ? launcher_farewell : farewell);
     while (process_.is_running() && !process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
       if (output_.is_open()) read_output();
     }
@@ -205,6 +223,8 @@ class exchange {
   std::optional<answer_record> understand(const std::string& line);
   void wait(milliseconds moment);
   answer_record death();
+  // What the launcher has done, before anything of a stage's ran: throws environment_error.
+  [[noreturn]] void tell_launcher(const std::string& deed) const;
   void end_process();
   void read_answers();
   void read_output();
@@ -216,7 +236,8 @@ class exchange {
   seal_key key_ = random_bits<seal_key>();
   std::string id_;
   child_process process_;
-  std::optional<private_socket> socket_;  // of several processes, in the place of both pipes
+  std::optional<private_sockets> sockets_;  // of several processes, in the place of both pipes
+  std::string launcher_;                    // of them, in words
   owned_descriptor requests_;
   owned_descriptor answers_;
   owned_descriptor output_;
@@ -230,8 +251,9 @@ class exchange {
   clock::time_point sampling_began_;
   std::optional<watched_sampling> watched_;
   bool clock_disagreed_ = false;
-  std::string output_text_;  // bytes of output that are not yet a whole line
-  std::string last_output_;  // the last line that has a word
+  std::string output_text_;     // bytes of output that are not yet a whole line
+  std::string last_output_;     // the last line that has a word
+  std::string launcher_words_;  // lines that came before rank 0 had called
   // Of several processes, the first lines in which one says what ends it, and for whom it waits.
   std::string of_a_rank_;
   std::string waiting_;
@@ -251,9 +273,11 @@ answer_record exchange::converse(milliseconds timeout) {
     throw_if_interrupted();
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock::now());
     if (left.count() <= 0) {
+      const double seconds = static_cast<double>(timeout.count()) / 1000;
+      if (sockets_ && !sockets_->has_called())
+        tell_launcher(fmt::format("has not started rank 0 within {} s", seconds));
       return failed_answer(failure_kind::hang, fmt::format("no answer within {} s; the stage was stopped{}",
-                                                           static_cast<double>(timeout.count()) / 1000,
-                                                           waiting_.empty() ? "" : "; " + waiting_));
+                                                           seconds, waiting_.empty() ? "" : "; " + waiting_));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
     wait(std::min(left, milliseconds(200)));
@@ -308,7 +332,7 @@ void exchange::wait(milliseconds moment) {
                       {output_.get(), POLLIN, 0},
                       {interrupt_descriptor(), POLLIN, 0},
                       {unsent_.empty() ? -1 : requests_.get(), POLLOUT, 0},
-                      {socket_ ? socket_->listener() : -1, POLLIN, 0}};
+                      {sockets_ ? sockets_->listener() : -1, POLLIN, 0}};
   if (poll(waiting, 5, static_cast<int>(moment.count())) == 0) {
     if (!ending_) ending_ = process_.wait_for(milliseconds(0));
     if (ending_) {
@@ -319,7 +343,7 @@ void exchange::wait(milliseconds moment) {
   }
   line_came_ = clock::now();
   if (waiting[4].revents != 0) {
-    requests_ = socket_->take_call();
+    requests_ = sockets_->take_call();
     if (requests_.is_open()) answers_ = owned_descriptor(fcntl(requests_.get(), F_DUPFD_CLOEXEC, 0));
   }
   if (waiting[1].revents != 0) read_output();
@@ -333,22 +357,32 @@ void exchange::wait(milliseconds moment) {
 }
 
 answer_record exchange::death() {
-  if (!ending_) ending_ = process_.wait_for(socket_ ? launcher_farewell : farewell);
+  if (!ending_) ending_ = process_.wait_for(sockets_ ? launcher_farewell : farewell);
   end_process();
   if (output_.is_open()) read_output();
+  if (sockets_ && !sockets_->has_called()) {
+    tell_launcher(ending_ ? fmt::format("{}{} before rank 0 was there", ending_->by_signal ? "was " : "",
+                                        ending_->description())
+                          : "was ended before rank 0 was there");
+  }
   if (!of_a_rank_.empty()) return crashed(shortened(of_a_rank_, 500));
-  const std::string who = socket_ ? "the launcher" : "the worker";
+  const std::string who = sockets_ ? "the launcher" : "the worker";
   std::string message = who + " closed its answers and was ended";
   if (ending_) {
     message = who + (ending_->by_signal ? " was " : " ") + ending_->description();
-    if (!ending_->by_signal) message += socket_ ? " before rank 0 answered" : " before it answered";
+    if (!ending_->by_signal) message += sockets_ ? " before rank 0 answered" : " before it answered";
   }
   if (!last_output_.empty()) message += "; its last words: " + shortened(last_output_, 300);
   return crashed(message);
 }
 
+void exchange::tell_launcher(const std::string& deed) const {
+  throw environment_error(fmt::format("{} {}, and said {}", launcher_, deed,
+                                      launcher_words_.empty() ? "nothing" : shortened(launcher_words_, 500)));
+}
+
 void exchange::end_process() {
-  if (socket_) {
+  if (sockets_) {
     process_.end_within(launcher_farewell);
   } else {
     process_.kill();
@@ -392,10 +426,14 @@ void exchange::read_output() {
 
 void exchange::emit_output(const std::string& raw) {
   const std::string line = cleaned(raw, longest_output_line);
-  if (std::any_of(line.begin(), line.end(), [](unsigned char one) { return std::isalnum(one) != 0; }))
+  if (std::any_of(line.begin(), line.end(), [](unsigned char one) { return std::isalnum(one) != 0; })) {
     last_output_ = line;
-  if (socket_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
-  if (socket_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
+    constexpr std::size_t enough = 1000;
+    if (sockets_ && !sockets_->has_called() && launcher_words_.size() < enough)
+      launcher_words_ += (launcher_words_.empty() ? "" : "; ") + line;
+  }
+  if (sockets_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
+  if (sockets_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
   if (lines_shown_ > most_lines) return;
   const std::string shown = lines_shown_++ < most_lines
                                 ? line

@@ -36,8 +36,8 @@ class worker {
   // left when this returns. The answer is `failed`, with a failure of kind crash or hang, where the process
   // dies, does not answer within `timeout`, leaves other processes behind, or where something else than the
   // worker wrote to its answers; of several processes, where one of them does any of that. Strings in the
-  // answer are cleaned (format.hpp). Throws environment_error when the process cannot be started and
-  // `interrupted` on Ctrl-C.
+  // answer are cleaned (format.hpp). Throws environment_error when the process cannot be started, or when the
+  // launcher of several ends before rank 0 has called, and `interrupted` on Ctrl-C.
   answer_record request(const nlohmann::json& message, std::chrono::milliseconds timeout,
                         const line_sink& on_progress = {}) const;
 
