@@ -20,16 +20,17 @@ using lab::test::temporary_directory;
 using nlohmann::json;
 
 // What the program prints, and the file that it writes; `variable` goes into its environment.
-struct outcome : lab::test::outcome {
+struct recorded_outcome : lab::test::outcome {
   json document;
 };
 
-outcome lab_program(const strings& arguments, const std::string& variable = "LAB=") {
+recorded_outcome lab_program(const strings& arguments, const std::string& variable = "LAB=") {
   const temporary_directory directory;
   const std::string path = (directory / "found.json").string();
-  outcome found{lab::test::call_program({variable}, LAB_PROGRAM, arguments,
-                                        {"--device", "emulator", "--json", path}, std::chrono::seconds(280)),
-                {}};
+  recorded_outcome found{
+      lab::test::call_program({variable}, LAB_PROGRAM, arguments, {"--device", "emulator", "--json", path},
+                              std::chrono::seconds(280)),
+      {}};
   INFO(found.text);
   if (std::filesystem::exists(path)) found.document = json::parse(lab::test::get(path));
   return found;
@@ -38,7 +39,7 @@ outcome lab_program(const strings& arguments, const std::string& variable = "LAB
 }  // namespace
 
 TEST_CASE("every claim about counters that the emulator models holds") {
-  const outcome found = lab_program({"profile", "*", "--check"});
+  const recorded_outcome found = lab_program({"profile", "*", "--check"});
   INFO(found.text);
   CHECK(found.code == 0);
   std::set<std::string> tested;
@@ -55,7 +56,7 @@ TEST_CASE("every claim about counters that the emulator models holds") {
     INFO(verdict.at("stage") << ": " << why);
     CHECK(why.find("needs a GPU") != std::string::npos);
   }
-  const outcome list = lab_program({"list"});
+  const recorded_outcome list = lab_program({"list"});
   for (const json& track : list.document.at("tracks")) {
     for (const json& stage : track.at("stages")) {
       INFO(stage.at("path"));
@@ -74,7 +75,7 @@ TEST_CASE("every claim about counters that the emulator models holds") {
 }
 
 TEST_CASE("the program knows what the emulator models") {
-  const outcome found = lab_program({"profile", "elementwise/01_naive", "--n", "1000"});
+  const recorded_outcome found = lab_program({"profile", "elementwise/01_naive", "--n", "1000"});
   INFO(found.text);
   REQUIRE(found.code == 0);
   std::set<std::string> modelled, known;
@@ -94,7 +95,7 @@ TEST_CASE("a prediction is compared with the figure and explained by the stage's
                                                   {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 8},
                                                   {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 31}}
                                                  .dump());
-  const outcome found = lab_program(
+  const recorded_outcome found = lab_program(
       {"profile", "elementwise/01_naive", "--n", "1000", "--answers", (directory / "answers.json").string()});
   INFO(found.text);
   CHECK(found.code == 0);
@@ -109,7 +110,8 @@ TEST_CASE("a prediction is compared with the figure and explained by the stage's
 
 TEST_CASE("grids that fill the device follow the number of multiprocessors that is asked for") {
   const auto blocks = [](const std::string& variable) {
-    const outcome found = lab_program({"profile", "elementwise/02_grid_stride", "--n", "1000000"}, variable);
+    const recorded_outcome found =
+        lab_program({"profile", "elementwise/02_grid_stride", "--n", "1000000"}, variable);
     return found.document.at("stages")[0].at("profile").at("kernels")[0].at("metrics").at(
         "launch__grid_size");
   };
