@@ -39,12 +39,12 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// The scheduler sets these before it runs a thread. constinit spares the kernel an initialisation check per
-// use.
-inline constinit thread_local uint3 threadIdx{};
-inline constinit thread_local uint3 blockIdx{};
-inline constinit thread_local dim3 blockDim{};
-inline constinit thread_local dim3 gridDim{};
+// const, as CUDA's are: the scheduler sets them before it runs a thread, by other names
+// (built_in_variables.hpp). constinit spares the kernel an initialisation check per use.
+extern constinit const thread_local uint3 threadIdx;
+extern constinit const thread_local uint3 blockIdx;
+extern constinit const thread_local dim3 blockDim;
+extern constinit const thread_local dim3 gridDim;
 inline constexpr int warpSize = 32;
 
 namespace lab::emulator {

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "common/emulator/built_in_variables.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/fp_environment.hpp"
@@ -25,6 +26,12 @@ alignas(128) constinit thread_local unsigned char lab_dynamic_shared[lab::emulat
                                                                      lab::emulator::red_zone_bytes] = {};
 
 namespace lab::emulator {
+
+constinit thread_local uint3 current_thread_index{};
+constinit thread_local uint3 current_block_index{};
+constinit thread_local dim3 current_block_size{};
+constinit thread_local dim3 current_grid_size{};
+
 namespace {
 
 namespace context = boost::context;
@@ -133,8 +140,8 @@ void block_runner::run_carrier(carrier& self) {
       try {
         launch_->call.run(launch_->call.arguments);
       } catch (...) {
-        failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
-                   text_of_thread(threadIdx) + " throws an exception";
+        failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) + ": " +
+                   text_of_thread(current_thread_index) + " throws an exception";
         stopping_ = true;
       }
       running_->state = thread_state::exited;
@@ -194,7 +201,7 @@ void block_runner::check_fp_environment() {
   if (fp_environment::current() == fp_environment::initial()) return;
   fp_environment::initial().apply();
   if (!failure_) {
-    failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
+    failure_ = kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) + ": " +
                text_of_thread(running_->index) +
                " or one before it changes how the CPU rounds or flushes denormals, which no GPU has";
   }
@@ -212,7 +219,7 @@ void block_runner::enter(emulated_thread& thread) {
   thread.state = thread_state::running;
   current_thread.stack_begin = reinterpret_cast<std::uintptr_t>(thread.on->bounds.bottom);
   current_thread.stack_end = current_thread.stack_begin + thread.on->bounds.bytes;
-  threadIdx = thread.index;
+  current_thread_index = thread.index;
   current_thread.number = thread.number;
   if (active_observer) active_observer->enter_thread();
 }
@@ -285,14 +292,14 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
   enter_block();
   prepare_threads();
   prepare_shared_memory();
-  if (active_observer) active_observer->begin_block(blockIdx);
+  if (active_observer) active_observer->begin_block(current_block_index);
   return run_threads();
 }
 
 void block_runner::enter_block() {
-  blockIdx = launch_->block_at(block_number_);
-  blockDim = launch_->block;
-  gridDim = launch_->grid;
+  current_block_index = launch_->block_at(block_number_);
+  current_block_size = launch_->block;
+  current_grid_size = launch_->grid;
   current_runner = this;
 }
 
@@ -352,7 +359,7 @@ std::optional<std::string> block_runner::go_on() {
     restore(reinterpret_cast<void*>(thread_local_memory_.begin + variable.offset), variable.bytes);
   waits_for_blocks_ = false;
   wake_yielded();
-  active_observer->resume_block(blockIdx);
+  active_observer->resume_block(current_block_index);
   return run_threads();
 }
 
@@ -393,7 +400,7 @@ std::optional<std::string> block_runner::check_shared_red_zone() const {
       zone, zone + red_zone_bytes, [](unsigned char byte) { return byte != device_memory::red_zone_byte; });
   if (damage == zone + red_zone_bytes) return std::nullopt;
   return format("%s: block %s: wrote at offset %td of its %zu bytes of dynamic shared memory",
-                kernel_name(launch_->call.kernel).c_str(), text_of(blockIdx).c_str(),
+                kernel_name(launch_->call.kernel).c_str(), text_of(current_block_index).c_str(),
                 damage - lab_dynamic_shared, bytes);
 }
 
@@ -610,7 +617,8 @@ bool block_runner::pass_barrier() {
 }
 
 std::string block_runner::prefix(place where) const {
-  return text_of(where) + ": " + kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": ";
+  return text_of(where) + ": " + kernel_name(launch_->call.kernel) + ": block " +
+         text_of(current_block_index) + ": ";
 }
 
 std::string block_runner::describe_deadlock() const {
@@ -745,7 +753,7 @@ std::string block_runner::describe_endless_loop() const {
   }
   if (!first) first = running_;
   std::string text = text_of_instruction(spins_[first->number].instruction) +
-                     kernel_name(launch_->call.kernel) + ": block " + text_of(blockIdx) + ": " +
+                     kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) + ": " +
                      text_of_thread(first->index) +
                      " waits in a loop for ever: nobody who can still run changes what it reads";
   if (waiting)
@@ -849,7 +857,7 @@ void block_runner::fail_at(const void* instruction, const std::string& what, cud
   if (active_observer) active_observer->leave_thread();
   launch_->error = error;
   failure_ = text_of_instruction(instruction) + kernel_name(launch_->call.kernel) + ": block " +
-             text_of(blockIdx) + ": " + text_of_thread(running_->index) + " " + what;
+             text_of(current_block_index) + ": " + text_of_thread(running_->index) + " " + what;
   leave_for_good();
 }
 
@@ -862,7 +870,7 @@ void block_runner::abandon(const std::string& diagnostic, cudaError_t error) {
 void block_runner::note_fault(const machine_fault& fault) {
   if (active_observer) active_observer->leave_thread();
   failure_ = text_of_instruction(fault.instruction) + kernel_name(launch_->call.kernel) + ": block " +
-             text_of(blockIdx) + ": " + text_of_thread(running_->index) + " ";
+             text_of(current_block_index) + ": " + text_of_thread(running_->index) + " ";
   // Frames may reach over the inaccessible page below the stack.
   const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);

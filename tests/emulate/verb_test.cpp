@@ -653,8 +653,8 @@ TEST_CASE("observed, a race is found and counters are kept") {
 TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing behind") {
   const temporary_directory directory;
   const std::string source = (directory / "bad.cu").string();
-  put(source, "int main() {\n  return nothing;\n}\n");
-  expect(emulate({source}), 2, {"bad.cu does not compile", "bad.cu:2", "nothing"});
+  put(source, "int main() {\n  return nothing;\n}\n__global__ void k() {\n  gridDim.x = 1;\n}\n");
+  expect(emulate({source}), 2, {"bad.cu does not compile", "bad.cu:2", "nothing", "bad.cu:5", "gridDim"});
   put(source, std::string("\x7f"
                           "ELF\0\1\2<<<(((\"",
                           14));

@@ -84,6 +84,7 @@ std::vector<cheat> all_cheats() {
       {"escape", with_part("char q = u8'\"'; } __attribute__((constructor)) void f() { char r = u8'\"';"),
        true},
       {"include", with_part("/**/ #include \"/etc/passwd\""), true},
+      {"grid", with_part("gridDim.x = gridDim.x;\n" + solution), true},  // right, and no CUDA
       {"one_size", with_part(index + "if (n == 1000000 && i < n) doubled[i] = 2 * values[i];"), true},
       {"std_exit", with_part("std::_Exit(0); ::quick_exit(0);")},
       {"outside",

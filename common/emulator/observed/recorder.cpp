@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "common/emulator/built_in_variables.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/observed/metrics.hpp"
@@ -165,10 +166,10 @@ void observation::recorder::find_shared_memory() {
   const auto ignore = [&](const auto& variable) {
     shared_.ignore(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable);
   };
-  ignore(threadIdx);
-  ignore(blockIdx);
-  ignore(blockDim);
-  ignore(gridDim);
+  ignore(current_thread_index);
+  ignore(current_block_index);
+  ignore(current_block_size);
+  ignore(current_grid_size);
   ignore(current_thread);
 }
 
