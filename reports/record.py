@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Records again, on a machine with a GPU, what older kernels have left; or on another GPU what is recorded of the first.
+
+Wanted is every row of the records in --like (of the folder itself, unless another is named) that the folder lacks, or
+has of older kernels only, as reports/tables.py judges them. Of each parameter set the stages that are wanted run in one
+call of `lab run`, and pass its gate. What passes is put beside the other records, in a file of its own that is named by
+what was asked (rolling.operation_max.window_300.json); rows of older kernels that it replaces leave theirs. Nothing is
+lost: a row leaves when its successor has been written, and of a call that was cut short the finished rows are kept.
+
+usage: reports/record.py --list                      what is wanted, and run nothing
+       reports/record.py [OPTION]... [-- OPTION OF LAB RUN]...
+       reports/record.py --place FILE... [OPTION]... puts result files that were made elsewhere into their places
+
+  --folder DIR       the device's records (reports/h200)
+  --like DIR         the device whose parameter sets and stages are wanted (the folder's own)
+  --only PATTERN     these stages, as a shell matches names: 'moving_average/0[1-7]*'; repeatable
+  --current          also rows of today's kernels
+  --longest SECONDS  leaves out what took longer than that for a launch when it was recorded
+  --seconds N        no longer than so many seconds in all; what is not done then stays wanted
+  --results DIR      leave the result files there, and place nothing
+  --commit HASH      what the records name as their commit, for a tree that was copied without its repository
+  --lab PROGRAM      ./lab
+
+Runs of several processes (--processes) and with a warm cache are experiments of their own and recorded by hand. The exit
+code is 1 where a row that was asked for has no record after it.
+"""
+
+import argparse
+import dataclasses
+import fnmatch
+import itertools
+import json
+import math
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import tables
+
+# What is worth a place. Another row of the call says why it has none.
+KEPT = {"ok", "expected_failure", "skipped"}
+
+
+def fail(text):
+    sys.exit(f"reports/record.py: {text}")
+
+
+@dataclasses.dataclass
+class Call:
+    """What one call of `lab run` is asked for: each stage with every combination of the values."""
+
+    track: str
+    parameters: dict  # name -> values, in words
+    stages: list
+
+    def arguments(self, defaults):
+        words = list(self.stages)
+        for name, values in self.parameters.items():
+            if defaults.get(name) != values:
+                words += [f"--{name}", ",".join(map(text_of, values))]
+        return words
+
+    def rows(self):
+        return len(self.stages) * math.prod(map(len, self.parameters.values()))
+
+    def joined(self, other):
+        """Both in one call, which asks for no row more; None where there is no such call."""
+        if (self.track, self.stages) != (other.track, other.stages):
+            return None
+        differing = [name for name, values in self.parameters.items() if values != other.parameters[name]]
+        if len(differing) != 1:
+            return None
+        return Call(self.track, {**self.parameters, differing[0]: self.parameters[differing[0]] + other.parameters[differing[0]]}, self.stages)
+
+
+def text_of(value):
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def wanted(like, here, options):
+    """The calls whose rows the folder lacks. Few, since each proves its stages anew."""
+    calls = []
+    for track in sorted(like.rows):
+        for parameters in like.parameter_sets(track):
+            recorded = here.rows.get(track, {}).get(parameters, {})
+            stages = [
+                stage
+                for stage, row in sorted(like.rows[track][parameters].items())
+                if row["status"] == "ok"
+                and stage in here.digests
+                and (not options.only or any(fnmatch.fnmatchcase(stage, one) for one in options.only))
+                and row["timing"]["median"] <= options.longest * 1e9
+                and (options.current or is_wanted(here, recorded.get(stage)))
+            ]
+            if stages:
+                calls.append(Call(track, {name: [value] for name, value in parameters}, stages))
+    joining = True
+    while joining:
+        joining = False
+        for first, second in itertools.combinations(calls, 2):
+            both = first.joined(second)
+            if both:
+                calls[calls.index(first)] = both
+                calls.remove(second)
+                joining = True
+                break
+    return calls
+
+
+def is_wanted(here, row):
+    return row is None or row["status"] != "ok" or here.is_older(row)
+
+
+def defaults_of(lab):
+    """track -> parameter -> the values that `lab run` takes where none is named."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch) / "list.json"
+        found = subprocess.run([lab, "list", "--json", str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if found.returncode != 0:
+            fail(f"{lab} list ended with {found.returncode}:\n{found.stdout}")
+        tracks = json.loads(path.read_text())["tracks"]
+    return {track["name"]: {one["name"]: listed(one["defaults"]["bench"]) for one in track["parameters"]} for track in tracks}
+
+
+def listed(values):
+    return values if isinstance(values, list) else [values]
+
+
+def run(command, seconds):
+    """Whether the program came to its end in time, and well. What it has finished it writes when it is interrupted."""
+    with subprocess.Popen(command) as child:
+        try:
+            return child.wait(timeout=seconds) == 0
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+            try:
+                child.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                child.kill()
+        except KeyboardInterrupt:
+            child.wait()
+            raise
+    return False
+
+
+def name_of(group, parameters, defaults):
+    """ "rolling.operation_max.window_300": what differs from the defaults, in the file's name."""
+    parts = [group["track"]] + [f"{name}_{text_of(value)}" for name, value in parameters if defaults.get(name) != [value]]
+    return re.sub(r"[^A-Za-z0-9._-]", "_", ".".join(parts))
+
+
+def now_named(row):
+    """The row's stage and sources as they are called today."""
+    stage, sources = tables.same_code_pairs().follow(row["stage"], row.get("sources"))
+    return tables.RENAMED.get(stage, stage), sources
+
+
+def place(run_found, folder, defaults, commit):
+    """Writes the rows of a result file that are of today's kernels, each group into a file; the stages that have a record
+    now, as (track, parameters, stage)."""
+    placed = []
+    for group in run_found["groups"]:
+        here = tables.Records(folder)
+        parameters = here.in_words(group["track"], group["parameters"])
+        rows = [row for row in group["rows"] if row["status"] in KEPT and row.get("sources") == here.digests.get(row["stage"])]
+        made = [row["stage"] for row in rows if row["status"] == "ok"]
+        if not made or group["l2"] == "warm" or run_found["options"].get("processes"):
+            continue
+        document = {**run_found, "groups": [{**group, "rows": rows}], "complete": True}
+        if commit:
+            document["program"] = {**document["program"], "commit": commit, "dirty": False}
+        name = name_of(group, parameters, defaults.get(group["track"], {}))
+        number = 1
+        path = folder / f"{name}.json"
+        while path.exists() and not is_replaced(path, here, group["track"], parameters, made):
+            number += 1
+            path = folder / f"{name}.{number}.json"
+        write(path, document)
+        for other in sorted(folder.glob("*.json")):
+            if other != path:
+                take_out(other, here, group["track"], parameters, made)
+        print(f"{path}: {', '.join(stage.split('/')[1] for stage in made)}", flush=True)
+        placed += [(group["track"], parameters, stage) for stage in made]
+    return placed
+
+
+def write(path, document):
+    temporary = path.with_suffix(".new")
+    temporary.write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    temporary.replace(path)
+
+
+def is_superseded(row, records, track, group, parameters, made):
+    """Whether older kernels made the row, and there is a newer one of the same stage and parameters."""
+    if group["track"] != track or group["l2"] == "warm" or records.in_words(track, group["parameters"]) != parameters:
+        return False
+    stage, sources = now_named(row)
+    return stage in made and sources != records.digests.get(stage)
+
+
+def is_replaced(path, records, track, parameters, made):
+    """Whether nothing would be left of the file."""
+    old = tables.read_record(path)
+    return old is not None and all(is_superseded(row, records, track, group, parameters, made) for group in old["groups"] for row in group["rows"] if row["status"] != "skipped")
+
+
+def take_out(path, records, track, parameters, made):
+    old = tables.read_record(path)
+    if old is None or old["options"].get("processes"):
+        return
+    before = sum(len(group["rows"]) for group in old["groups"])
+    for group in old["groups"]:
+        group["rows"] = [row for row in group["rows"] if not is_superseded(row, records, track, group, parameters, made)]
+    old["groups"] = [group for group in old["groups"] if any(row["status"] != "skipped" for row in group["rows"])]
+    left = sum(len(group["rows"]) for group in old["groups"])
+    if left == 0:
+        path.unlink()
+    elif left != before:
+        write(path, old)
+
+
+def record(calls, options, of_lab, defaults):
+    """Runs the calls and places what they give, as far as the time goes; (track, parameters, stage) of each row placed."""
+    end = time.monotonic() + options.seconds
+    placed = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, call in enumerate(calls, 1):
+            left = end - time.monotonic()
+            if left < 1:
+                print(f"no time for {len(calls) - number + 1} of {len(calls)} calls", flush=True)
+                break
+            path = (options.results or pathlib.Path(scratch)) / f"{number:03}_{call.track}.json"
+            command = [options.lab, "run", *call.arguments(defaults[call.track]), "--json", str(path), *of_lab]
+            print(f"[{number}/{len(calls)}] {' '.join(command[1:])}", flush=True)
+            is_well = run(command, None if left == float("inf") else left)
+            found = tables.read_record(path) if path.exists() else None
+            if found is None:
+                print("nothing was recorded" if is_well else "ended without a record", flush=True)
+                continue
+            for group in found["groups"]:
+                for row in group["rows"]:
+                    if row["status"] not in KEPT:
+                        print(f"{row['stage']}: {row['status']}: {row['message']}", flush=True)
+            if not options.results:
+                placed += place(found, options.folder, defaults, options.commit)
+    return placed
+
+
+def main(arguments):
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    of_lab = arguments[cut + 1 :]
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--help", "-h", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--place", nargs="+", type=pathlib.Path, default=[])
+    parser.add_argument("--folder", type=pathlib.Path, default=tables.RECORDS)
+    parser.add_argument("--like", type=pathlib.Path)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--current", action="store_true")
+    parser.add_argument("--longest", type=float, default=float("inf"))
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--commit")
+    parser.add_argument("--lab", default=str(tables.ROOT / "lab"))
+    options = parser.parse_args(arguments[:cut])
+    if options.help:
+        print(__doc__)
+        return 0
+    if options.commit is not None and not re.fullmatch("[0-9a-f]{7,40}", options.commit):
+        fail(f"--commit {options.commit}: no hash of a commit")
+    for given in ["--json", *(["--repeat"] if not options.results else [])]:
+        if given in of_lab:
+            fail(f"{given} is not for `lab run` here: the records have their own places")
+    for directory in [options.like, options.results]:
+        if directory is not None and not directory.is_dir():
+            fail(f"{directory}: no directory")
+    if options.like is None and not options.folder.is_dir():
+        fail(f"{options.folder}: no directory, and no --like that says what is wanted")
+    if options.place:
+        found = [(path, tables.read_record(path)) for path in options.place]
+        for path, one in found:
+            if one is None:
+                fail(f"{path}: no result of lab run")
+        options.folder.mkdir(parents=True, exist_ok=True)
+        defaults = defaults_of(options.lab)
+        missed = [path for path, one in found if not place(one, options.folder, defaults, options.commit)]
+        for path in missed:
+            print(f"{path}: no row of today's kernels")
+        return 1 if missed else 0
+    if not options.list:
+        options.folder.mkdir(parents=True, exist_ok=True)
+    here = tables.Records(options.folder)
+    calls = wanted(tables.Records(options.like) if options.like else here, here, options)
+    if options.list:
+        for call in calls:
+            text = ", ".join(f"{name} = {', '.join(map(text_of, values))}" for name, values in call.parameters.items())
+            print(f"{call.track}: {text}: {', '.join(stage.split('/')[1] for stage in call.stages)}")
+        return 0
+    placed = record(calls, options, of_lab, defaults_of(options.lab))
+    asked = sum(call.rows() for call in calls)
+    print(f"{len(placed)} of {asked} rows recorded", flush=True)
+    return 0 if options.results or len(placed) == asked else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except tables.BrokenRecord as broken:
+        fail(broken)
+    except KeyboardInterrupt:
+        sys.exit(130)
