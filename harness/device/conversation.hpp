@@ -171,7 +171,7 @@ std::string_view request() {
 }
 
 // Whether the launcher calls this process rank 0.
-bool is_rank_0() {
+[[maybe_unused]] bool is_rank_0() {
   return state.is_rank_0;
 }
 
