@@ -389,7 +389,8 @@ cudaError_t release(void* pointer, const char* function) {
   if (pointer == nullptr) return finish(cudaSuccess);
   forget_managed(pointer);
   if (memory().release(pointer)) return finish(cudaSuccess);
-  add_diagnostic(format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
+  add_diagnostic_of_call(
+      format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
   return finish(cudaErrorInvalidValue);
 }
 
@@ -412,7 +413,7 @@ bool usable(const char* function, const char* role, const void* pointer, std::si
   } else if (on_device) {
     wrong = memory().complaint(pointer, bytes);
   }
-  if (wrong) add_diagnostic(format("%s: the %s %s", function, role, wrong->c_str()));
+  if (wrong) add_diagnostic_of_call(format("%s: the %s %s", function, role, wrong->c_str()));
   return !wrong;
 }
 
@@ -737,8 +738,8 @@ cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
   // One side is the symbol.
   if (!memory().holds(to) && !memory().holds(from)) note_host_copy(what.function);
   if (what.offset > what.symbol_bytes || what.bytes > what.symbol_bytes - what.offset) {
-    add_diagnostic(format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", what.bytes, what.offset,
-                          what.symbol_bytes));
+    add_diagnostic_of_call(format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", what.bytes,
+                                  what.offset, what.symbol_bytes));
     return finish(cudaErrorInvalidValue);
   }
   if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
@@ -1118,8 +1119,8 @@ cudaError_t copy_between(const char* function, void* to, int to_device, const vo
   }
   const auto is_on = [function](const char* role, const void* pointer, int device) {
     if (!memory().holds(pointer) || memory().device_of(pointer) == device) return true;
-    add_diagnostic(format("%s: the %s is memory of device %d, and not of device %d", function, role,
-                          memory().device_of(pointer), device));
+    add_diagnostic_of_call(format("%s: the %s is memory of device %d, and not of device %d", function, role,
+                                  memory().device_of(pointer), device));
     return false;
   };
   if (bytes > 0 && (!is_on("destination", to, to_device) || !is_on("source", from, from_device)))

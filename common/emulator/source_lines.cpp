@@ -1,9 +1,11 @@
 #include "common/emulator/source_lines.hpp"
 
 #include <cxxabi.h>
+#include <execinfo.h>
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -14,6 +16,7 @@
 #endif
 
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -102,6 +105,21 @@ const source_line& line_of(std::uint32_t offset) {
 std::string text_of_line(std::uint32_t offset) {
   const source_line& line = line_of(offset);
   return line.line == 0 ? "(unknown line)" : format("%s:%d", line.file.c_str(), line.line);
+}
+
+std::string text_of_call() {
+  if (!names_callers || inside_kernel()) return "";
+  constexpr int most_frames = 64;
+  std::array<void*, most_frames> frames;
+  const int count = backtrace(frames.data(), most_frames);
+  for (int number = 0; number < count; ++number) {
+    const std::uintptr_t offset =
+        reinterpret_cast<std::uintptr_t>(frames[static_cast<std::size_t>(number)]) - the_program().begin;
+    if (offset >= the_program().bytes) continue;
+    const source_line& line = line_of(static_cast<std::uint32_t>(offset));
+    if (line.line != 0 && !line.outside_of_kernel) return format("%s:%d: ", line.file.c_str(), line.line);
+  }
+  return "";
 }
 
 std::string text_of_instruction(const void* address) {

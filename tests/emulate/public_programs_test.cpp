@@ -1,0 +1,127 @@
+// What programs that others have written do, right or wrong, and nvcc takes.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+using lab::test::emulate;
+using lab::test::expect;
+
+// A kernel whose outcome is the same for the same memory, launched again and again, while the program writes
+// to device memory by every way there is.
+constexpr const char* written_between = R"cuda(
+#include <cstdio>
+#include <cub/cub.cuh>
+#include <cublas_v2.h>
+#include <thrust/device_vector.h>
+constexpr int n = 1 << 16;
+__device__ int factor = 1;
+__global__ void sums(const int* a, int* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = a[i];
+  for (int k = 0; k < 400; ++k) v = v * 0.5f + a[(i + k) % n] * 0.5f;
+  out[i] = (int)(v + 0.5f) * factor;
+}
+__global__ void set(int* a, int to) { a[blockIdx.x * blockDim.x + threadIdx.x] = to; }
+__global__ void set_noisily(int* a, int to) { if (threadIdx.x + blockIdx.x == 0) printf("set "); a[blockIdx.x * blockDim.x + threadIdx.x] = to; }
+int main() {
+  thrust::device_vector<int> vector(n, 1);
+  int *a = thrust::raw_pointer_cast(vector.data()), *out, *other, *managed, seen, host[n];
+  cudaMalloc(&out, n * 4); cudaMalloc(&other, n * 4); cudaMallocManaged(&managed, n * 4);
+  const auto tell = [&](const int* from) {
+    for (int r = 0; r < 6; ++r) sums<<<n / 256, 256>>>(from, out);
+    cudaMemcpy(&seen, out + n / 2, 4, cudaMemcpyDeviceToHost);
+    printf("%d ", seen);
+  };
+  tell(a);
+  for (int& value : host) value = 2;
+  cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice); tell(a);
+  thrust::fill(vector.begin(), vector.end(), 3); tell(a);
+  for (int i = 0; i < n; ++i) managed[i] = 4;
+  tell(managed);
+  cudaMemcpy(a, managed, n * 4, cudaMemcpyDeviceToDevice); tell(a);
+  set<<<n / 256, 256>>>(a, 5); tell(a);
+  set_noisily<<<n / 256, 256>>>(a, 6); cudaDeviceSynchronize(); tell(a);
+  cudaMemset2D(a, n, 0, n, 4); tell(a);
+  seen = 2; cudaMemcpyToSymbol(factor, &seen, 4); set<<<n / 256, 256>>>(a, 3); tell(a);
+  seen = 1; cudaMemcpyToSymbol(factor, &seen, 4);
+  const float eight = 1.12103877e-44f, one = 1, zero = 0;  // the bits of an 8, which a product with 1 leaves
+  cublasHandle_t h; cublasCreate(&h);
+  set<<<n / 256, 256>>>(other, 8); cublasScopy(h, n, (float*)other, 1, (float*)a, 1); tell(a);
+  set<<<n / 256, 256>>>(other, 1);
+  size_t room = 0; void* temporary = nullptr;
+  cub::DeviceScan::InclusiveSum(temporary, room, other, a, n); cudaMalloc(&temporary, room);
+  cub::DeviceScan::InclusiveSum(temporary, room, other, a, n); tell(a);
+  cudaFree(other); cudaMalloc(&other, n * 4); cudaMemcpy(other, host, sizeof host, cudaMemcpyHostToDevice); tell(other);
+  vector[n / 2] = 1 << 20; tell(a);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  for (int r = 0; r < 400; ++r) sums<<<n / 256, 256>>>(a, out);
+}
+)cuda";
+
+// What nvcc compiles and runs: functions without their return, a redeclared min(), a kernel by its address.
+constexpr const char* habits = R"cuda(
+#include <cstdint>
+#include <cstdio>
+int32_t min(int32_t a, int32_t b);
+__global__ void add(int* a, float by, int n) { if (threadIdx.x < n) a[threadIdx.x] += min((int)by, 7); }
+static cudaError_t again(const void* kernel, void** arguments) {
+  return cudaLaunchKernel(kernel, dim3(1), dim3(32), arguments, 0, 0);
+}
+__device__ float forgets_on_device(float x) { if (x > 5) return x; }
+__global__ void uses(float* out) { *out = forgets_on_device(1); *out = 2; }
+int forgets(int x) { if (x > 100) return 3; printf("forgot %d ", min(x, 5)); }
+unsigned long long* forgets_pointer(int x) { if (x > 100) return nullptr; printf("pointer "); }
+static inline cudaError_t check(cudaError_t error) { if (error != cudaSuccess) { printf("failed "); } }
+int main(int count, char**) {
+  int* a; float* out; cudaMallocManaged(&a, 128); cudaMallocManaged(&out, 4);
+  float by = 3; int n = 32; void* arguments[] = {&a, &by, &n};
+  const void* kernel = (const void*)add;
+  check(again(kernel, arguments)); uses<<<1, 1>>>(out); check(cudaDeviceSynchronize());
+  forgets(7); forgets_pointer(8);
+  printf("%d %g ", a[31], *out);
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array; cudaMallocArray(&array, &format, 4, 4);
+  cudaResourceDesc resource{}, got{}; resource.resType = cudaResourceTypeArray; resource.res.array.array = array;
+  cudaTextureDesc how{}; how.filterMode = cudaFilterModeLinear; cudaTextureDesc had{};
+  cudaTextureObject_t image; cudaCreateTextureObject(&image, &resource, &how, nullptr);
+  cudaGetTextureObjectResourceDesc(&got, image); cudaGetTextureObjectTextureDesc(&had, image);
+  printf("%d %d\n", got.res.array.array == array, (int)had.filterMode);
+  if (count == 1) return 0;
+  printf("unknown %d\n", again((const void*)main, arguments));
+  cudaMemcpy(nullptr, a, 4, cudaMemcpyDefault);
+  cudaFree(a + 1);
+  add<<<1, 2048>>>(a, 1, 2);
+  int mine[3]; add<<<1, 1>>>(mine, 1, 2);
+  return cudaDeviceSynchronize() == cudaSuccess ? 1 : 6;
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("a launch finds what anybody has written since the last one, and is told when nobody has") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "between.cu").string(), json = (directory / "report.json").string();
+  lab::test::put(source, written_between);
+  // The sum over 400 neighbours in the middle of 1, 2, 3, .. is n / 2 + 400, and nearly all of it the last
+  // ones'.
+  expect(emulate({"--json", json, source}), 0,
+         {"1 2 3 4 4 5 set 6 0 6 8 33167 2 ", "no error", "launches were not computed again"});
+  const auto recalled = nlohmann::json::parse(lab::test::get(json)).at("recalled_launches").get<int>();
+  CHECK(recalled >= 395);
+}
+
+TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its line") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "habits.cu").string();
+  lab::test::put(source, habits);
+  expect(emulate({source}), 0, {"forgot 5 pointer 3 2 1 1\n"});
+  expect(emulate({source, "--", "wrong"}), 6,
+         {"unknown 98",
+          "habits.cu:7: cudaLaunchKernel: the parameters of the kernel at this address are not known",
+          "habits.cu:30: cudaMemcpy: the destination is null", "habits.cu:31: cudaFree: ",
+          "habits.cu:32: add: launch refused: it asks for a block of (2048,1,1) threads",
+          "habits.cu:33: add: argument 1 of its launch points to host memory"});
+}
