@@ -99,7 +99,61 @@ int main(int count, char**) {
 }
 )cuda";
 
+// A word is tested before an atomic function of its own, beside those of others; and three times what looks
+// like it and is a race.
+constexpr const char* tested_before_atomics = R"cuda(
+#include <cstdio>
+__global__ void greatest(const int* a, int* best) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (*best < a[i]) atomicMax(best, a[i]);
+}
+struct stack {
+  int top, size; int* data;
+  __device__ bool push(int value) {
+    if (top < size) { const int at = atomicAdd(&top, 1); if (at < size) { data[at] = value; return true; } }
+    return false;
+  }
+};
+__global__ void pushes(int* out) {
+  __shared__ stack s; __shared__ int room[128];
+  if (threadIdx.x == 0) { s.top = 0; s.size = 128; s.data = room; }
+  __syncthreads();
+  s.push(threadIdx.x);
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = s.top;
+}
+__global__ void takes(int* counter, int* out) { const int at = *counter; atomicAdd(counter, 1); out[at] = 1; }
+__global__ void reads_sum(int* sum, int* out) { atomicAdd(sum, 1); out[blockIdx.x] = *sum; }
+__global__ void overwrites(int* sum) { if (*sum < 5) atomicAdd(sum, 1); if (threadIdx.x == 0 && blockIdx.x == 1) *sum = 7; }
+int main(int count, char**) {
+  int *a, *b; cudaMallocManaged(&a, 4096); cudaMallocManaged(&b, 4096);
+  for (int i = 0; i < 1024; ++i) a[i] = i * 7 % 1000;
+  b[0] = 0; greatest<<<8, 128>>>(a, b); cudaDeviceSynchronize(); printf("%d ", b[0]);
+  pushes<<<1, 128>>>(b); cudaDeviceSynchronize(); printf("%d ", b[0]);
+  b[0] = 0;
+  if (count == 2) takes<<<2, 64>>>(b, a);
+  if (count == 3) reads_sum<<<4, 1>>>(b, a);
+  if (count == 4) overwrites<<<2, 64>>>(b);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
 }  // namespace
+
+TEST_CASE("a test before an atomic function is no race, and a value that is used is one") {
+  if (!LAB_WITH_OBSERVED) return;
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "tests.cu").string();
+  lab::test::put(source, tested_before_atomics);
+  const lab::test::outcome right = emulate({"--observe", source});
+  expect(right, 0,
+         {"999 128 no error", "tests.cu:5: greatest: ", "tests.cu:10: pushes: ",
+          "it is a test before an atomic function on the same word"});
+  CHECK(right.text.find("fault: ") == std::string::npos);
+  expect(emulate({"--observe", source, "--", "1"}), 1, {"fault: ", "tests.cu:22: takes: "});
+  expect(emulate({"--observe", source, "--", "1", "2"}), 1, {"fault: ", "tests.cu:23: reads_sum: "});
+  expect(emulate({"--observe", source, "--", "1", "2", "3"}), 1, {"fault: ", "tests.cu:24: overwrites: "});
+}
 
 TEST_CASE("a launch finds what anybody has written since the last one, and is told when nobody has") {
   const lab::test::temporary_directory directory;

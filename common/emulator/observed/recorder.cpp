@@ -143,6 +143,7 @@ std::optional<std::string> observation::recorder::end_launch() {
     add_warning(flag.text + "; all who write there write the same value, and test it before");
   }
   flags_.clear();
+  judge_loads();
   same_values_.clear();
   resting_.clear();
   // What a kernel writes that is not observed nobody knows.
@@ -525,6 +526,7 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
                                                 the_callbacks.program_begin);
   if (value % bytes != 0) stop_misaligned(value, bytes, memory_operation::atomic, place);
+  note_test(value);
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
     access_global(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   } else if (value - the_lane.shared_begin < the_lane.shared_bytes) {
@@ -532,6 +534,41 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   } else if (value - the_lane.stack_begin >= the_lane.stack_bytes) {
     access_elsewhere(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   }
+}
+
+// `if (best < *result) atomicMax(result, best);`: the thread has read the word, and a basic block has begun
+// since.
+void observation::recorder::note_test(std::uintptr_t address) {
+  constexpr std::uint32_t most_events = 64;
+  constexpr packed_access address_mask = (packed_access{1} << address_bits) - 1;
+  const lane_stream& stream = *the_lane.stream;
+  bool has_branched = false;
+  for (std::uint32_t back = 1; back <= std::min(stream.count, most_events); ++back) {
+    const std::uint32_t code = stream.codes[stream.count - back];
+    if (kind_of(code) == event::meeting) return;
+    has_branched = has_branched || kind_of(code) == event::block;
+    if (kind_of(code) != event::access) continue;
+    const packed_access before = stream.accesses[stream.count - back];
+    if ((before & address_mask) != (address & address_mask)) continue;
+    const bool is_load = before >> (address_bits + 8) == static_cast<packed_access>(memory_operation::load);
+    const unobserved here;
+    if (has_branched && is_load) tests_before_atomics_.insert(place_of(code));
+    return;
+  }
+}
+
+void observation::recorder::judge_loads() {
+  for (const auto& [place, text] : loads_beside_atomics_) {
+    if (tests_before_atomics_.contains(place)) {
+      add_warning(
+          text +
+          "; it is a test before an atomic function on the same word, and nothing else may depend on it");
+    } else {
+      faults_.push_back({fault::race, text});
+      if (!launch_failure_) launch_failure_ = text;
+    }
+  }
+  loads_beside_atomics_.clear();
 }
 
 // ---- what one block asks of memory
@@ -640,6 +677,11 @@ void observation::recorder::report_race(const global_conflict& conflict, const g
   const bool is_plain_store = access.operation == memory_operation::store && access.strong == strength::plain;
   if (is_plain_store && conflict.wrote) return judge_later(address, bytes, access.place, found);
   const bool is_new = reported_.emplace(std::pair(access.place, conflict.place), true).second;
+  const bool is_beside_atomic = access.operation == memory_operation::load && conflict.is_atomic;
+  if (is_beside_atomic || (access.operation == memory_operation::atomic && !conflict.wrote)) {
+    loads_beside_atomics_.emplace(is_beside_atomic ? access.place : conflict.place, text_of(found));
+    return;
+  }
   if (!conflict.tested_before || !(is_plain_store || access.operation == memory_operation::load)) {
     if (is_new) report(fault::race, text_of(found));
     return;
@@ -684,8 +726,13 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
                      true};
     unwritten_reads_.erase(other_place);
     if (conflict.earlier->both_write) return judge_later(address, bytes, access.place, found);
-    if (reported_.emplace(std::pair(access.place, other_place), true).second)
+    if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
+    const bool is_beside_atomic = access.operation == memory_operation::load && conflict.earlier->is_atomic;
+    if (is_beside_atomic || (access.operation == memory_operation::atomic && !conflict.earlier->wrote)) {
+      loads_beside_atomics_.emplace(is_beside_atomic ? access.place : other_place, text_of(found));
+    } else {
       report(fault::race, text_of(found));
+    }
     return;
   }
   if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
