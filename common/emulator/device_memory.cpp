@@ -47,7 +47,8 @@ bool is_memory(std::uintptr_t address, std::size_t page_bytes) {
 }  // namespace
 
 device_memory& device_memory::instance() {
-  static device_memory memory;
+  // Never destroyed: global objects of a program free memory when they are.
+  static device_memory& memory = *new device_memory;
   return memory;
 }
 

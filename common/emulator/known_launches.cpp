@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program_symbols.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -176,8 +177,8 @@ struct known_launches {
 };
 
 known_launches& all_known() {
-  static known_launches all;
-  return all;
+  static never_destroyed<known_launches> all;
+  return *all;
 }
 
 std::pair<const void*, checksum> key_of(const cudaLaunchConfig_t& config, const kernel_call& call) {

@@ -22,6 +22,7 @@
 #include "common/emulator/fp_environment.hpp"
 #include "common/emulator/graph_capture.hpp"
 #include "common/emulator/known_launches.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -46,8 +47,8 @@ struct device {
 constexpr std::array<unsigned char, 3> shared_bytes_of_launches{0xcd, 0xff, 0x7b};
 
 device& the_device() {
-  static device instance;
-  return instance;
+  static never_destroyed<device> instance;
+  return *instance;
 }
 
 struct refusal {

@@ -16,6 +16,7 @@
 #endif
 
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
@@ -94,12 +95,12 @@ const program_image& the_program() {
 const source_line& line_of(std::uint32_t offset) {
   const not_a_users_line lookup;
   static std::mutex mutex;
-  static std::map<std::uint32_t, source_line> known;
+  static never_destroyed<std::map<std::uint32_t, source_line>> known;
   const std::lock_guard lock(mutex);
-  const auto found = known.find(offset);
-  if (found != known.end()) return found->second;
+  const auto found = known->find(offset);
+  if (found != known->end()) return found->second;
   // The call itself lies before the address that it returns to.
-  return known.emplace(offset, find_line(the_program().begin + offset - 1)).first->second;
+  return known->emplace(offset, find_line(the_program().begin + offset - 1)).first->second;
 }
 
 std::string text_of_line(std::uint32_t offset) {

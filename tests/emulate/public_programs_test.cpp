@@ -138,7 +138,42 @@ int main(int count, char**) {
 }
 )cuda";
 
+// Global objects that call the runtime before main() and behind it.
+constexpr const char* global_objects = R"cuda(
+#include <cstdio>
+#include <cufft.h>
+#include <thrust/device_vector.h>
+struct pool {
+  int *memory, *managed = nullptr; cudaStream_t stream = nullptr; cufftHandle plan;
+  pool() { cudaMalloc(&memory, 128); cudaMemset(memory, 0, 128); cufftPlan1d(&plan, 8, CUFFT_C2C, 1); }
+  ~pool() {
+    int seen = 0; cudaMemcpy(&seen, memory + 31, 4, cudaMemcpyDeviceToHost);
+    const int failures = (cudaFree(memory) != cudaSuccess) + (cudaFree(managed) != cudaSuccess) +
+                         (cudaStreamDestroy(stream) != cudaSuccess) + (cufftDestroy(plan) != CUFFT_SUCCESS);
+    printf("left %d failed %d again %d\n", seen, failures, (int)cudaFree(memory));
+  }
+} everything;
+thrust::device_vector<int> vector(32, 7), later;
+__global__ void add(int* to, const int* from) { to[threadIdx.x] += from[threadIdx.x]; }
+int main() {
+  cudaMallocManaged(&everything.managed, 128); cudaStreamCreate(&everything.stream);
+  later.resize(100, 3);
+  add<<<1, 32, 0, everything.stream>>>(everything.memory, thrust::raw_pointer_cast(vector.data()));
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
 }  // namespace
+
+TEST_CASE("global objects of a program use the runtime before main and behind it") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "globals.cu").string();
+  lab::test::put(source, global_objects);
+  // What is freed twice is told, as anywhere.
+  expect(emulate({source}), 0, {"no error\n", "left 7 failed 0 again 1\n", "globals.cu:12: cudaFree: "});
+  if (LAB_WITH_OBSERVED)
+    expect(emulate({"--observe", source}), 0, {"no error\n", "left 7 failed 0 again 1\n"});
+}
 
 TEST_CASE("a test before an atomic function is no race, and a value that is used is one") {
   if (!LAB_WITH_OBSERVED) return;

@@ -12,6 +12,7 @@
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/graph_capture.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program/grid_barrier.hpp"
 #include "common/emulator/program/inline_ptx.hpp"
@@ -349,8 +350,8 @@ struct known_kernels {
   std::map<const void*, launch_by_address> all;
 };
 known_kernels& kernels_by_address() {
-  static known_kernels known;
-  return known;
+  static never_destroyed<known_kernels> known;
+  return *known;
 }
 
 }  // namespace
