@@ -557,18 +557,41 @@ void observation::recorder::note_test(std::uintptr_t address) {
   }
 }
 
+void observation::recorder::compare_and_swap(std::uint64_t desired, const void* return_address) {
+  if (the_lane.stream == nullptr) return;
+  const unobserved here;
+  const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                                the_callbacks.program_begin);
+  auto& value = swapped_values_.emplace(place, desired).first->second;
+  if (value != desired) value.reset();
+}
+
+void observation::recorder::note_load(std::uint32_t place, std::uint32_t atomic, const std::string& text) {
+  load_beside_atomics& load =
+      loads_beside_atomics_.try_emplace(place, load_beside_atomics{text, {}}).first->second;
+  load.atomics.insert(atomic);
+}
+
 void observation::recorder::judge_loads() {
-  for (const auto& [place, text] : loads_beside_atomics_) {
+  // A breadth-first search gives all vertices that it finds the same level.
+  const auto has_one_value = [this](std::uint32_t atomic) {
+    const auto found = swapped_values_.find(atomic);
+    return found != swapped_values_.end() && found->second.has_value();
+  };
+  for (const auto& [place, load] : loads_beside_atomics_) {
     if (tests_before_atomics_.contains(place)) {
       add_warning(
-          text +
+          load.text +
           "; it is a test before an atomic function on the same word, and nothing else may depend on it");
+    } else if (std::all_of(load.atomics.begin(), load.atomics.end(), has_one_value)) {
+      add_warning(load.text + "; each atomicCAS() that writes there writes the same value");
     } else {
-      faults_.push_back({fault::race, text});
-      if (!launch_failure_) launch_failure_ = text;
+      faults_.push_back({fault::race, load.text});
+      if (!launch_failure_) launch_failure_ = load.text;
     }
   }
   loads_beside_atomics_.clear();
+  swapped_values_.clear();
 }
 
 // ---- what one block asks of memory
@@ -679,7 +702,8 @@ void observation::recorder::report_race(const global_conflict& conflict, const g
   const bool is_new = reported_.emplace(std::pair(access.place, conflict.place), true).second;
   const bool is_beside_atomic = access.operation == memory_operation::load && conflict.is_atomic;
   if (is_beside_atomic || (access.operation == memory_operation::atomic && !conflict.wrote)) {
-    loads_beside_atomics_.emplace(is_beside_atomic ? access.place : conflict.place, text_of(found));
+    note_load(is_beside_atomic ? access.place : conflict.place,
+              is_beside_atomic ? conflict.place : access.place, text_of(found));
     return;
   }
   if (!conflict.tested_before || !(is_plain_store || access.operation == memory_operation::load)) {
@@ -729,7 +753,8 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
     if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
     const bool is_beside_atomic = access.operation == memory_operation::load && conflict.earlier->is_atomic;
     if (is_beside_atomic || (access.operation == memory_operation::atomic && !conflict.earlier->wrote)) {
-      loads_beside_atomics_.emplace(is_beside_atomic ? access.place : other_place, text_of(found));
+      note_load(is_beside_atomic ? access.place : other_place, is_beside_atomic ? other_place : access.place,
+                text_of(found));
     } else {
       report(fault::race, text_of(found));
     }
