@@ -37,11 +37,12 @@ T update(std::atomic_ref<T> target, Change change) {
   type name(type* address, type value) {                                                                     \
     return update(observed(address, __builtin_return_address(0)), [value](type old) { return expression; }); \
   }
-#define LAB_EMULATOR_COMPARE_AND_SWAP(type)                                     \
-  type atomicCAS(type* address, type expected, type desired) {                  \
-    observed(address, __builtin_return_address(0))                              \
-        .compare_exchange_strong(expected, desired, std::memory_order_relaxed); \
-    return expected;                                                            \
+#define LAB_EMULATOR_COMPARE_AND_SWAP(type)                                                       \
+  type atomicCAS(type* address, type expected, type desired) {                                    \
+    if (active_observer) active_observer->compare_and_swap(desired, __builtin_return_address(0)); \
+    observed(address, __builtin_return_address(0))                                                \
+        .compare_exchange_strong(expected, desired, std::memory_order_relaxed);                   \
+    return expected;                                                                              \
   }
 
 LAB_EMULATOR_FETCH(atomicAdd, int, fetch_add)

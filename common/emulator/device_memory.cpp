@@ -47,7 +47,8 @@ bool is_memory(std::uintptr_t address, std::size_t page_bytes) {
 }  // namespace
 
 device_memory& device_memory::instance() {
-  static device_memory memory;
+  // Never destroyed: global objects of a program free memory when they are.
+  static device_memory& memory = *new device_memory;
   return memory;
 }
 
@@ -96,7 +97,8 @@ void* device_memory::allocate(std::size_t bytes, int device, const void* pool) {
   std::memset(bytes_at(chunk), red_zone_byte, address - chunk);
   if (!fresh_memory_is_zero) std::memset(bytes_at(address), fresh_byte, bytes);  // its pages are zero
   std::memset(bytes_at(address + bytes), red_zone_byte, aligned_bytes - bytes);
-  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_, device, pool};
+  allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_, device,
+                           pool,  ++versions_};
   // What was freed there is forgotten.
   for (auto old = freed_.lower_bound(chunk); old != freed_.end() && old->second.chunk.begin < next_;)
     old = freed_.erase(old);
@@ -158,6 +160,14 @@ std::vector<device_memory::range> device_memory::usable_ranges() const {
   const std::lock_guard lock(mutex_);
   std::vector<range> ranges;
   for (const auto& [address, what] : allocations_) ranges.push_back(what.usable);
+  return ranges;
+}
+
+std::vector<device_memory::versioned_range> device_memory::usable_versions() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<versioned_range> ranges;
+  for (const auto& [address, what] : allocations_)
+    ranges.push_back({what.usable, std::max(what.version, version_of_all_)});
   return ranges;
 }
 
@@ -265,9 +275,11 @@ const device_memory::allocation* device_memory::holder(std::uintptr_t address) c
 void device_memory::note_written(const void* pointer, std::size_t bytes) {
   std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(pointer), end = begin + bytes;
   const std::lock_guard lock(mutex_);
-  const allocation* const what = holds(pointer) ? holder(begin) : nullptr;
-  if (what == nullptr || what->number <= written_up_to_) return;
-  auto& written = const_cast<allocation*>(what)->written;
+  auto* const what = const_cast<allocation*>(holds(pointer) ? holder(begin) : nullptr);
+  if (what == nullptr) return;
+  what->version = ++versions_;
+  if (what->number <= written_up_to_) return;
+  auto& written = what->written;
   auto next = written.upper_bound(begin);
   if (next != written.begin() && std::prev(next)->second >= begin) --next;
   while (next != written.end() && next->first <= end) {
@@ -360,13 +372,15 @@ void device_memory::unprotect() {
   open();
 }
 
-void device_memory::lift_protection() {
+void device_memory::lift_protection(writes where) {
   const std::lock_guard lock(mutex_);
+  if (where == writes::anywhere) version_of_all_ = ++versions_;
   if (lifted_++ == 0 && protected_) open();
 }
 
-void device_memory::restore_protection() {
+void device_memory::restore_protection(writes where) {
   const std::lock_guard lock(mutex_);
+  if (where == writes::anywhere) version_of_all_ = ++versions_;
   if (--lifted_ == 0 && protected_) close();
 }
 

@@ -56,6 +56,13 @@ class device_memory {
   };
   // By address.
   std::vector<range> usable_ranges() const;
+  // The same, each with a number that is another one as soon as anybody but a kernel may have written there.
+  // Of managed memory, which host code writes unseen, it says nothing.
+  struct versioned_range {
+    range bytes;
+    std::uint64_t version;
+  };
+  std::vector<versioned_range> usable_versions() const;
   // Takes [pointer, pointer + bytes) for all that kernels may touch of the allocation that holds it.
   void narrow(const void* pointer, std::size_t bytes);
   // Gives the allocation that begins at `pointer` back what narrow() has taken.
@@ -82,9 +89,11 @@ class device_memory {
   // Host code may touch no device memory from here on, until unprotect().
   void protect();
   void unprotect();
-  // Between them kernels, and the runtime, may touch what is theirs. They nest.
-  void lift_protection();
-  void restore_protection();
+  // Between them kernels, and the runtime, may touch what is theirs. They nest. `writes` is `anywhere` for
+  // who does not tell by note_written() where.
+  enum class writes { as_noted, anywhere };
+  void lift_protection(writes where);
+  void restore_protection(writes where);
   bool is_lifted() const;
   // Makes the allocation accessible that holds the address, in which host code has faulted; false if
   // protection is not the reason. Called by a signal handler, so it takes no lock.
@@ -112,6 +121,7 @@ class device_memory {
     std::uint64_t number;  // counts allocations
     int device;
     const void* pool;  // null: of cudaMalloc()
+    std::uint64_t version;
     std::map<std::uintptr_t, std::uintptr_t>
         written{};                        // beginnings and ends of what the runtime has written
     std::vector<unsigned char> hidden{};  // what it holds, while that is not in its place
@@ -155,6 +165,7 @@ class device_memory {
   std::map<std::uintptr_t, std::size_t> symbols_;
   std::map<std::uintptr_t, std::size_t> mapped_;
   std::uint64_t numbers_ = 0;
+  std::uint64_t versions_ = 0, version_of_all_ = 0;
   std::uint64_t written_up_to_ = 0;  // allocations up to this number may be written anywhere
   bool protected_ = false;
   bool hides_ = false;  // moves what allocations hold away, too
@@ -165,10 +176,10 @@ class device_memory {
 // The runtime touches device memory in this scope: watched launches may, through the runtime.
 class runtime_access {
  public:
-  runtime_access() { device_memory::instance().lift_protection(); }
+  runtime_access() { device_memory::instance().lift_protection(device_memory::writes::as_noted); }
   runtime_access(const runtime_access&) = delete;
   runtime_access& operator=(const runtime_access&) = delete;
-  ~runtime_access() { device_memory::instance().restore_protection(); }
+  ~runtime_access() { device_memory::instance().restore_protection(device_memory::writes::as_noted); }
 };
 
 }  // namespace lab::emulator

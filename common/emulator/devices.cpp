@@ -9,6 +9,7 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/runtime_call.hpp"
 
 namespace lab::emulator {
@@ -21,7 +22,7 @@ std::array<std::atomic<std::uint32_t>, max_devices> peers{};
 
 // The devices that were given access to a pool, as bits.
 std::mutex pools_mutex;
-std::map<const void*, std::uint32_t> pool_access;
+[[gnu::init_priority(101)]] never_destroyed<std::map<const void*, std::uint32_t>> pool_access;
 
 bool is_device(int device) {
   return device >= 0 && device < device_count();
@@ -47,14 +48,14 @@ bool may_access(int device, int owner, const void* pool) {
   const std::uint32_t bit = std::uint32_t{1} << (pool == nullptr ? owner : device);
   if (pool == nullptr) return (peers[static_cast<std::size_t>(device)] & bit) != 0;
   const std::lock_guard lock(pools_mutex);
-  const auto found = pool_access.find(pool);
-  return found != pool_access.end() && (found->second & bit) != 0;
+  const auto found = pool_access->find(pool);
+  return found != pool_access->end() && (found->second & bit) != 0;
 }
 
 void forget_peer_access() {
   for (auto& mask : peers) mask = 0;
   const std::lock_guard lock(pools_mutex);
-  pool_access.clear();
+  pool_access->clear();
 }
 
 }  // namespace lab::emulator
@@ -117,9 +118,9 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
   for (std::size_t k = 0; k < count; ++k) {
     const std::uint32_t bit = std::uint32_t{1} << list[k].location.id;
     if (list[k].flags == cudaMemAccessFlagsProtNone) {
-      pool_access[pool] &= ~bit;
+      (*pool_access)[pool] &= ~bit;
     } else {
-      pool_access[pool] |= bit;
+      (*pool_access)[pool] |= bit;
     }
   }
   return finish(cudaSuccess);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/emulator/emulator.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -45,6 +46,9 @@ diagnostic_log& the_log() {
 
 void add_diagnostic(const std::string& text) {
   the_log().add(text);
+}
+void add_diagnostic_of_call(const std::string& text) {
+  add_diagnostic(text_of_call() + text);
 }
 std::vector<std::string> diagnostics() {
   return the_log().copy();

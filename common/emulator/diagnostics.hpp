@@ -9,6 +9,8 @@
 namespace lab::emulator {
 
 void add_diagnostic(const std::string& text);
+// Of what a function of the runtime refuses, or a library's kernel has done: with the line of the call.
+void add_diagnostic_of_call(const std::string& text);
 
 // printf into a string.
 template <class... Values>

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program_symbols.hpp"
+#include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/source_lines.hpp"
 #include "common/emulator/spin_watch.hpp"
@@ -66,8 +68,10 @@ checksum checksum_of(range bytes) {
 
 struct part {
   range bytes;
-  bool is_variable;  // of the program, and not in the device's memory
-  checksum sum;
+  bool is_variable;       // of the program, and not in the device's memory
+  std::uint64_t version;  // of device memory that kernels and the runtime alone write; 0 for other memory
+  checksum sum{};
+  bool is_summed = false;
 };
 
 // What kernels can read.
@@ -76,15 +80,31 @@ using memory_state = std::vector<part>;
 memory_state reachable_memory() {
   memory_state state;
   const device_memory& memory = device_memory::instance();
-  for (const range one : memory.usable_ranges()) state.push_back({one, false, {}});
-  for (const range one : memory.mapped_ranges()) state.push_back({one, false, {}});
-  for (const memory_range one : program_variables()) state.push_back({{one.begin, one.bytes}, true, {}});
+  for (const auto& [bytes, version] : memory.usable_versions())
+    state.push_back({bytes, false, is_managed(reinterpret_cast<const void*>(bytes.begin)) ? 0 : version});
+  for (const range one : memory.mapped_ranges()) state.push_back({one, false, 0});
+  for (const memory_range one : program_variables()) state.push_back({{one.begin, one.bytes}, true, 0});
   return state;
 }
 
-std::size_t bytes_of(const memory_state& state) {
+// Takes over the sums of what nobody has written since. Both are in the order of the addresses.
+void take_sums(memory_state& state, const memory_state& earlier) {
+  auto known = earlier.begin();
+  for (part& one : state) {
+    if (one.version == 0) continue;
+    while (known != earlier.end() && (known->version == 0 || known->bytes.begin < one.bytes.begin)) ++known;
+    if (known == earlier.end()) return;
+    if (known->bytes.begin != one.bytes.begin || known->bytes.bytes != one.bytes.bytes ||
+        known->version != one.version)
+      continue;
+    one.sum = known->sum;
+    one.is_summed = known->is_summed;
+  }
+}
+
+std::size_t bytes_to_sum_up(const memory_state& state) {
   std::size_t bytes = 0;
-  for (const part& one : state) bytes += one.bytes.bytes;
+  for (const part& one : state) bytes += one.is_summed ? 0 : one.bytes.bytes;
   return bytes;
 }
 
@@ -98,6 +118,8 @@ void sum_up(memory_state& state, thread_pool& pool, int os_threads) {
   std::vector<piece> pieces;
   for (std::size_t number = 0; number < state.size(); ++number) {
     const range whole = state[number].bytes;
+    if (state[number].is_summed) continue;
+    state[number].sum = {};
     for (std::size_t done = 0; done < whole.bytes; done += piece_bytes)
       pieces.push_back({number, {whole.begin + done, std::min(piece_bytes, whole.bytes - done)}, {}});
   }
@@ -106,12 +128,13 @@ void sum_up(memory_state& state, thread_pool& pool, int os_threads) {
     for (std::size_t number = next++; number < pieces.size(); number = next++)
       pieces[number].sum = checksum_of(pieces[number].bytes);
   };
-  pool.run(bytes_of(state) > piece_bytes ? os_threads : 1, work);
+  pool.run(bytes_to_sum_up(state) > piece_bytes ? os_threads : 1, work);
   for (const piece& one : pieces) {
     checksum& sum = state[one.part].sum;
     const std::array<checksum, 2> both{sum, one.sum};
     sum = checksum_of({reinterpret_cast<std::uintptr_t>(both.data()), sizeof both});
   }
+  for (part& one : state) one.is_summed = true;
 }
 
 bool is_same_memory(const memory_state& a, const memory_state& b) {
@@ -129,7 +152,8 @@ bool is_same(const memory_state& a, const memory_state& b) {
 struct outcome {
   memory_state before;
   struct change {
-    range bytes;
+    std::size_t part;  // of `before`
+    checksum sum;
     std::vector<unsigned char> content;
   };
   std::vector<change> changes;
@@ -149,11 +173,12 @@ struct known_launches {
   std::map<std::pair<const void*, checksum>, known_launch> by_arguments;
   std::size_t kept_bytes = 0;
   double bytes_per_second = 4e9;  // of a checksum
+  memory_state latest;            // what the last launch has left behind; empty where that is not known
 };
 
 known_launches& all_known() {
-  static known_launches all;
-  return all;
+  static never_destroyed<known_launches> all;
+  return *all;
 }
 
 std::pair<const void*, checksum> key_of(const cudaLaunchConfig_t& config, const kernel_call& call) {
@@ -196,7 +221,7 @@ void keep(known_launches& all, known_launch& known, memory_state before, const m
     if (after[number].sum == before[number].sum) continue;
     const range changed = after[number].bytes;
     const auto* const begin = reinterpret_cast<const unsigned char*>(changed.begin);
-    result.changes.push_back({changed, {begin, begin + changed.bytes}});
+    result.changes.push_back({number, after[number].sum, {begin, begin + changed.bytes}});
   }
   all.kept_bytes += bytes;
   result.before = std::move(before);
@@ -204,10 +229,13 @@ void keep(known_launches& all, known_launch& known, memory_state before, const m
   known.outcomes.push_back(std::move(result));
 }
 
-// Launches that are new each time are compared ever more seldom.
+// Launches that are new each time are compared ever more seldom; but the second one is new wherever the first
+// has written what all of them write.
 void note_new_state(known_launch& known) {
   constexpr unsigned most_doublings = 6;
-  if (!known.outcomes.empty()) known.pause = 1u << std::min(known.in_vain++, most_doublings);
+  if (known.outcomes.empty()) return;
+  if (known.in_vain != 0) known.pause = 1u << std::min(known.in_vain - 1, most_doublings);
+  ++known.in_vain;
 }
 
 }  // namespace
@@ -236,13 +264,16 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
                                              const std::function<std::optional<std::string>()>& compute) {
   const auto place_of_kernel = reinterpret_cast<std::uintptr_t>(call.kernel) - the_program().begin;
   const bool is_known = place_of_kernel < the_program().bytes && !program_symbols().empty();
-  if (!keeps_known_launches || !is_known || has_heap) return compute();
   known_launches& all = all_known();
+  if (!keeps_known_launches || !is_known || has_heap) {
+    all.latest.clear();
+    return compute();
+  }
   constexpr std::size_t most_launches = 4096;
   if (all.by_arguments.size() > most_launches) all = {};
   known_launch& known = all.by_arguments[key_of(config, call)];
 
-  constexpr double shortest_seconds = 1e-3, most_of_a_launch = 0.1;
+  constexpr double shortest_seconds = 1e-3, most_of_a_launch = 0.25;
   const auto began = std::chrono::steady_clock::now();
   memory_state before;
   bool compares = known.seconds > shortest_seconds && !known.has_effects;
@@ -256,16 +287,21 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
   compares = compares && others;
   if (compares) {
     before = reachable_memory();
-    const auto bytes = static_cast<double>(bytes_of(before));
+    take_sums(before, all.latest);
+    const auto bytes = static_cast<double>(bytes_to_sum_up(before));
     compares = bytes / all.bytes_per_second < most_of_a_launch * known.seconds;
     if (compares) {
       sum_up(before, pool, os_threads);
       if (bytes > 1e6) all.bytes_per_second = bytes / seconds_since(began);
       for (const outcome& one : known.outcomes) {
         if (!is_same(one.before, before) || time_of_other_threads() != others) continue;
-        for (const outcome::change& change : one.changes)
-          std::memcpy(reinterpret_cast<void*>(change.bytes.begin), change.content.data(),
+        for (const outcome::change& change : one.changes) {
+          part& changed = before[change.part];
+          std::memcpy(reinterpret_cast<void*>(changed.bytes.begin), change.content.data(),
                       change.content.size());
+          changed.sum = change.sum;
+        }
+        all.latest = std::move(before);
         if (one.count_again) one.count_again();
         known.in_vain = 0;
         ++recalled;
@@ -274,6 +310,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
       note_new_state(known);
     }
   }
+  all.latest.clear();
   side_effect = false;
   if (compares && active_observer) active_observer->begin_counts();
   const auto computing = std::chrono::steady_clock::now();
@@ -286,6 +323,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
     if (time_of_other_threads() != others) return failure;
     keep(all, known, std::move(before), after,
          active_observer ? active_observer->end_counts() : std::function<void()>());
+    all.latest = std::move(after);
   }
   return failure;
 }

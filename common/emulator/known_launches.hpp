@@ -4,7 +4,7 @@
 // and from the memory that it can reach, unless it asks for the time, prints or allocates. So what a long
 // launch has made of the memory is kept; a later one of the same kernel, grid and arguments that finds every
 // byte as that one found it gets the same outcome. Memory is compared by a checksum of 128 bits of each
-// allocation.
+// allocation, which is summed up again only where somebody may have written since.
 #pragma once
 
 #include <cstddef>

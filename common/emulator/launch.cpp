@@ -22,6 +22,7 @@
 #include "common/emulator/fp_environment.hpp"
 #include "common/emulator/graph_capture.hpp"
 #include "common/emulator/known_launches.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
@@ -46,8 +47,8 @@ struct device {
 constexpr std::array<unsigned char, 3> shared_bytes_of_launches{0xcd, 0xff, 0x7b};
 
 device& the_device() {
-  static device instance;
-  return instance;
+  static never_destroyed<device> instance;
+  return *instance;
 }
 
 struct refusal {
@@ -257,6 +258,16 @@ class hidden_devices {
   ~hidden_devices() { device_memory::instance().show_all(); }
 };
 
+// A fault in a kernel of the emulator's headers is one of the program's call.
+void add_failure(const std::string& failure) {
+  constexpr std::string_view own = "common/emulator/";
+  const std::size_t behind = failure.find(": ");
+  if (!failure.starts_with(own) || behind == std::string::npos) return add_diagnostic(failure);
+  const std::string call = text_of_call();
+  if (call.empty()) return add_diagnostic(failure);
+  add_diagnostic(call + "in a library's kernel, " + failure.substr(behind + 2));
+}
+
 // Runs the grid, and then those that its kernels have launched; false if something has failed.
 bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
                        device& on, const options& chosen, unsigned depth = 0) {
@@ -295,7 +306,7 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
     }
   }
   if (failure) {
-    add_diagnostic(*failure);
+    add_failure(*failure);
     set_sticky_error(state.error);
     return false;
   }
@@ -372,14 +383,14 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   const auto refused =
       refuse(config, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
   if (refused) {
-    add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
+    add_diagnostic_of_call(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
     return finish(refused->error);
   }
 
   // An observed kernel is stopped where it touches the memory, with its line; another one would not be
   // stopped.
   if (const auto stray = active_observer ? std::nullopt : host_pointer(call)) {
-    add_diagnostic(kernel_name(call.kernel) + ": " + *stray);
+    add_diagnostic_of_call(kernel_name(call.kernel) + ": " + *stray);
     set_sticky_error(cudaErrorIllegalAddress);
     return finish(sticky_error());
   }

@@ -13,11 +13,11 @@
 // ---- minimum and maximum
 
 #define LAB_EMULATOR_MIN_MAX(result, left, right)                                    \
-  __forceinline__ constexpr result min(left a, right b) {                            \
+  __forceinline__ result min(left a, right b) {                                      \
     return static_cast<result>(a) < static_cast<result>(b) ? static_cast<result>(a)  \
                                                            : static_cast<result>(b); \
   }                                                                                  \
-  __forceinline__ constexpr result max(left a, right b) {                            \
+  __forceinline__ result max(left a, right b) {                                      \
     return static_cast<result>(a) < static_cast<result>(b) ? static_cast<result>(b)  \
                                                            : static_cast<result>(a); \
   }

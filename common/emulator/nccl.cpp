@@ -106,7 +106,10 @@ void reduce(const std::vector<call>& ranks) {
       value = combined(value, static_cast<const T*>(ranks[r].from)[k], ranks.front().op);
     total[k] = value;
   }
-  for (const call& one : ranks) std::memcpy(one.to, total.data(), count * sizeof(T));
+  for (const call& one : ranks) {
+    std::memcpy(one.to, total.data(), count * sizeof(T));
+    device_memory::instance().note_written(one.to, count * sizeof(T));
+  }
 }
 
 void reduce_all(const std::vector<call>& ranks) {

@@ -64,6 +64,8 @@ class observer {
   // warp.
   virtual void leave_warp(unsigned warp) = 0;
   virtual void atomic_access(const void* address, unsigned bytes, const void* return_address) = 0;
+  // Before atomic_access() of an atomicCAS(): what it writes, if anything.
+  virtual void compare_and_swap(std::uint64_t /*desired*/, const void* /*return_address*/) {}
   virtual void fence_passed() = 0;
 };
 inline constinit observer* active_observer = nullptr;

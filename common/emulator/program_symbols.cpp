@@ -102,7 +102,7 @@ tables read_tables() {
 }
 
 const tables& the_tables() {
-  static const tables all = read_tables();
+  static const tables& all = *new tables(read_tables());
   return all;
 }
 

@@ -27,6 +27,7 @@
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/graph_capture.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
@@ -294,9 +295,9 @@ class handle_set {
   std::set<Handle> handles_;
 };
 
-handle_set<cudaStream_t> streams;
-handle_set<cudaEvent_t> events;
-handle_set<cudaMemPool_t> pools;
+[[gnu::init_priority(101)]] never_destroyed<handle_set<cudaStream_t>> streams;
+[[gnu::init_priority(101)]] never_destroyed<handle_set<cudaEvent_t>> events;
+[[gnu::init_priority(101)]] never_destroyed<handle_set<cudaMemPool_t>> pools;
 
 // Ranges of memory by their beginnings: page-locked, or managed.
 class range_set {
@@ -327,16 +328,16 @@ class range_set {
   std::map<std::uintptr_t, std::size_t> ranges_;
 };
 
-range_set host_allocations;   // of cudaMallocHost
-range_set registered_memory;  // of cudaHostRegister
-range_set managed_allocations;
+[[gnu::init_priority(101)]] never_destroyed<range_set> host_allocations;   // of cudaMallocHost
+[[gnu::init_priority(101)]] never_destroyed<range_set> registered_memory;  // of cudaHostRegister
+[[gnu::init_priority(101)]] never_destroyed<range_set> managed_allocations;
 
 void forget_managed(void* pointer) {
-  managed_allocations.remove(pointer);
+  managed_allocations->remove(pointer);
 }
 
 bool is_pinned(const void* pointer, std::size_t bytes) {
-  return host_allocations.contains(pointer, bytes) || registered_memory.contains(pointer, bytes);
+  return host_allocations->contains(pointer, bytes) || registered_memory->contains(pointer, bytes);
 }
 
 std::array<CUmemPoolHandle_st, max_devices> default_pools;
@@ -347,7 +348,7 @@ bool is_pool_attribute(cudaMemPoolAttr attribute) {
 
 bool is_pool(cudaMemPool_t pool) {
   return (pool >= default_pools.data() && pool < default_pools.data() + default_pools.size()) ||
-         pools.contains(pool);
+         pools->contains(pool);
 }
 
 template <class Handle>
@@ -389,7 +390,8 @@ cudaError_t release(void* pointer, const char* function) {
   if (pointer == nullptr) return finish(cudaSuccess);
   forget_managed(pointer);
   if (memory().release(pointer)) return finish(cudaSuccess);
-  add_diagnostic(format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
+  add_diagnostic_of_call(
+      format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
   return finish(cudaErrorInvalidValue);
 }
 
@@ -412,7 +414,7 @@ bool usable(const char* function, const char* role, const void* pointer, std::si
   } else if (on_device) {
     wrong = memory().complaint(pointer, bytes);
   }
-  if (wrong) add_diagnostic(format("%s: the %s %s", function, role, wrong->c_str()));
+  if (wrong) add_diagnostic_of_call(format("%s: the %s %s", function, role, wrong->c_str()));
   return !wrong;
 }
 
@@ -711,15 +713,15 @@ cudaError_t finish(cudaError_t error) {
 
 bool is_stream(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
-         streams.contains(stream);
+         streams->contains(stream);
 }
 
 int device_of(cudaStream_t stream) {
-  return streams.contains(stream) ? stream->device : current_device();
+  return streams->contains(stream) ? stream->device : current_device();
 }
 
 bool is_managed(const void* pointer) {
-  return managed_allocations.contains(pointer, 0);
+  return managed_allocations->contains(pointer, 0);
 }
 bool host_may_touch(const void* pointer) {
   return device_memory::instance().is_lifted() || is_managed(pointer);
@@ -737,8 +739,8 @@ cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
   // One side is the symbol.
   if (!memory().holds(to) && !memory().holds(from)) note_host_copy(what.function);
   if (what.offset > what.symbol_bytes || what.bytes > what.symbol_bytes - what.offset) {
-    add_diagnostic(format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", what.bytes, what.offset,
-                          what.symbol_bytes));
+    add_diagnostic_of_call(format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", what.bytes,
+                                  what.offset, what.symbol_bytes));
     return finish(cudaErrorInvalidValue);
   }
   if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
@@ -863,14 +865,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   note_forbidden("creating a stream", "a launch works on the stream that it is given");
   if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
   *stream = nullptr;
-  if (sticky_error() == cudaSuccess) *stream = streams.add(new CUstream_st{current_device()});
+  if (sticky_error() == cudaSuccess) *stream = streams->add(new CUstream_st{current_device()});
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   note_forbidden("cudaStreamDestroy", "a launch works on the stream that it is given");
   complete(stream);
-  return destroy(streams, stream);
+  return destroy(*streams, stream);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const traced_call traced("cudaStreamSynchronize");
@@ -884,7 +886,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   note_stream("cudaStreamWaitEvent", stream);
-  if (!events.contains(event)) return finish(cudaErrorInvalidResourceHandle);
+  if (!events->contains(event)) return finish(cudaErrorInvalidResourceHandle);
   capture_wait(stream, event);
   if (is_stream(stream) && is_deferring()) defer_wait(stream, event);
   return on_stream(stream);
@@ -904,18 +906,18 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   *event = nullptr;
   if (sticky_error() == cudaSuccess)
     *event =
-        events.add(new CUevent_st{current_device(), (flags & cudaEventDisableTiming) == 0, std::nullopt});
+        events->add(new CUevent_st{current_device(), (flags & cudaEventDisableTiming) == 0, std::nullopt});
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   note_forbidden("cudaEventDestroy", "work on one stream is done in order, without events");
-  return destroy(events, event);
+  return destroy(*events, event);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   note_stream("cudaEventRecord", stream);
-  if (!events.contains(event) || !is_stream(stream) || device_of(stream) != event->device)
+  if (!events->contains(event) || !is_stream(stream) || device_of(stream) != event->device)
     return finish(cudaErrorInvalidResourceHandle);
   const auto record = [event] { event->recorded = std::chrono::steady_clock::now(); };
   if (is_deferring()) {
@@ -931,18 +933,18 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const traced_call traced("cudaEventSynchronize");
   note_synchronisation("cudaEventSynchronize");
   complete(event);
-  return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  return finish(events->contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   note_synchronisation("cudaEventQuery");
   complete(event);
-  return finish(events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  return finish(events->contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   for (const cudaEvent_t event : {begin, end}) {
-    if (!events.contains(event) || !event->timed || !event->recorded)
+    if (!events->contains(event) || !event->timed || !event->recorded)
       return finish(cudaErrorInvalidResourceHandle);
   }
   if (begin->device != end->device) return finish(cudaErrorInvalidResourceHandle);
@@ -1002,7 +1004,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   if (sticky_error() != cudaSuccess) return finish(cudaSuccess);
   *pointer = std::malloc(std::max<std::size_t>(bytes, 1));
   if (*pointer == nullptr) return finish(cudaErrorMemoryAllocation);
-  host_allocations.add(*pointer, std::max<std::size_t>(bytes, 1));
+  host_allocations->add(*pointer, std::max<std::size_t>(bytes, 1));
   memory().add_mapped(*pointer, bytes);
   return finish(cudaSuccess);
 }
@@ -1011,7 +1013,7 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
   note_allocation("cudaMallocManaged");
   const cudaError_t result = allocate(pointer, bytes, current_device());
   if (result == cudaSuccess && *pointer != nullptr) {
-    managed_allocations.add(*pointer, bytes);
+    managed_allocations->add(*pointer, bytes);
     // The host's pages come from its system, which clears them; programs count on it.
     const runtime_access access;
     std::memset(*pointer, 0, bytes);
@@ -1024,14 +1026,14 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   note_allocation("cudaHostRegister");
   if (pointer == nullptr || bytes == 0) return finish(cudaErrorInvalidValue);
   if (is_pinned(pointer, bytes)) return finish(cudaErrorHostMemoryAlreadyRegistered);
-  registered_memory.add(pointer, bytes);
+  registered_memory->add(pointer, bytes);
   memory().add_mapped(pointer, bytes);
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
   note_allocation("cudaHostUnregister");
-  if (!registered_memory.remove(pointer)) return finish(cudaErrorHostMemoryNotRegistered);
+  if (!registered_memory->remove(pointer)) return finish(cudaErrorHostMemoryNotRegistered);
   memory().remove_mapped(pointer);
   return finish(cudaSuccess);
 }
@@ -1060,7 +1062,7 @@ cudaError_t cudaFreeHost(void* pointer) {
   const traced_call traced("cudaFreeHost");
   note_allocation("cudaFreeHost");
   if (pointer == nullptr) return finish(cudaSuccess);
-  if (!host_allocations.remove(pointer)) return finish(cudaErrorInvalidValue);
+  if (!host_allocations->remove(pointer)) return finish(cudaErrorInvalidValue);
   memory().remove_mapped(pointer);
   std::free(pointer);
   return finish(cudaSuccess);
@@ -1118,8 +1120,8 @@ cudaError_t copy_between(const char* function, void* to, int to_device, const vo
   }
   const auto is_on = [function](const char* role, const void* pointer, int device) {
     if (!memory().holds(pointer) || memory().device_of(pointer) == device) return true;
-    add_diagnostic(format("%s: the %s is memory of device %d, and not of device %d", function, role,
-                          memory().device_of(pointer), device));
+    add_diagnostic_of_call(format("%s: the %s is memory of device %d, and not of device %d", function, role,
+                                  memory().device_of(pointer), device));
     return false;
   };
   if (bytes > 0 && (!is_on("destination", to, to_device) || !is_on("source", from, from_device)))
@@ -1171,13 +1173,13 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
       properties->location.id >= device_count())
     return finish(cudaErrorInvalidValue);
   *pool = nullptr;
-  if (sticky_error() == cudaSuccess) *pool = pools.add(new CUmemPoolHandle_st{properties->location.id});
+  if (sticky_error() == cudaSuccess) *pool = pools->add(new CUmemPoolHandle_st{properties->location.id});
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   note_allocation("cudaMemPoolDestroy");
-  if (!pools.remove(pool)) return finish(cudaErrorInvalidValue);
+  if (!pools->remove(pool)) return finish(cudaErrorInvalidValue);
   delete pool;
   return finish(cudaSuccess);
 }
@@ -1201,7 +1203,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     return finish(cudaErrorInvalidValue);
   if (size) {
     // A pool of the emulator keeps nothing that is not in use.
-    const bool is_default = !pools.contains(pool);
+    const bool is_default = !pools->contains(pool);
     *static_cast<unsigned long long*>(value) =
         memory().used(is_default ? static_cast<int>(pool - default_pools.data()) : pool->device);
   } else if (attribute == cudaMemPoolAttrReleaseThreshold) {

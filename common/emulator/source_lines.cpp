@@ -1,9 +1,11 @@
 #include "common/emulator/source_lines.hpp"
 
 #include <cxxabi.h>
+#include <execinfo.h>
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -14,6 +16,8 @@
 #endif
 
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/never_destroyed.hpp"
+#include "common/emulator/scheduler.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -91,17 +95,32 @@ const program_image& the_program() {
 const source_line& line_of(std::uint32_t offset) {
   const not_a_users_line lookup;
   static std::mutex mutex;
-  static std::map<std::uint32_t, source_line> known;
+  static never_destroyed<std::map<std::uint32_t, source_line>> known;
   const std::lock_guard lock(mutex);
-  const auto found = known.find(offset);
-  if (found != known.end()) return found->second;
+  const auto found = known->find(offset);
+  if (found != known->end()) return found->second;
   // The call itself lies before the address that it returns to.
-  return known.emplace(offset, find_line(the_program().begin + offset - 1)).first->second;
+  return known->emplace(offset, find_line(the_program().begin + offset - 1)).first->second;
 }
 
 std::string text_of_line(std::uint32_t offset) {
   const source_line& line = line_of(offset);
   return line.line == 0 ? "(unknown line)" : format("%s:%d", line.file.c_str(), line.line);
+}
+
+std::string text_of_call() {
+  if (!names_callers || inside_kernel()) return "";
+  constexpr int most_frames = 64;
+  std::array<void*, most_frames> frames;
+  const int count = backtrace(frames.data(), most_frames);
+  for (int number = 0; number < count; ++number) {
+    const std::uintptr_t offset =
+        reinterpret_cast<std::uintptr_t>(frames[static_cast<std::size_t>(number)]) - the_program().begin;
+    if (offset >= the_program().bytes) continue;
+    const source_line& line = line_of(static_cast<std::uint32_t>(offset));
+    if (line.line != 0 && !line.outside_of_kernel) return format("%s:%d: ", line.file.c_str(), line.line);
+  }
+  return "";
 }
 
 std::string text_of_instruction(const void* address) {

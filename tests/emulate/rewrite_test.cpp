@@ -216,3 +216,33 @@ TEST_CASE("damaged sources are rewritten or left, and keep their lines") {
     REQUIRE(lines_of(result.text) == lines_of(text));
   }
 }
+
+TEST_CASE("a function that gives a number or a pointer ends with a return, and no other one does") {
+  const auto ends_with_return = [](const std::string& source) {
+    return contains(rewrite_cuda(source).text, "return {};");
+  };
+  CHECK(ends_with_return("int f(int a) { if (a) return 1; }"));
+  CHECK(ends_with_return("static inline unsigned long f() const { g(); }"));
+  CHECK(ends_with_return("struct s { float* f() { while (a) { return b; } } };"));
+  CHECK(ends_with_return("extern \"C\" cudaError_t f(void (*g)(int)) { g(1); }"));
+  for (const char* const other :
+       {"void f() { g(); }", "int f() { return 1; }", "int main() { g(); }", "auto f() { g(); }",
+        "int& f() { g(); }", "template <class T> T f() { g(); }", "struct s { s(int a) { g(); } };",
+        "s::s(int a) : b(a) { g(); }", "int a[] = {1, 2};", "struct s { operator int() { g(); } };",
+        "int h() { auto f = [](int a) { g(); }; return 1; }", "big f() { g(); }",
+        "int (*f(int a))(double) { g(); }", "enum e : int { one };"}) {
+    CAPTURE(other);
+    CHECK_FALSE(ends_with_return(other));
+  }
+}
+
+TEST_CASE("kernels are made known by their addresses where something launches by them") {
+  const std::string launch = "cudaError_t g(void* k) { return cudaLaunchKernel(k, 1, 1, nullptr, 0, 0); }\n";
+  const std::string kernel = "__lab_global__ void k(int* a) { *a = 1; }\n";
+  CHECK(contains(rewrite_cuda(kernel + launch).text, "know_kernel(&k)"));
+  CHECK_FALSE(contains(rewrite_cuda(kernel).text, "know_kernel"));
+  // The name of a template, or of two kernels, is no address.
+  CHECK_FALSE(contains(rewrite_cuda("template <class T> " + kernel + launch).text, "know_kernel"));
+  CHECK_FALSE(contains(rewrite_cuda(kernel + "__lab_global__ void k(float* a) { *a = 1; }\n" + launch).text,
+                       "know_kernel"));
+}

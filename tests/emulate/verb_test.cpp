@@ -10,30 +10,16 @@
 #include "harness/front/emulate/compile.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
-#include "tests/call_program.hpp"
-#include "tests/catch.hpp"
-#include "tests/files.hpp"
-#include "tests/temporary_directory.hpp"
+#include "tests/emulate/emulate_call.hpp"
 
 namespace {
 
+using lab::test::emulate;
+using lab::test::expect;
 using lab::test::outcome;
 using lab::test::put;
 using lab::test::strings;
 using lab::test::temporary_directory;
-
-outcome emulate(const strings& arguments) {
-  return lab::test::call_program({}, LAB_PROGRAM, {"emulate"}, arguments, std::chrono::seconds(120));
-}
-
-void expect(const outcome& found, int code, const strings& words) {
-  INFO(found.text);
-  CHECK(found.code == code);
-  for (const std::string& word : words) {
-    CAPTURE(word);
-    CHECK(found.text.find(word) != std::string::npos);
-  }
-}
 
 constexpr const char* many_things = R"cuda(
 #include <cooperative_groups.h>

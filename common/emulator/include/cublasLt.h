@@ -151,7 +151,7 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc
                                      cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
                                      cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
                                      const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t) {
-  lab::emulator::product_end end;
+  lab::emulator::blas::product_end end;
   switch (description->epilogue) {
     case CUBLASLT_EPILOGUE_DEFAULT:
       break;
@@ -169,22 +169,18 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc
   }
   const bool same = a_layout->type == b_layout->type && a_layout->type == d_layout->type;
   const bool has_double_factors = a_layout->type == CUDA_R_64F;
-  float wide_alpha = 0, wide_beta = 0;
-  if (description->factors == CUDA_R_16F) {
-    wide_alpha = *static_cast<const __half*>(alpha);
-    wide_beta = *static_cast<const __half*>(beta);
-    alpha = &wide_alpha;
-    beta = &wide_beta;
-  }
-  const bool adds =
-      has_double_factors ? *static_cast<const double*>(beta) != 0 : *static_cast<const float*>(beta) != 0;
+  const bool has_half_factors = description->factors == CUDA_R_16F;
+  using lab::emulator::blas::scalar;
+  const bool adds = has_half_factors     ? static_cast<float>(scalar(static_cast<const __half*>(beta))) != 0
+                    : has_double_factors ? scalar(static_cast<const double*>(beta)) != 0
+                                         : scalar(static_cast<const float*>(beta)) != 0;
   if (!same || (adds && c != d)) return CUBLAS_STATUS_NOT_SUPPORTED;
   const bool turned = description->a_form != CUBLAS_OP_N;
-  return lab::emulator::product_of(
-      d_layout->type,
-      {turned, description->b_form != CUBLAS_OP_N, static_cast<long long>(d_layout->rows),
+  return lab::emulator::blas::product_of(
+      a_layout->type, d_layout->type,
+      {description->a_form, description->b_form, static_cast<long long>(d_layout->rows),
        static_cast<long long>(d_layout->columns),
        static_cast<long long>(turned ? a_layout->rows : a_layout->columns), a, b, d, a_layout->leading,
        b_layout->leading, d_layout->leading, a_layout->stride, b_layout->stride, d_layout->stride},
-      alpha, beta, static_cast<unsigned>(d_layout->batches > 0 ? d_layout->batches : 1), end);
+      alpha, beta, has_half_factors, d_layout->batches > 0 ? d_layout->batches : 1, end);
 }

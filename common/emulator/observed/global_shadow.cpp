@@ -233,13 +233,18 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsign
                                                                         : in_order(at.writer, at.fences);
     }
     if (!ordered) {
-      return global_conflict{
-          at.writer - launch_began_ - 1,         at.write_thread, at.write_place, true, at.writer == block_,
-          is_load && has_tested(at.write_thread)};
+      return global_conflict{at.writer - launch_began_ - 1,
+                             at.write_thread,
+                             at.write_place,
+                             true,
+                             at.writer == block_,
+                             is_load && has_tested(at.write_thread),
+                             at.strong == static_cast<unsigned>(strength::is_atomic)};
     }
   }
   if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ && at.atomic_thread != access.thread)
-    return global_conflict{block_ - launch_began_ - 1, at.atomic_thread, at.atomic_place, true, true, false};
+    return global_conflict{
+        block_ - launch_began_ - 1, at.atomic_thread, at.atomic_place, true, true, false, true};
   if (is_load) return std::nullopt;
   if (at.near_epoch == epoch_ && (at.read_bytes & mask) != 0) {
     const auto near = [&](unsigned thread, std::uint32_t place) {

@@ -41,6 +41,7 @@ struct global_conflict {
   bool same_block;
   // The thread that writes had read the location before: it may be a flag that is set once.
   bool tested_before;
+  bool is_atomic = false;  // what was written was changed by an atomic function
 };
 
 class global_shadow {

@@ -143,6 +143,7 @@ std::optional<std::string> observation::recorder::end_launch() {
     add_warning(flag.text + "; all who write there write the same value, and test it before");
   }
   flags_.clear();
+  judge_loads();
   same_values_.clear();
   resting_.clear();
   // What a kernel writes that is not observed nobody knows.
@@ -525,6 +526,7 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
                                                 the_callbacks.program_begin);
   if (value % bytes != 0) stop_misaligned(value, bytes, memory_operation::atomic, place);
+  note_test(value);
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
     access_global(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   } else if (value - the_lane.shared_begin < the_lane.shared_bytes) {
@@ -532,6 +534,64 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   } else if (value - the_lane.stack_begin >= the_lane.stack_bytes) {
     access_elsewhere(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   }
+}
+
+// `if (best < *result) atomicMax(result, best);`: the thread has read the word, and a basic block has begun
+// since.
+void observation::recorder::note_test(std::uintptr_t address) {
+  constexpr std::uint32_t most_events = 64;
+  constexpr packed_access address_mask = (packed_access{1} << address_bits) - 1;
+  const lane_stream& stream = *the_lane.stream;
+  bool has_branched = false;
+  for (std::uint32_t back = 1; back <= std::min(stream.count, most_events); ++back) {
+    const std::uint32_t code = stream.codes[stream.count - back];
+    if (kind_of(code) == event::meeting) return;
+    has_branched = has_branched || kind_of(code) == event::block;
+    if (kind_of(code) != event::access) continue;
+    const packed_access before = stream.accesses[stream.count - back];
+    if ((before & address_mask) != (address & address_mask)) continue;
+    const bool is_load = before >> (address_bits + 8) == static_cast<packed_access>(memory_operation::load);
+    const unobserved here;
+    if (has_branched && is_load) tests_before_atomics_.insert(place_of(code));
+    return;
+  }
+}
+
+void observation::recorder::compare_and_swap(std::uint64_t desired, const void* return_address) {
+  if (the_lane.stream == nullptr) return;
+  const unobserved here;
+  const auto place = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                                the_callbacks.program_begin);
+  auto& value = swapped_values_.emplace(place, desired).first->second;
+  if (value != desired) value.reset();
+}
+
+void observation::recorder::note_load(std::uint32_t place, std::uint32_t atomic, const std::string& text) {
+  load_beside_atomics& load =
+      loads_beside_atomics_.try_emplace(place, load_beside_atomics{text, {}}).first->second;
+  load.atomics.insert(atomic);
+}
+
+void observation::recorder::judge_loads() {
+  // A breadth-first search gives all vertices that it finds the same level.
+  const auto has_one_value = [this](std::uint32_t atomic) {
+    const auto found = swapped_values_.find(atomic);
+    return found != swapped_values_.end() && found->second.has_value();
+  };
+  for (const auto& [place, load] : loads_beside_atomics_) {
+    if (tests_before_atomics_.contains(place)) {
+      add_warning(
+          load.text +
+          "; it is a test before an atomic function on the same word, and nothing else may depend on it");
+    } else if (std::all_of(load.atomics.begin(), load.atomics.end(), has_one_value)) {
+      add_warning(load.text + "; each atomicCAS() that writes there writes the same value");
+    } else {
+      faults_.push_back({fault::race, load.text});
+      if (!launch_failure_) launch_failure_ = load.text;
+    }
+  }
+  loads_beside_atomics_.clear();
+  swapped_values_.clear();
 }
 
 // ---- what one block asks of memory
@@ -640,6 +700,12 @@ void observation::recorder::report_race(const global_conflict& conflict, const g
   const bool is_plain_store = access.operation == memory_operation::store && access.strong == strength::plain;
   if (is_plain_store && conflict.wrote) return judge_later(address, bytes, access.place, found);
   const bool is_new = reported_.emplace(std::pair(access.place, conflict.place), true).second;
+  const bool is_beside_atomic = access.operation == memory_operation::load && conflict.is_atomic;
+  if (is_beside_atomic || (access.operation == memory_operation::atomic && !conflict.wrote)) {
+    note_load(is_beside_atomic ? access.place : conflict.place,
+              is_beside_atomic ? conflict.place : access.place, text_of(found));
+    return;
+  }
   if (!conflict.tested_before || !(is_plain_store || access.operation == memory_operation::load)) {
     if (is_new) report(fault::race, text_of(found));
     return;
@@ -684,8 +750,14 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
                      true};
     unwritten_reads_.erase(other_place);
     if (conflict.earlier->both_write) return judge_later(address, bytes, access.place, found);
-    if (reported_.emplace(std::pair(access.place, other_place), true).second)
+    if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;
+    const bool is_beside_atomic = access.operation == memory_operation::load && conflict.earlier->is_atomic;
+    if (is_beside_atomic || (access.operation == memory_operation::atomic && !conflict.earlier->wrote)) {
+      note_load(is_beside_atomic ? access.place : other_place, is_beside_atomic ? other_place : access.place,
+                text_of(found));
+    } else {
       report(fault::race, text_of(found));
+    }
     return;
   }
   if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;

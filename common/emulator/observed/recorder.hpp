@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class observation::recorder final : public observer, private request_sink {
   void make_room(unsigned warp) override;
   void leave_warp(unsigned warp) override;
   void atomic_access(const void* address, unsigned bytes, const void* return_address) override;
+  void compare_and_swap(std::uint64_t desired, const void* return_address) override;
   void fence_passed() override;
 
   // Accesses of the running thread. Those outside of any allocation do not return.
@@ -137,6 +139,9 @@ class observation::recorder final : public observer, private request_sink {
                                      const global_access& access);
   std::string prefix(std::uint32_t place, unsigned thread) const;
   std::string text_of_thread(unsigned thread) const;
+  void note_test(std::uintptr_t address);
+  void note_load(std::uint32_t place, std::uint32_t atomic, const std::string& text);
+  void judge_loads();
   void report(fault kind, const std::string& text);
   void report_unwritten_reads();
   void report_race(const global_conflict& conflict, const global_access& access, std::uintptr_t address,
@@ -179,6 +184,16 @@ class observation::recorder final : public observer, private request_sink {
   std::vector<std::string> warnings_;
   // Pairs of places, in this launch; false: two writes, of the same value so far.
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reported_;
+  // Plain loads of what other threads change by atomic functions, by place, and the places of loads whose
+  // thread goes on to such a function of its own, on the same word and behind a branch.
+  struct load_beside_atomics {
+    std::string text;
+    std::set<std::uint32_t> atomics;  // places
+  };
+  std::map<std::uint32_t, load_beside_atomics> loads_beside_atomics_;
+  std::set<std::uint32_t> tests_before_atomics_;
+  // Of each atomicCAS() in this launch the value that it writes; none where it writes several.
+  std::map<std::uint32_t, std::optional<std::uint64_t>> swapped_values_;
   std::optional<std::string> block_failure_;
   // By place. Said at the next barrier, unless another thread has written there until then: that is a race.
   std::map<std::uint32_t, std::string> unwritten_reads_;

@@ -13,8 +13,9 @@ unsigned warp_of(unsigned thread) {
   return thread / warp_lanes;
 }
 
-shared_conflict with(unsigned thread, std::uint32_t place, bool wrote, bool both_write = false) {
-  return {shared_conflict::access{thread, place, wrote, both_write}};
+shared_conflict with(unsigned thread, std::uint32_t place, bool wrote, bool both_write = false,
+                     bool is_atomic = false) {
+  return {shared_conflict::access{thread, place, wrote, both_write, is_atomic}};
 }
 
 }  // namespace
@@ -106,9 +107,10 @@ std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& 
   if (at.plain_in == epoch_ && !ordered(at.plain_writer, at.plain_turn, access.thread))
     return with(at.plain_writer, at.plain_place, true, access.operation == memory_operation::store);
   if (at.atomic && access.operation == memory_operation::atomic) return std::nullopt;
-  if (!ordered(at.writer, at.write_turn, access.thread)) return with(at.writer, at.write_place, true);
+  if (!ordered(at.writer, at.write_turn, access.thread))
+    return with(at.writer, at.write_place, true, false, at.atomic);
   if (at.has_second_writer && !ordered(at.second_writer, at.write_turn, access.thread)) {
-    return with(at.second_writer, at.second_write_place, true);
+    return with(at.second_writer, at.second_write_place, true, false, at.atomic);
   }
   return std::nullopt;
 }

@@ -29,6 +29,7 @@ struct shared_conflict {
     std::uint32_t place;
     bool wrote;
     bool both_write = false;  // plainly: no race that matters if they write the same
+    bool is_atomic = false;   // what was written was changed by an atomic function
   };
   std::optional<access> earlier;
 };

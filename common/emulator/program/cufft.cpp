@@ -1,4 +1,5 @@
 #include "common/emulator/include/cufft.h"
+#include "common/emulator/never_destroyed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +34,7 @@ struct plan {
 };
 
 std::mutex plans_mutex;
-std::map<cufftHandle, plan> plans;
+[[gnu::init_priority(101)]] lab::emulator::never_destroyed<std::map<cufftHandle, plan>> plans;
 cufftHandle next_plan = 1;
 
 bool is_from_real(cufftType type) {
@@ -225,8 +226,8 @@ cufftResult execute(cufftHandle handle, cufftType type, const From* input, To* o
   plan of;
   {
     const std::lock_guard lock(plans_mutex);
-    const auto found = plans.find(handle);
-    if (found == plans.end() || !found->second.is_made) return CUFFT_INVALID_PLAN;
+    const auto found = plans->find(handle);
+    if (found == plans->end() || !found->second.is_made) return CUFFT_INVALID_PLAN;
     of = found->second;
   }
   if (of.type != type) return CUFFT_INVALID_TYPE;
@@ -272,12 +273,12 @@ cufftResult cufftCreate(cufftHandle* handle) {
   if (handle == nullptr) return CUFFT_INVALID_VALUE;
   const std::lock_guard lock(plans_mutex);
   *handle = next_plan++;
-  plans[*handle] = {};
+  (*plans)[*handle] = {};
   return CUFFT_SUCCESS;
 }
 cufftResult cufftDestroy(cufftHandle handle) {
   const std::lock_guard lock(plans_mutex);
-  return plans.erase(handle) != 0 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+  return plans->erase(handle) != 0 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
 }
 
 cufftResult cufftMakePlanMany(cufftHandle handle, int rank, int* n, int* input_embed, int input_stride,
@@ -312,8 +313,8 @@ cufftResult cufftMakePlanMany(cufftHandle handle, int rank, int* n, int* input_e
     made.output.distance = output_distance;
   }
   const std::lock_guard lock(plans_mutex);
-  const auto found = plans.find(handle);
-  if (found == plans.end()) return CUFFT_INVALID_PLAN;
+  const auto found = plans->find(handle);
+  if (found == plans->end()) return CUFFT_INVALID_PLAN;
   made.stream = found->second.stream;
   found->second = made;
   return CUFFT_SUCCESS;
@@ -356,7 +357,7 @@ cufftResult cufftPlan3d(cufftHandle* handle, int planes, int rows, int columns, 
 cufftResult cufftGetSize(cufftHandle handle, std::size_t* workspace) {
   *workspace = 0;
   const std::lock_guard lock(plans_mutex);
-  return plans.count(handle) != 0 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+  return plans->count(handle) != 0 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
 }
 cufftResult cufftEstimate1d(int, cufftType, int, std::size_t* workspace) {
   *workspace = 0;
@@ -377,8 +378,8 @@ cufftResult cufftSetCompatibilityMode(cufftHandle, cufftCompatibility) {
 }
 cufftResult cufftSetStream(cufftHandle handle, cudaStream_t stream) {
   const std::lock_guard lock(plans_mutex);
-  const auto found = plans.find(handle);
-  if (found == plans.end()) return CUFFT_INVALID_PLAN;
+  const auto found = plans->find(handle);
+  if (found == plans->end()) return CUFFT_INVALID_PLAN;
   found->second.stream = stream;
   return CUFFT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -47,9 +48,12 @@ inline constexpr bool is_passed_by_address =
       std::is_trivially_destructible_v<T>);
 
 // A kernel's parameter. As on a GPU each thread gets the bytes of one copy, which is destroyed when the
-// kernel has ended: constructors and destructors of parameters do not run in threads.
+// kernel has ended: constructors and destructors of parameters do not run in threads. No byte of it, and none
+// between it and the next one, is left to chance: they tell launches that are alike (known_launches.hpp).
 template <class T>
 class kernel_parameter {
+  static constexpr std::size_t alignment = alignof(T) > 16 ? alignof(T) : 16;
+
  public:
   // An argument of the parameter's own type is that copy, and its owner destroys it.
   template <class Argument>
@@ -62,13 +66,13 @@ class kernel_parameter {
       } else {
         new (bytes_) T(argument);
       }
-      is_owner_ = true;
+      is_owner_[0] = 1;
     }
   }
   kernel_parameter(const kernel_parameter&) = delete;
   kernel_parameter& operator=(const kernel_parameter&) = delete;
   ~kernel_parameter() {
-    if (is_owner_) reinterpret_cast<T*>(bytes_)->~T();
+    if (is_owner_[0] != 0) reinterpret_cast<T*>(bytes_)->~T();
   }
 
   // What a thread is given: the value, or its own bytes by reference.
@@ -85,8 +89,8 @@ class kernel_parameter {
   };
 
  private:
-  alignas(T) unsigned char bytes_[sizeof(T)];
-  bool is_owner_ = false;
+  alignas(alignment) unsigned char bytes_[(sizeof(T) + alignment - 1) / alignment * alignment] = {};
+  unsigned char is_owner_[alignment] = {};
 };
 
 // A reference to managed memory, say.
@@ -193,9 +197,10 @@ class chevron_launch {
   void with_pointer(void (*kernel)(Parameters...), Arguments&... arguments) const {
     struct bound_kernel {
       void (*kernel)(Parameters...);
+      std::uintptr_t no_gap;
       std::tuple<kernel_parameter<std::remove_cv_t<Parameters>>...> parameters;
     };
-    const bound_kernel bound{kernel,
+    const bound_kernel bound{kernel, 0,
                              std::tuple<kernel_parameter<std::remove_cv_t<Parameters>>...>(arguments...)};
     const auto run_thread = [](const void* opaque) {
       const auto& self = *static_cast<const bound_kernel*>(opaque);

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "common/emulator/device_memory.hpp"
@@ -10,6 +12,7 @@
 #include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/graph_capture.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program/grid_barrier.hpp"
 #include "common/emulator/program/inline_ptx.hpp"
@@ -282,8 +285,9 @@ cooperative_launch::cooperative_launch(dim3 grid, bool* possible) {
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   constexpr std::uint64_t most = 64;
   if (blocks > most) {
-    add_diagnostic(format("a cooperative launch of %llu blocks; the emulator runs %llu at the same time",
-                          static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most)));
+    add_diagnostic_of_call(
+        format("a cooperative launch of %llu blocks; the emulator runs %llu at the same time",
+               static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most)));
     *possible = false;
   } else {
     options wanted = before_cooperation;
@@ -339,16 +343,48 @@ void grid_barrier::wait(place where) {
   wait_at_barrier(false, where);
 }
 
+namespace {
+
+struct known_kernels {
+  std::mutex mutex;
+  std::map<const void*, launch_by_address> all;
+};
+known_kernels& kernels_by_address() {
+  static never_destroyed<known_kernels> known;
+  return *known;
+}
+
+}  // namespace
+
+void know_kernel(const void* kernel, launch_by_address launch) {
+  known_kernels& known = kernels_by_address();
+  const std::lock_guard lock(known.mutex);
+  known.all[kernel] = launch;
+}
+
+cudaError_t launch_known_kernel(const void* kernel, const cudaLaunchConfig_t& config, void** arguments) {
+  known_kernels& known = kernels_by_address();
+  std::unique_lock lock(known.mutex);
+  const auto found = known.all.find(kernel);
+  const launch_by_address launch = found == known.all.end() ? nullptr : found->second;
+  lock.unlock();
+  if (launch != nullptr) return launch(kernel, config, arguments);
+  add_diagnostic_of_call(
+      "cudaLaunchKernel: the parameters of the kernel at this address are not known; give the kernel itself, "
+      "or launch it with <<<>>>");
+  return finish(cudaErrorInvalidDeviceFunction);
+}
+
 void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
 }
 
 device_access::device_access() {
-  if (!inside_kernel()) device_memory::instance().lift_protection();
+  if (!inside_kernel()) device_memory::instance().lift_protection(device_memory::writes::anywhere);
 }
 device_access::~device_access() {
   if (inside_kernel()) return;
-  device_memory::instance().restore_protection();
+  device_memory::instance().restore_protection(device_memory::writes::anywhere);
   device_memory::instance().note_all_written();
 }
 

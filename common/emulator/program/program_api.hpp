@@ -309,6 +309,22 @@ cudaError_t launch_with_array(void (*kernel)(Parameters...), const cudaLaunchCon
                             *static_cast<std::remove_cvref_t<Parameters>*>(arguments[Numbers])...);
 }
 
+// Launches of a kernel whose address is all that is known of it.
+using launch_by_address = cudaError_t (*)(const void* kernel, const cudaLaunchConfig_t& config,
+                                          void** arguments);
+void know_kernel(const void* kernel, launch_by_address launch);
+template <class... Parameters>
+bool know_kernel(void (*kernel)(Parameters...)) {
+  know_kernel(reinterpret_cast<const void*>(kernel),
+              [](const void* address, const cudaLaunchConfig_t& config, void** arguments) {
+                return launch_with_array(
+                    reinterpret_cast<void (*)(Parameters...)>(reinterpret_cast<std::uintptr_t>(address)),
+                    config, arguments, std::index_sequence_for<Parameters...>());
+              });
+  return true;
+}
+cudaError_t launch_known_kernel(const void* kernel, const cudaLaunchConfig_t& config, void** arguments);
+
 }  // namespace lab::emulator
 
 template <class... Parameters>
@@ -321,6 +337,18 @@ template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, std::size_t dynamic_shared_bytes = 0,
                                         cudaStream_t stream = nullptr) {
+  bool possible = false;
+  const lab::emulator::cooperative_launch all_at_once(grid, &possible);
+  if (!possible) return cudaErrorCooperativeLaunchTooLarge;
+  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, stream);
+}
+inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                    std::size_t dynamic_shared_bytes = 0, cudaStream_t stream = nullptr) {
+  return lab::emulator::launch_known_kernel(kernel, {grid, block, dynamic_shared_bytes, stream}, arguments);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                               std::size_t dynamic_shared_bytes = 0,
+                                               cudaStream_t stream = nullptr) {
   bool possible = false;
   const lab::emulator::cooperative_launch all_at_once(grid, &possible);
   if (!possible) return cudaErrorCooperativeLaunchTooLarge;

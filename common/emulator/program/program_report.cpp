@@ -14,6 +14,7 @@
 #include "common/emulator/known_launches.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -57,6 +58,7 @@ struct at_the_end {
     exited_threads_may_miss_barriers = true;
     kernels_may_launch = true;
     unwritten_shared_reads_fail = false;
+    names_callers = true;
     device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this

@@ -32,6 +32,7 @@ bool is_supported(const cudaChannelFormatDesc& format) {
 cudaError_t make(unsigned long long* object, const cudaResourceDesc& resource, const cudaTextureDesc& how) {
   texture one;
   one.how = how;
+  one.resource = resource;
   switch (resource.resType) {
     case cudaResourceTypeArray: {
       const cudaArray* const array = resource.res.array.array;
@@ -213,4 +214,20 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
   return destroy(surface);
+}
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture) {
+  if (resource == nullptr || texture == 0) return finish(cudaErrorInvalidValue);
+  *resource = texture_of(texture).resource;
+  return finish(cudaSuccess);
+}
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* how, cudaTextureObject_t texture) {
+  if (how == nullptr || texture == 0) return finish(cudaErrorInvalidValue);
+  *how = texture_of(texture).how;
+  return finish(cudaSuccess);
+}
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t surface) {
+  return cudaGetTextureObjectResourceDesc(resource, surface);
+}
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
+  return cudaArrayGetInfo(format, nullptr, nullptr, const_cast<cudaArray_t>(array));
 }

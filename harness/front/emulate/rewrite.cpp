@@ -87,6 +87,7 @@ class rewriter {
       }
     }
     synchronise_volatile_stores();
+    register_kernels();
     result_.text = apply_edits();
     return std::move(result_);
   }
@@ -142,7 +143,9 @@ class rewriter {
       const std::string_view text = tokens_[at].text;
       in_block_[at] = !blocks.empty() && blocks.back();
       if (text == "{") {
-        blocks.push_back((!blocks.empty() && blocks.back()) || !is_declarative(statement, at));
+        const bool is_within = !blocks.empty() && blocks.back();
+        blocks.push_back(is_within || !is_declarative(statement, at));
+        if (!is_within && blocks.back()) return_at_the_end(statement, at);
         statement = at + 1;
       } else if (text == "}") {
         if (!blocks.empty()) blocks.pop_back();
@@ -175,6 +178,54 @@ class rewriter {
     return false;
   }
 
+  // A function that ends without its `return` gives its caller some value where nvcc compiles the host's
+  // code, which it does not optimise; where it is optimised, what follows in the program would be executed.
+  void return_at_the_end(std::size_t statement, std::size_t brace) {
+    if (partner_[brace] == nowhere || tokens_[brace].is_system || brace == 0) return;
+    if (!is(brace - 1, ")") && !is(brace - 1, "const") && !is(brace - 1, "noexcept")) return;
+    std::size_t parameters = statement;
+    while (parameters < brace && (!is(parameters, "(") || is(parameters - 1, "__attribute__"))) {
+      if (is(parameters, "(") && partner_[parameters] != nowhere) parameters = partner_[parameters];
+      ++parameters;
+    }
+    if (parameters >= brace || parameters <= statement + 1 || !is_identifier(parameters - 1)) return;
+    const std::size_t name = parameters - 1;
+    if (is(name, "main") || !has_simple_value(statement, name)) return;
+    // `return x;` is the end already.
+    const std::size_t end = partner_[brace];
+    std::size_t last = end - 1;
+    while (last > brace && !is(last - 1, ";") && !is(last - 1, "{") && !is(last - 1, "}")) --last;
+    if (!is(last, "return")) insert(tokens_[end].offset, " return {}; ");
+  }
+
+  // Whether the words before a function's name are those of a number, of a pointer or of CUDA's errors.
+  [[nodiscard]] bool has_simple_value(std::size_t begin, std::size_t end) const {
+    constexpr std::array<std::string_view, 33> words{
+        "static",  "inline",      "extern",    "const",    "__inline__", "__inline", "unsigned",
+        "signed",  "char",        "short",     "int",      "long",       "float",    "double",
+        "bool",    "size_t",      "ssize_t",   "int8_t",   "int16_t",    "int32_t",  "int64_t",
+        "uint8_t", "uint16_t",    "uint32_t",  "uint64_t", "uint",       "uchar",    "ushort",
+        "ulong",   "cudaError_t", "cudaError", "clock_t",  "time_t"};
+    constexpr std::array<std::string_view, 6> others{"void",     "auto",  "operator",
+                                                     "template", "using", "friend"};
+    const bool is_pointer = is(end - 1, "*");
+    bool has_type = false;
+    for (std::size_t at = begin; at < end; ++at) {
+      const token& one = tokens_[at];
+      if (one.text == "__attribute__" && is(at + 1, "(") && partner_[at + 1] != nowhere) {
+        at = partner_[at + 1];
+        continue;
+      }
+      if (one.text.starts_with("__lab_") || one.kind == token_kind::literal) continue;
+      const bool is_known = std::find(words.begin(), words.end(), one.text) != words.end();
+      const bool is_other = std::find(others.begin(), others.end(), one.text) != others.end();
+      if (is_other && !(is_pointer && one.text == "void")) return false;
+      if (!is_known && !is_pointer) return false;
+      has_type = has_type || is_pointer || (is_known && one.text != "static" && one.text != "inline");
+    }
+    return has_type;
+  }
+
   // The body of the function whose declaration has the keyword at `keyword`.
   void mark_device_code(std::size_t statement, std::size_t keyword) {
     bool has_parameters = false;
@@ -195,9 +246,31 @@ class rewriter {
       }
     }
     if (at >= tokens_.size() || partner_[at] == nowhere) return;
+    if (is(keyword, "__lab_global__") && !tokens_[keyword].is_system) note_kernel(statement, at);
     for (std::size_t inner = at; inner < partner_[at]; ++inner) {
       in_device_code_[inner] = true;
       function_[inner] = at;
+    }
+  }
+
+  // Where the body begins of a kernel that is no template, in a namespace.
+  void note_kernel(std::size_t statement, std::size_t brace) {
+    if (is(statement, "template") || in_block_[brace]) return;
+    std::size_t parameters = brace;
+    while (parameters > statement && !is(parameters, ")")) --parameters;
+    if (!is(parameters, ")") || partner_[parameters] == nowhere || partner_[parameters] < 1) return;
+    const std::size_t name = partner_[parameters] - 1;
+    if (is_identifier(name) && !is(name - 1, "::")) kernels_[tokens_[name].text].push_back(partner_[brace]);
+  }
+
+  // cudaLaunchKernel() may be given an address that has lost its type on the way.
+  void register_kernels() {
+    if (!launches_by_address_) return;
+    for (const auto& [name, ends] : kernels_) {
+      if (ends.size() != 1) continue;  // the name does not say which
+      insert(end_of(ends.front()), fmt::format(" [[maybe_unused]] static const bool lab_knows_{0} = "
+                                               "::lab::emulator::know_kernel(&{0});",
+                                               name));
     }
   }
 
@@ -220,7 +293,10 @@ class rewriter {
     if (text == "__assert_fail" && one.offset > emulator_at_)
       return replace(at, "::lab::emulator::assertion_failed");
     if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
-    if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") return drop_cast(at);
+    if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") {
+      launches_by_address_ = true;
+      return drop_cast(at);
+    }
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
     if (is(at + 1, "[") && in_device_code_[at]) {
       if (volatiles_.count(text) != 0) {
@@ -643,7 +719,9 @@ class rewriter {
   std::vector<std::size_t> partner_;
   std::vector<bool> in_block_, in_device_code_;
   std::vector<edit> edits_;
-  std::vector<std::size_t> function_;        // of the device's code: the brace that opens the function's body
+  std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
+  std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
+  bool launches_by_address_ = false;
   std::set<std::string_view> volatiles_;     // names that the device's code has declared so
   std::set<std::string_view> shared_names_;  // of arrays
   // How a function uses one of them: whether it reads the array, and the values of its stores, each with the

@@ -9,6 +9,9 @@
 //                                                     before and behind the store
 //   shared[p[i]] = shared[i];                         the same, and the lanes wait before the store
 //   __global__, __device__, ...                       nothing
+//   int f() { .. }                                    int f() { .. return {}; }, unless it ends with a return
+//   cudaLaunchKernel(address, ..)                     behind each kernel that is no template it is made known
+//                                                     with its address
 //
 // common/emulator/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that a
 // keyword in a string or in a comment is none.

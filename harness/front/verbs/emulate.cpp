@@ -193,7 +193,7 @@ program_run run_once(const emulate_options& options, const std::string& program,
 // Whether each fault that can says "FILE:LINE: ..." of a file of the program.
 bool names_lines(const kernel_report& report) {
   return std::all_of(report.faults.begin(), report.faults.end(), [](const std::string& fault) {
-    if (fault.find("launch refused") != std::string::npos) return true;  // it has no line
+    if (fault.find("launch refused") != std::string::npos) return true;  // that of its call, if any
     const std::size_t colon = fault.find(':');
     return colon != std::string::npos && colon + 1 < fault.size() && fault[colon + 1] >= '0' &&
            fault[colon + 1] <= '9';

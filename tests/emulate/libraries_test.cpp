@@ -1,0 +1,119 @@
+// cuBLAS as programs call it.
+#include <string>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+constexpr const char* blas_calls = R"cuda(
+#include <cublas_v2.h>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+template <class T> T* device(const std::vector<T>& values) {
+  T* copy; cudaMalloc(&copy, values.size() * sizeof(T));
+  cudaMemcpy(copy, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return copy;
+}
+template <class T> void show(const char* name, const T* from, int n) {
+  std::vector<T> values(n);
+  cudaMemcpy(values.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost);
+  printf("%s", name);
+  for (T value : values) printf(" %g", (double)value);
+  printf("\n");
+}
+int main(int count, char**) {
+  cublasHandle_t h; cublasCreate(&h);
+  const float one = 1, zero = 0, two = 2, three = 3;
+  float* x = device<float>({3, -4, 0, 1});
+  float norm, dot, sum; int at;
+  cublasSnrm2(h, 2, x, 1, &norm); cublasSdot(h, 4, x, 1, x, 1, &dot); cublasSasum(h, 4, x, 1, &sum);
+  cublasIsamax(h, 4, x, 1, &at);
+  printf("vectors %g %g %g %d\n", norm, dot, sum, at);
+  float* on_device = device<float>({0});
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
+  cublasSdot(h, 4, x, 1, x, 1, on_device); show("dot", on_device, 1);
+  cublasSaxpy(h, 2, on_device, x, 1, x + 2, 1); show("axpy", x, 4);
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+  // No size is a multiple of a tile's, and each form is compared with the sums themselves.
+  const int m = 37, n = 29, k = 18;
+  std::vector<float> a(m * k), b(k * n), c(m * n, 1), found(m * n);
+  for (int i = 0; i < m * k; ++i) a[i] = i * 7 % 13 - 6;
+  for (int i = 0; i < k * n; ++i) b[i] = i * 5 % 11 - 5;
+  int wrong = 0;
+  for (int form = 0; form < 4; ++form) {
+    const bool ta = form & 1, tb = form & 2;
+    float* result = device(c);
+    cublasSgemm(h, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k, &two, device(a),
+                ta ? k : m, device(b), tb ? n : k, &three, result, m);
+    cudaMemcpy(found.data(), result, m * n * 4, cudaMemcpyDeviceToHost);
+    for (int j = 0; j < n; ++j) for (int i = 0; i < m; ++i) {
+      float s = 0;
+      for (int q = 0; q < k; ++q) s += (ta ? a[q + i * k] : a[i + q * m]) * (tb ? b[j + q * n] : b[q + j * k]);
+      wrong += found[i + j * m] != 2 * s + 3;
+    }
+  }
+  printf("products %d\n", wrong);
+  float *lower = device<float>({2, 1, 4, 0, 1, 3, 0, 0, 5}), *right = device<float>({2, 3, 27});
+  cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, 3, 1, &one, lower, 3, right, 3);
+  show("solved", right, 3);
+  float *six = device<float>({1, 2, 3, 4, 5, 6}), *made = device(std::vector<float>(6, 1)), *square = device(std::vector<float>(9, 7));
+  cublasStrmm(h, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_UNIT, 2, 3, &one, lower, 3, six, 2, made, 2);
+  cublasStrsm(h, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_UNIT, 2, 3, &one, lower, 3, made, 2);
+  show("there and back", made, 6);
+  cublasSger(h, 2, 3, &one, six, 1, six + 3, 1, made, 2); show("ger", made, 6);
+  cublasSsyrk(h, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, 3, 2, &one, six, 3, &zero, square, 3); show("syrk", square, 9);
+  cublasSsymv(h, CUBLAS_FILL_MODE_UPPER, 3, &one, square, 3, six, 1, &zero, made, 1); show("symv", made, 3);
+  cublasSgemv(h, CUBLAS_OP_T, 3, 2, &one, six, 3, six, -1, &zero, made, 1); show("backwards", made, 2);
+  cublasSgeam(h, CUBLAS_OP_T, CUBLAS_OP_N, 3, 2, &one, six, 2, &one, six, 3, made, 3); show("geam", made, 6);
+  const cuComplex i = make_cuComplex(0, 1), none = make_cuComplex(0, 0);
+  cuComplex *z = device<cuComplex>({{1, 2}, {3, 4}}), *zz = device<cuComplex>({{0, 0}}), d;
+  cublasCgemm(h, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &i, z, 2, z, 2, &none, zz, 1);
+  cublasCdotu(h, 2, z, 1, z, 1, &d);
+  show("complex", (float*)zz, 2); printf("dot %g %g\n", d.x, d.y);
+  const float** lists = device<const float*>({six, six + 3});
+  float** results = device<float*>({made, made + 1});
+  cublasSgemmBatched(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &one, lists, 1, lists, 3, &zero, results, 1, 2);
+  show("batched", made, 2);
+  // cuBLAS refuses a distance that does not hold a column, and does nothing.
+  printf("refused %d %d", cublasSgemv(h, CUBLAS_OP_N, 100, 2, &one, six, 2, six, 1, &zero, made, 1),
+         cublasSgemm(h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, six, 2, six, 3, &zero, made, 2));
+  printf(" %s\n", cudaGetErrorString(cudaGetLastError()));
+  if (count > 1) {
+    cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N,
+                2, 2, 1000000, &one, six, 2, six, 1000000, &zero, made, 2);
+    return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 9 : 8;
+  }
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses what it refuses") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "blas.cu").string();
+  lab::test::put(source, blas_calls);
+  const lab::test::strings results{"vectors 5 26 8 2\n",
+                                   "dot 26\naxpy 3 -4 78 -103\n",
+                                   "products 0\n",
+                                   "solved 1 2 3.4\n",
+                                   "there and back 1 2 3 4 5 6\n",
+                                   "ger 5 10 8 14 11 18\n",
+                                   "syrk 17 7 7 22 29 7 27 36 45\n",
+                                   "symv 142 188 234\n",
+                                   "backwards 10 28\n",
+                                   "geam 2 5 8 6 9 12\n",
+                                   "complex 0 30\ndot -10 28\n",
+                                   "batched 14 77\n",
+                                   "** On entry to SGEMV parameter number 6",
+                                   "** On entry to SGEMM parameter number 8",
+                                   "refused 7 7 no error\n"};
+  lab::test::expect(lab::test::emulate({source}), 0, results);
+  if (!LAB_WITH_OBSERVED) return;
+  const lab::test::outcome observed = lab::test::emulate({"--observe", source});
+  lab::test::expect(observed, 0, results);
+  CHECK(observed.text.find("lab: ") == std::string::npos);
+  // A fault within the library is one of the call.
+  lab::test::expect(lab::test::emulate({source, "--", "too far"}), 9,
+                    {"fault: ", "blas.cu:76: in a library's kernel, ", "reads 4 bytes at "});
+}

@@ -1,0 +1,223 @@
+// What programs that others have written do, right or wrong, and nvcc takes.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+using lab::test::emulate;
+using lab::test::expect;
+
+// A kernel whose outcome is the same for the same memory, launched again and again, while the program writes
+// to device memory by every way there is.
+constexpr const char* written_between = R"cuda(
+#include <cstdio>
+#include <cub/cub.cuh>
+#include <cublas_v2.h>
+#include <thrust/device_vector.h>
+constexpr int n = 1 << 16;
+__device__ int factor = 1;
+__global__ void sums(const int* a, int* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = a[i];
+  for (int k = 0; k < 400; ++k) v = v * 0.5f + a[(i + k) % n] * 0.5f;
+  out[i] = (int)(v + 0.5f) * factor;
+}
+__global__ void set(int* a, int to) { a[blockIdx.x * blockDim.x + threadIdx.x] = to; }
+__global__ void set_noisily(int* a, int to) { if (threadIdx.x + blockIdx.x == 0) printf("set "); a[blockIdx.x * blockDim.x + threadIdx.x] = to; }
+int main() {
+  thrust::device_vector<int> vector(n, 1);
+  int *a = thrust::raw_pointer_cast(vector.data()), *out, *other, *managed, seen, host[n];
+  cudaMalloc(&out, n * 4); cudaMalloc(&other, n * 4); cudaMallocManaged(&managed, n * 4);
+  const auto tell = [&](const int* from) {
+    for (int r = 0; r < 6; ++r) sums<<<n / 256, 256>>>(from, out);
+    cudaMemcpy(&seen, out + n / 2, 4, cudaMemcpyDeviceToHost);
+    printf("%d ", seen);
+  };
+  tell(a);
+  for (int& value : host) value = 2;
+  cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice); tell(a);
+  thrust::fill(vector.begin(), vector.end(), 3); tell(a);
+  for (int i = 0; i < n; ++i) managed[i] = 4;
+  tell(managed);
+  cudaMemcpy(a, managed, n * 4, cudaMemcpyDeviceToDevice); tell(a);
+  set<<<n / 256, 256>>>(a, 5); tell(a);
+  set_noisily<<<n / 256, 256>>>(a, 6); cudaDeviceSynchronize(); tell(a);
+  cudaMemset2D(a, n, 0, n, 4); tell(a);
+  seen = 2; cudaMemcpyToSymbol(factor, &seen, 4); set<<<n / 256, 256>>>(a, 3); tell(a);
+  seen = 1; cudaMemcpyToSymbol(factor, &seen, 4);
+  const float eight = 1.12103877e-44f, one = 1, zero = 0;  // the bits of an 8, which a product with 1 leaves
+  cublasHandle_t h; cublasCreate(&h);
+  set<<<n / 256, 256>>>(other, 8); cublasScopy(h, n, (float*)other, 1, (float*)a, 1); tell(a);
+  set<<<n / 256, 256>>>(other, 1);
+  size_t room = 0; void* temporary = nullptr;
+  cub::DeviceScan::InclusiveSum(temporary, room, other, a, n); cudaMalloc(&temporary, room);
+  cub::DeviceScan::InclusiveSum(temporary, room, other, a, n); tell(a);
+  cudaFree(other); cudaMalloc(&other, n * 4); cudaMemcpy(other, host, sizeof host, cudaMemcpyHostToDevice); tell(other);
+  vector[n / 2] = 1 << 20; tell(a);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  for (int r = 0; r < 400; ++r) sums<<<n / 256, 256>>>(a, out);
+}
+)cuda";
+
+// What nvcc compiles and runs: functions without their return, a redeclared min(), a kernel by its address.
+constexpr const char* habits = R"cuda(
+#include <cstdint>
+#include <cstdio>
+int32_t min(int32_t a, int32_t b);
+__global__ void add(int* a, float by, int n) { if (threadIdx.x < n) a[threadIdx.x] += min((int)by, 7); }
+static cudaError_t again(const void* kernel, void** arguments) {
+  return cudaLaunchKernel(kernel, dim3(1), dim3(32), arguments, 0, 0);
+}
+__device__ float forgets_on_device(float x) { if (x > 5) return x; }
+__global__ void uses(float* out) { *out = forgets_on_device(1); *out = 2; }
+int forgets(int x) { if (x > 100) return 3; printf("forgot %d ", min(x, 5)); }
+unsigned long long* forgets_pointer(int x) { if (x > 100) return nullptr; printf("pointer "); }
+static inline cudaError_t check(cudaError_t error) { if (error != cudaSuccess) { printf("failed "); } }
+int main(int count, char**) {
+  int* a; float* out; cudaMallocManaged(&a, 128); cudaMallocManaged(&out, 4);
+  float by = 3; int n = 32; void* arguments[] = {&a, &by, &n};
+  const void* kernel = (const void*)add;
+  check(again(kernel, arguments)); uses<<<1, 1>>>(out); check(cudaDeviceSynchronize());
+  forgets(7); forgets_pointer(8);
+  printf("%d %g ", a[31], *out);
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array; cudaMallocArray(&array, &format, 4, 4);
+  cudaResourceDesc resource{}, got{}; resource.resType = cudaResourceTypeArray; resource.res.array.array = array;
+  cudaTextureDesc how{}; how.filterMode = cudaFilterModeLinear; cudaTextureDesc had{};
+  cudaTextureObject_t image; cudaCreateTextureObject(&image, &resource, &how, nullptr);
+  cudaGetTextureObjectResourceDesc(&got, image); cudaGetTextureObjectTextureDesc(&had, image);
+  printf("%d %d\n", got.res.array.array == array, (int)had.filterMode);
+  if (count == 1) return 0;
+  printf("unknown %d\n", again((const void*)main, arguments));
+  cudaMemcpy(nullptr, a, 4, cudaMemcpyDefault);
+  cudaFree(a + 1);
+  add<<<1, 2048>>>(a, 1, 2);
+  int mine[3]; add<<<1, 1>>>(mine, 1, 2);
+  return cudaDeviceSynchronize() == cudaSuccess ? 1 : 6;
+}
+)cuda";
+
+// A word is tested before an atomic function of its own, beside those of others; and three times what looks
+// like it and is a race.
+constexpr const char* tested_before_atomics = R"cuda(
+#include <cstdio>
+__global__ void greatest(const int* a, int* best) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (*best < a[i]) atomicMax(best, a[i]);
+}
+struct stack {
+  int top, size; int* data;
+  __device__ bool push(int value) {
+    if (top < size) { const int at = atomicAdd(&top, 1); if (at < size) { data[at] = value; return true; } }
+    return false;
+  }
+};
+__global__ void pushes(int* out) {
+  __shared__ stack s; __shared__ int room[128];
+  if (threadIdx.x == 0) { s.top = 0; s.size = 128; s.data = room; }
+  __syncthreads();
+  s.push(threadIdx.x);
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = s.top;
+}
+__global__ void search(int* level, int now, int later) {
+  const int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (level[v] == now) atomicCAS(&level[(v * 7 + 4) % 1024], -1, v % 2 == 0 ? now + 1 : later);
+}
+__global__ void takes(int* counter, int* out) { const int at = *counter; atomicAdd(counter, 1); out[at] = 1; }
+__global__ void reads_sum(int* sum, int* out) { atomicAdd(sum, 1); out[blockIdx.x] = *sum; }
+__global__ void overwrites(int* sum) { if (*sum < 5) atomicAdd(sum, 1); if (threadIdx.x == 0 && blockIdx.x == 1) *sum = 7; }
+int main(int count, char**) {
+  int *a, *b; cudaMallocManaged(&a, 4096); cudaMallocManaged(&b, 4096);
+  for (int i = 0; i < 1024; ++i) a[i] = i * 7 % 1000;
+  b[0] = 0; greatest<<<8, 128>>>(a, b); cudaDeviceSynchronize(); printf("%d ", b[0]);
+  pushes<<<1, 128>>>(b); cudaDeviceSynchronize(); printf("%d ", b[0]);
+  for (int i = 0; i < 1024; ++i) a[i] = i % 3 == 0 ? 0 : -1;
+  search<<<8, 128>>>(a, 0, count == 5 ? 2 : 1); cudaDeviceSynchronize(); printf("%d ", a[24 * 7 + 4]);
+  b[0] = 0;
+  if (count == 2) takes<<<2, 64>>>(b, a);
+  if (count == 3) reads_sum<<<4, 1>>>(b, a);
+  if (count == 4) overwrites<<<2, 64>>>(b);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+// Global objects that call the runtime before main() and behind it.
+constexpr const char* global_objects = R"cuda(
+#include <cstdio>
+#include <cufft.h>
+#include <thrust/device_vector.h>
+struct pool {
+  int *memory, *managed = nullptr; cudaStream_t stream = nullptr; cufftHandle plan;
+  pool() { cudaMalloc(&memory, 128); cudaMemset(memory, 0, 128); cufftPlan1d(&plan, 8, CUFFT_C2C, 1); }
+  ~pool() {
+    int seen = 0; cudaMemcpy(&seen, memory + 31, 4, cudaMemcpyDeviceToHost);
+    const int failures = (cudaFree(memory) != cudaSuccess) + (cudaFree(managed) != cudaSuccess) +
+                         (cudaStreamDestroy(stream) != cudaSuccess) + (cufftDestroy(plan) != CUFFT_SUCCESS);
+    printf("left %d failed %d again %d\n", seen, failures, (int)cudaFree(memory));
+  }
+} everything;
+thrust::device_vector<int> vector(32, 7), later;
+__global__ void add(int* to, const int* from) { to[threadIdx.x] += from[threadIdx.x]; }
+int main() {
+  cudaMallocManaged(&everything.managed, 128); cudaStreamCreate(&everything.stream);
+  later.resize(100, 3);
+  add<<<1, 32, 0, everything.stream>>>(everything.memory, thrust::raw_pointer_cast(vector.data()));
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("global objects of a program use the runtime before main and behind it") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "globals.cu").string();
+  lab::test::put(source, global_objects);
+  // What is freed twice is told, as anywhere.
+  expect(emulate({source}), 0, {"no error\n", "left 7 failed 0 again 1\n", "globals.cu:12: cudaFree: "});
+  if (LAB_WITH_OBSERVED)
+    expect(emulate({"--observe", source}), 0, {"no error\n", "left 7 failed 0 again 1\n"});
+}
+
+TEST_CASE("a test before an atomic function is no race, and a value that is used is one") {
+  if (!LAB_WITH_OBSERVED) return;
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "tests.cu").string();
+  lab::test::put(source, tested_before_atomics);
+  const lab::test::outcome right = emulate({"--observe", source});
+  expect(right, 0,
+         {"999 128 1 no error", "tests.cu:5: greatest: ", "tests.cu:10: pushes: ",
+          "it is a test before an atomic function on the same word"});
+  CHECK(right.text.find("fault: ") == std::string::npos);
+  expect(emulate({"--observe", source, "--", "1"}), 1, {"fault: ", "tests.cu:26: takes: "});
+  expect(emulate({"--observe", source, "--", "1", "2"}), 1, {"fault: ", "tests.cu:27: reads_sum: "});
+  expect(emulate({"--observe", source, "--", "1", "2", "3"}), 1, {"fault: ", "tests.cu:28: overwrites: "});
+  expect(emulate({"--observe", source, "--", "1", "2", "3", "4"}), 1, {"fault: ", "tests.cu:24: search: "});
+}
+
+TEST_CASE("a launch finds what anybody has written since the last one, and is told when nobody has") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "between.cu").string(), json = (directory / "report.json").string();
+  lab::test::put(source, written_between);
+  // The sum over 400 neighbours in the middle of 1, 2, 3, .. is n / 2 + 400, and nearly all of it the last
+  // ones'.
+  expect(emulate({"--json", json, source}), 0,
+         {"1 2 3 4 4 5 set 6 0 6 8 33167 2 ", "no error", "launches were not computed again"});
+  const auto recalled = nlohmann::json::parse(lab::test::get(json)).at("recalled_launches").get<int>();
+  CHECK(recalled >= 395);
+}
+
+TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its line") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "habits.cu").string();
+  lab::test::put(source, habits);
+  expect(emulate({source}), 0, {"forgot 5 pointer 3 2 1 1\n"});
+  expect(emulate({source, "--", "wrong"}), 6,
+         {"unknown 98",
+          "habits.cu:7: cudaLaunchKernel: the parameters of the kernel at this address are not known",
+          "habits.cu:30: cudaMemcpy: the destination is null", "habits.cu:31: cudaFree: ",
+          "habits.cu:32: add: launch refused: it asks for a block of (2048,1,1) threads",
+          "habits.cu:33: add: argument 1 of its launch points to host memory"});
+}
