@@ -94,9 +94,15 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
   }
 }
 
-[[gnu::noinline]] void finish_and_note(std::uint32_t code) {
+[[gnu::always_inline]] inline void note_depth(event kind) {
+  if (kind == event::call) the_callbacks.observer->note_call();
+  if (kind == event::leave) the_callbacks.observer->note_return();
+}
+
+[[gnu::noinline]] void finish_and_note(event kind, std::uint32_t code) {
   if (the_lane.stream == nullptr) return;
   if (the_lane.unfinished) the_callbacks.observer->after_access();
+  note_depth(kind);
   the_lane.stream->push(code);
   wait_for_room();
 }
@@ -105,7 +111,8 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
   const std::uint32_t code = static_cast<std::uint32_t>(kind) | place_of_return(return_address);
   lane_stream* const stream = the_lane.ready_stream;
   if (stream == nullptr) [[unlikely]]
-    return finish_and_note(code);
+    return finish_and_note(kind, code);
+  note_depth(kind);
   stream->push(code);
   if (stream->full()) [[unlikely]]
     wait_for_room();

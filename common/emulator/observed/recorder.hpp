@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "common/emulator/observed/counting_threads.hpp"
 #include "common/emulator/observed/global_shadow.hpp"
 #include "common/emulator/observed/observation.hpp"
 #include "common/emulator/observed/shared_shadow.hpp"
+#include "common/emulator/observed/warp_counter.hpp"
 #include "common/emulator/observed/warp_trace.hpp"
 #include "common/emulator/observer.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 
@@ -26,6 +29,7 @@ class observation::recorder final : public observer, private request_sink {
 
   void begin_launch(const kernel_call& call, dim3 grid, dim3 block,
                     std::size_t dynamic_shared_bytes) override;
+  void end_grid() override;
   std::optional<std::string> end_launch() override;
   void begin_counts() override;
   std::function<void()> end_counts() override;
@@ -45,6 +49,9 @@ class observation::recorder final : public observer, private request_sink {
   void atomic_access(const void* address, unsigned bytes, const void* return_address) override;
   void fence_passed() override;
 
+  // The running thread calls a function, or returns from one.
+  void note_call() { trace_.note_call(the_thread()); }
+  void note_return() { trace_.note_return(the_thread()); }
   // Accesses of the running thread. Those outside of any allocation do not return.
   void access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                      std::uint32_t place);
@@ -82,6 +89,8 @@ class observation::recorder final : public observer, private request_sink {
     bool kept = false;  // what the wanted block asked of memory
   };
 
+  static unsigned the_thread();
+  void count(unsigned warp, unsigned to_come);
   void begin_log();
   void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
                     memory_space space, memory_operation operation, unsigned bytes,
@@ -158,6 +167,8 @@ class observation::recorder final : public observer, private request_sink {
   std::uintptr_t dynamic_begin_ = 0;
   std::uintptr_t shared_begin_ = 0;  // of the OS thread that shared_ is laid out for
   warp_trace trace_;
+  warp_counter counter_;
+  counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
   global_shadow global_{shared_};
   std::string kernel_name_;  // of the launch
@@ -235,6 +246,10 @@ class unobserved {
  private:
   lane_stream* const stream_ = the_lane.stream;
 };
+
+inline unsigned observation::recorder::the_thread() {
+  return the_lane.thread;
+}
 
 inline bool observation::recorder::ignores_shared(std::uintptr_t address) const {
   return shared_.ignores(address - the_lane.shared_begin);
