@@ -68,9 +68,8 @@ class observation::recorder final : public observer, private request_sink {
                      std::uint32_t place);
   // Not the kernel's shared memory, but the emulator's variables that lie there, too.
   bool ignores_shared(std::uintptr_t address) const;
-  // A plain access of a whole word of shared memory: true if it was noted, since nothing can be wrong with
-  // it.
-  bool note_harmless(std::uintptr_t address, memory_operation operation, std::uint32_t place);
+  // A plain access of whole words of shared memory: true if it was noted, since nothing can be wrong with it.
+  bool note_harmless(std::uintptr_t address, unsigned words, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
@@ -255,17 +254,19 @@ inline bool observation::recorder::ignores_shared(std::uintptr_t address) const 
   return shared_.ignores(address - the_lane.shared_begin);
 }
 
-inline bool observation::recorder::note_harmless(std::uintptr_t address, memory_operation operation,
-                                                 std::uint32_t place) {
+inline bool observation::recorder::note_harmless(std::uintptr_t address, unsigned words,
+                                                 memory_operation operation, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
   const unsigned thread = the_lane.thread;
   if (operation == memory_operation::store) {
-    const bool beyond =
-        address - dynamic_begin_ < sizeof lab_dynamic_shared && address - dynamic_begin_ + 4 > dynamic_bytes_;
-    return !beyond && shared_.note_harmless_store(offset, thread, place);
+    const std::size_t in_dynamic = address - dynamic_begin_;
+    const bool beyond = in_dynamic < sizeof lab_dynamic_shared && in_dynamic + 4 * words > dynamic_bytes_;
+    return !beyond && shared_.note_harmless_store(offset, words, thread, place);
   }
-  if (!shared_.note_harmless_load(offset, thread, place)) return false;
-  if (shared_.is_known(offset)) the_known_reads.add_for_block(address);
+  if (!shared_.note_harmless_load(offset, words, thread, place)) return false;
+  for (unsigned byte = 0; byte < 4 * words; byte += 4) {
+    if (shared_.is_known(offset + byte)) the_known_reads.add_for_block(address + byte);
+  }
   return true;
 }
 
