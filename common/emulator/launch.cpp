@@ -218,6 +218,7 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
   };
   pool.run(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(os_threads), blocks)),
            run_blocks);
+  if (active_observer != nullptr) active_observer->end_grid();
   return failure.text();
 }
 

@@ -22,12 +22,15 @@ struct running_thread {
 };
 inline constinit thread_local running_thread current_thread{};
 
-// While an observer is active a launch uses one OS thread, so none of these functions need locks.
+// While an observer is active the blocks of a launch run on one OS thread, so none of these functions need
+// locks.
 class observer {
  public:
   virtual ~observer() = default;
   virtual void begin_launch(const kernel_call& call, dim3 grid, dim3 block,
                             std::size_t dynamic_shared_bytes) = 0;
+  // All blocks have ended, or one has failed.
+  virtual void end_grid() {}
   // What was found wrong only now, which then fails the launch.
   virtual std::optional<std::string> end_launch() = 0;
   // Between them a launch is computed. What the latter returns counts, for a launch that is not, what was

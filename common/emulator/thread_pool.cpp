@@ -36,19 +36,26 @@ thread_pool::~thread_pool() {
 
 void thread_pool::run(int count, const std::function<void()>& work) {
   if (count <= 1) return work();
-  const auto helpers = static_cast<std::size_t>(count - 1);
+  start(count - 1, work);
+  work();
+  wait();
+}
+
+void thread_pool::start(int count, const std::function<void()>& work) {
   {
     const std::lock_guard lock(mutex_);
-    while (threads_.size() < helpers) {
+    while (threads_.size() < static_cast<std::size_t>(count)) {
       threads_.emplace_back(&thread_pool::serve, this, static_cast<int>(threads_.size()));
       ++helpers_;
     }
     work_ = &work;
-    wanted_ = busy_ = count - 1;
+    wanted_ = busy_ = count;
     ++round_;
   }
   start_.notify_all();
-  work();
+}
+
+void thread_pool::wait() {
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return busy_ == 0; });
 }

@@ -23,6 +23,10 @@ class thread_pool {
   // Runs `work` on `count` OS threads at once, the caller's being one of them; returns when all have
   // returned. `work` must not throw. Throws std::system_error when the machine gives no more threads.
   void run(int count, const std::function<void()>& work);
+  // Likewise, but on `count` other OS threads, and the caller goes on until it calls wait(). `work` lives
+  // until then.
+  void start(int count, const std::function<void()>& work);
+  void wait();
 
   // OS threads that all pools of the process have started.
   static std::size_t helpers() { return helpers_; }

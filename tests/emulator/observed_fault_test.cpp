@@ -44,17 +44,36 @@ __global__ void use_constants(float* to) {
   to[threadIdx.x] = weights[threadIdx.x % 4];
 }
 
-// Every thread reads the word again and again, so that most reads need not be noted; then one writes it.
-__global__ void read_often_then_write(int* word, int* to, bool in_shared, bool waits) {
-  __shared__ int shared_word;
-  if (threadIdx.x == 0) shared_word = *word;
+// Every thread reads the value again and again, so that most reads need not be noted; then one writes half of
+// it or all.
+template <class T, class Part>
+__global__ void read_often_then_write(T* value, T* to, bool in_shared, bool waits) {
+  __shared__ T shared_value;
+  if (threadIdx.x == 0) shared_value = *value;
   __syncthreads();
-  int* const at = in_shared ? &shared_word : word;
-  int sum = 0;
+  T* const at = in_shared ? &shared_value : value;
+  T sum = 0;
   for (int turn = 0; turn < 8; ++turn) sum += at[0];
   to[threadIdx.x] = sum;
   if (waits) __syncthreads();
-  if (threadIdx.x == 127) *at = sum;
+  Part* const last = reinterpret_cast<Part*>(at) + sizeof(T) / sizeof(Part) - 1;
+  if (threadIdx.x == 127) *last = static_cast<Part>(sum);
+}
+
+// A value of two words, of which one thread has written but one.
+__global__ void read_half_written(double* to) {
+  __shared__ double values[64];
+  if (threadIdx.x != 7) values[threadIdx.x] = 1;
+  if (threadIdx.x == 7) *reinterpret_cast<float*>(&values[7]) = 1;
+  __syncthreads();
+  to[threadIdx.x] = values[63 - threadIdx.x];
+}
+
+// The value's second word lies behind what the launch has asked for.
+__global__ void hang_over_dynamic(double* to) {
+  double* const values = lab::dynamic_shared<double>();
+  if (threadIdx.x < 4) values[threadIdx.x] = 1;
+  to[threadIdx.x] = 1;
 }
 
 // ---- blocks that wait for each other
@@ -367,13 +386,31 @@ TEST_CASE("observed: a block that leaves while the others wait for it") {
   lab::emulator::reset();
 }
 
-TEST_CASE("observed: a word that is read so often that nobody notes it is still one that was read") {
-  const device_array<int> word(1, 3), to(128);
+template <class T, class Part>
+void check_reads_are_remembered() {
+  const device_array<T> value(1, 3), to(128);
+  const auto kernel = read_often_then_write<T, Part>;
   for (const bool in_shared : {false, true}) {
-    check_silent(observe(read_often_then_write, 1, 128, word.get(), to.get(), in_shared, true));
+    check_silent(observe(kernel, 1, 128, value.get(), to.get(), in_shared, true));
     check_text(
-        observe(read_often_then_write, 1, 128, word.get(), to.get(), in_shared, false), fault::race,
+        observe(kernel, 1, 128, value.get(), to.get(), in_shared, false), fault::race,
         {"read_often_then_write",
          in_shared ? "writes shared memory that thread" : "writes device memory that thread", "reads at"});
   }
+}
+
+TEST_CASE("observed: a word that is read so often that nobody notes it is still one that was read") {
+  check_reads_are_remembered<int, int>();
+  check_reads_are_remembered<double, double>();
+  check_reads_are_remembered<double, float>();
+}
+
+TEST_CASE("observed: of a value of two words, one that nobody has written or asked for") {
+  const device_array<double> to(64);
+  check_text(observe(read_half_written, 1, 64, to.get()), fault::uninitialised,
+             {"read_half_written", "thread (56,0,0) reads shared memory that its block has not written"});
+  check_silent(observe_dynamic(hang_over_dynamic, 1, 64, 4 * sizeof(double), to.get()));
+  check_text(observe_dynamic(hang_over_dynamic, 1, 64, 3 * sizeof(double) + 4, to.get()),
+             fault::out_of_bounds,
+             {"hang_over_dynamic", "thread (3,0,0) writes 8 bytes at offset 24 of 28 bytes"});
 }

@@ -50,17 +50,17 @@ using recorder = callbacks::recorder;
     wait_for_room();
 }
 
-// A plain access of 4 bytes, which most accesses of shared memory are.
-template <memory_operation operation, bool aligned>
-[[gnu::noinline]] void access_word(std::uintptr_t address, std::uint32_t place) {
+// A plain access of 4 or 8 bytes, which most accesses of shared memory are.
+template <unsigned bytes, memory_operation operation, bool aligned>
+[[gnu::noinline]] void access_words(std::uintptr_t address, std::uint32_t place) {
   lane_stream* const stream = the_lane.ready_stream;
-  if (address - the_lane.shared_begin < the_lane.shared_bytes && stream != nullptr && address % 4 == 0) {
+  if (address - the_lane.shared_begin < the_lane.shared_bytes && stream != nullptr && address % bytes == 0) {
     recorder& observer = *the_callbacks.observer;
     if (observer.ignores_shared(address)) return;
-    if (observer.note_harmless(address, operation, place))
-      return push(*stream, place, pack(address, memory_space::shared, operation, 4));
+    if (observer.note_harmless(address, bytes / 4, operation, place))
+      return push(*stream, place, pack(address, memory_space::shared, operation, bytes));
   }
-  any_access(address, 4, operation, strength::plain, place, aligned);
+  any_access(address, bytes, operation, strength::plain, place, aligned);
 }
 
 // Most loads need no more than a line in the lane's stream.
@@ -76,8 +76,8 @@ template <unsigned bytes, memory_operation operation, strength strong, bool alig
                   pack(address, is_shared ? memory_space::shared : memory_space::global, operation, bytes));
     }
   }
-  if constexpr (strong == strength::plain && bytes == 4)
-    return access_word<operation, aligned>(address, place);
+  if constexpr (strong == strength::plain && (bytes == 4 || bytes == 8))
+    return access_words<bytes, operation, aligned>(address, place);
   any_access(address, bytes, operation, strong, place, aligned);
 }
 
@@ -94,9 +94,15 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
   }
 }
 
-[[gnu::noinline]] void finish_and_note(std::uint32_t code) {
+[[gnu::always_inline]] inline void note_depth(event kind) {
+  if (kind == event::call) the_callbacks.observer->note_call();
+  if (kind == event::leave) the_callbacks.observer->note_return();
+}
+
+[[gnu::noinline]] void finish_and_note(event kind, std::uint32_t code) {
   if (the_lane.stream == nullptr) return;
   if (the_lane.unfinished) the_callbacks.observer->after_access();
+  note_depth(kind);
   the_lane.stream->push(code);
   wait_for_room();
 }
@@ -105,7 +111,8 @@ void access_range(const void* begin, std::size_t bytes, memory_operation operati
   const std::uint32_t code = static_cast<std::uint32_t>(kind) | place_of_return(return_address);
   lane_stream* const stream = the_lane.ready_stream;
   if (stream == nullptr) [[unlikely]]
-    return finish_and_note(code);
+    return finish_and_note(kind, code);
+  note_depth(kind);
   stream->push(code);
   if (stream->full()) [[unlikely]]
     wait_for_room();

@@ -121,17 +121,18 @@ class global_shadow {
   bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
     if (bytes < 4) return false;
     const cell* const cells = in.cells + (address - in.begin) / 4;
-    const auto is_known_read = [&](const cell& at) {
+    const auto is_known_read = [&](const cell& at, std::uintptr_t word) {
       if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
       if (at.far_second || at.near_thread == thread) return true;
       const unsigned warp = thread / warp_lanes;
       const bool by_warp =
           at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
-      if (by_warp && bytes == 4 && at.atomic_epoch != epoch_ && address % 4 == 0 && in.begin % 4 == 0)
-        the_known_reads.add_for_warp(address);
+      if (by_warp && bytes <= 8 && at.atomic_epoch != epoch_ && word % 4 == 0 && in.begin % 4 == 0)
+        the_known_reads.add_for_warp(word);
       return by_warp;
     };
-    return is_known_read(cells[0]) && (bytes == 4 || is_known_read(cells[(bytes - 1) / 4]));
+    return is_known_read(cells[0], address) &&
+           (bytes == 4 || is_known_read(cells[(bytes - 1) / 4], address + bytes - 4));
   }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
                                       const global_access& access) {

@@ -11,6 +11,7 @@
 
 #include "common/emulator/built_in_variables.hpp"
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/emulator.hpp"
 #include "common/emulator/errors.hpp"
 #include "common/emulator/observed/metrics.hpp"
 #include "common/emulator/program_symbols.hpp"
@@ -107,6 +108,11 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   dynamic_bytes_ = dynamic_shared_bytes;
   reported_.clear();
   global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+  counting_.begin(configuration().threads - 1);
+}
+
+void observation::recorder::end_grid() {
+  counting_.finish(record_->sites);
 }
 
 void observation::recorder::begin_counts() {
@@ -200,7 +206,7 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
     report_late_reads();
   }
   log_ = nullptr;
-  trace_.set_sink(nullptr);
+  counter_.set_sink(nullptr);
   return std::exchange(block_failure_, std::nullopt);
 }
 
@@ -211,7 +217,7 @@ void observation::recorder::rest_block() {
   late_delivered_.clear();
   resting_[block_number_] = {trace_.depths(), log_};
   log_ = nullptr;
-  trace_.set_sink(nullptr);
+  counter_.set_sink(nullptr);
 }
 
 void observation::recorder::grid_passed() {
@@ -223,7 +229,7 @@ void observation::recorder::resume_block(uint3 block) {
   const resting_block& then = resting_[block_number_];
   trace_.set_depths(then.depths);
   log_ = then.log;
-  if (log_ != nullptr) trace_.set_sink(this);
+  if (log_ != nullptr) counter_.set_sink(this);
   shared_.resume_block();
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
@@ -282,7 +288,7 @@ void observation::recorder::collective_passed(unsigned warp, unsigned lanes, boo
 }
 
 void observation::recorder::make_room(unsigned warp) {
-  trace_.replay(warp, trace_.full_streams(), record_->sites);
+  count(warp, trace_.full_streams());
 }
 
 void observation::recorder::leave_warp(unsigned warp) {
@@ -290,7 +296,17 @@ void observation::recorder::leave_warp(unsigned warp) {
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       saw_events_ = saw_events_ || trace_.stream(lane).count != 0;
   }
-  trace_.replay(warp, 0, record_->sites);
+  count(warp, 0);
+}
+
+// Here, or elsewhere while the kernel goes on, if that is worth it. A log wants its requests in their order.
+void observation::recorder::count(unsigned warp, unsigned to_come) {
+  if (!counter_.has_sink() && counting_.may_take(trace_)) {
+    if (auto empty = counting_.take_empty())
+      return counting_.give(trace_.hand_over(warp, to_come, std::move(empty)));
+  }
+  counter_.count(trace_.group(warp, to_come), record_->sites);
+  trace_.forget_grouped();
 }
 
 void observation::recorder::fence_passed() {
@@ -300,9 +316,8 @@ void observation::recorder::fence_passed() {
 // ---- accesses
 
 void observation::recorder::push(std::uint32_t code, packed_access access) {
-  lane_stream& stream = *the_lane.stream;
-  stream.push(code, access);
-  while (stream.full()) pause_thread();
+  the_lane.stream->push(code, access);
+  while (the_lane.stream->full()) pause_thread();
 }
 
 void observation::recorder::forget_known_words(std::uintptr_t address, unsigned bytes) {
@@ -610,7 +625,7 @@ void observation::recorder::begin_log() {
       shared_variables_.push_back(
           {shared_variable_name(symbol.name), the_lane.shared_begin + symbol.value, symbol.bytes});
   }
-  trace_.set_sink(this);
+  counter_.set_sink(this);
 }
 
 touched_array observation::recorder::array_of(memory_space space, std::uintptr_t address, unsigned bytes) {

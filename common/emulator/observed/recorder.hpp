@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "common/emulator/observed/counting_threads.hpp"
 #include "common/emulator/observed/global_shadow.hpp"
 #include "common/emulator/observed/observation.hpp"
 #include "common/emulator/observed/shared_shadow.hpp"
+#include "common/emulator/observed/warp_counter.hpp"
 #include "common/emulator/observed/warp_trace.hpp"
 #include "common/emulator/observer.hpp"
+#include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
 
@@ -27,6 +30,7 @@ class observation::recorder final : public observer, private request_sink {
 
   void begin_launch(const kernel_call& call, dim3 grid, dim3 block,
                     std::size_t dynamic_shared_bytes) override;
+  void end_grid() override;
   std::optional<std::string> end_launch() override;
   void begin_counts() override;
   std::function<void()> end_counts() override;
@@ -47,6 +51,9 @@ class observation::recorder final : public observer, private request_sink {
   void compare_and_swap(std::uint64_t desired, const void* return_address) override;
   void fence_passed() override;
 
+  // The running thread calls a function, or returns from one.
+  void note_call() { trace_.note_call(the_thread()); }
+  void note_return() { trace_.note_return(the_thread()); }
   // Accesses of the running thread. Those outside of any allocation do not return.
   void access_global(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                      std::uint32_t place);
@@ -63,9 +70,8 @@ class observation::recorder final : public observer, private request_sink {
                      std::uint32_t place);
   // Not the kernel's shared memory, but the emulator's variables that lie there, too.
   bool ignores_shared(std::uintptr_t address) const;
-  // A plain access of a whole word of shared memory: true if it was noted, since nothing can be wrong with
-  // it.
-  bool note_harmless(std::uintptr_t address, memory_operation operation, std::uint32_t place);
+  // A plain access of whole words of shared memory: true if it was noted, since nothing can be wrong with it.
+  bool note_harmless(std::uintptr_t address, unsigned words, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
@@ -84,6 +90,8 @@ class observation::recorder final : public observer, private request_sink {
     bool kept = false;  // what the wanted block asked of memory
   };
 
+  static unsigned the_thread();
+  void count(unsigned warp, unsigned to_come);
   void begin_log();
   void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
                     memory_space space, memory_operation operation, unsigned bytes,
@@ -163,6 +171,8 @@ class observation::recorder final : public observer, private request_sink {
   std::uintptr_t dynamic_begin_ = 0;
   std::uintptr_t shared_begin_ = 0;  // of the OS thread that shared_ is laid out for
   warp_trace trace_;
+  warp_counter counter_;
+  counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
   global_shadow global_{shared_};
   std::string kernel_name_;  // of the launch
@@ -251,21 +261,27 @@ class unobserved {
   lane_stream* const stream_ = the_lane.stream;
 };
 
+inline unsigned observation::recorder::the_thread() {
+  return the_lane.thread;
+}
+
 inline bool observation::recorder::ignores_shared(std::uintptr_t address) const {
   return shared_.ignores(address - the_lane.shared_begin);
 }
 
-inline bool observation::recorder::note_harmless(std::uintptr_t address, memory_operation operation,
-                                                 std::uint32_t place) {
+inline bool observation::recorder::note_harmless(std::uintptr_t address, unsigned words,
+                                                 memory_operation operation, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
   const unsigned thread = the_lane.thread;
   if (operation == memory_operation::store) {
-    const bool beyond =
-        address - dynamic_begin_ < sizeof lab_dynamic_shared && address - dynamic_begin_ + 4 > dynamic_bytes_;
-    return !beyond && shared_.note_harmless_store(offset, thread, place);
+    const std::size_t in_dynamic = address - dynamic_begin_;
+    const bool beyond = in_dynamic < sizeof lab_dynamic_shared && in_dynamic + 4 * words > dynamic_bytes_;
+    return !beyond && shared_.note_harmless_store(offset, words, thread, place);
   }
-  if (!shared_.note_harmless_load(offset, thread, place)) return false;
-  if (shared_.is_known(offset)) the_known_reads.add_for_block(address);
+  if (!shared_.note_harmless_load(offset, words, thread, place)) return false;
+  for (unsigned byte = 0; byte < 4 * words; byte += 4) {
+    if (shared_.is_known(offset + byte)) the_known_reads.add_for_block(address + byte);
+  }
   return true;
 }
 

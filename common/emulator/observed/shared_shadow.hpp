@@ -58,20 +58,27 @@ class shared_shadow {
   bool ignores(std::size_t offset) const { return ignored_[offset / 4] != 0; }
   // Notes the access of bytes [offset, offset + bytes).
   std::optional<shared_conflict> note(std::size_t offset, unsigned bytes, const shared_access& access);
-  // Notes a load of one whole word, if that can be in conflict with nothing: the block has written it, and
-  // not in this epoch. Otherwise false, and nothing is noted.
-  bool note_harmless_load(std::size_t offset, unsigned thread, std::uint32_t place) {
-    cell& at = words_[offset / 4];
-    if (at.in_bytes || at.written_in == epoch_ || at.written_in < block_began_) return false;
-    add_reader(at, {thread, place, memory_operation::load});
+  // Notes a load of whole words, if that can be in conflict with nothing: the block has written them, and not
+  // in this epoch. Otherwise false, and nothing is noted.
+  bool note_harmless_load(std::size_t offset, unsigned words, unsigned thread, std::uint32_t place) {
+    cell* const first = &words_[offset / 4];
+    for (cell* at = first; at != first + words; ++at) {
+      if (at->in_bytes || at->written_in == epoch_ || at->written_in < block_began_) return false;
+    }
+    for (cell* at = first; at != first + words; ++at)
+      add_reader(*at, {thread, place, memory_operation::load});
     return true;
   }
-  // Likewise a plain store, if nobody has touched the word in this epoch.
-  bool note_harmless_store(std::size_t offset, unsigned thread, std::uint32_t place) {
-    cell& at = words_[offset / 4];
-    if (at.in_bytes || at.written_in == epoch_ || at.read_in == epoch_) return false;
-    at.has_second_writer = false;
-    set_writer(at, {thread, place, memory_operation::store});
+  // Likewise a plain store, if nobody has touched the words in this epoch.
+  bool note_harmless_store(std::size_t offset, unsigned words, unsigned thread, std::uint32_t place) {
+    cell* const first = &words_[offset / 4];
+    for (cell* at = first; at != first + words; ++at) {
+      if (at->in_bytes || at->written_in == epoch_ || at->read_in == epoch_) return false;
+    }
+    for (cell* at = first; at != first + words; ++at) {
+      at->has_second_writer = false;
+      set_writer(*at, {thread, place, memory_operation::store});
+    }
     return true;
   }
   // Whether a further load of the word by any thread of the block would make no difference: threads of two

@@ -15,43 +15,6 @@ unsigned bit(unsigned lane) {
 unsigned lowest(unsigned lanes) {
   return static_cast<unsigned>(std::countr_zero(lanes));
 }
-std::uint32_t count_of(unsigned lanes) {
-  return static_cast<std::uint32_t>(std::popcount(lanes));
-}
-
-std::uintptr_t address_of(packed_access access) {
-  return access & ((std::uint64_t{1} << address_bits) - 1);
-}
-unsigned bytes_of(packed_access access) {
-  return access >> address_bits & 0x1f;
-}
-memory_space space_of(packed_access access) {
-  return static_cast<memory_space>(access >> (address_bits + 6) & 3);
-}
-memory_operation operation_of(packed_access access) {
-  return static_cast<memory_operation>(access >> (address_bits + 8) & 3);
-}
-// All but the address.
-packed_access manner_of(packed_access access) {
-  return access >> address_bits;
-}
-
-access_cost cost_of(unsigned lanes, const std::uintptr_t* address, packed_access manner) {
-  const packed_access first = manner << address_bits;
-  return space_of(first) == memory_space::global ? global_cost(lanes, address, bytes_of(first))
-                                                 : shared_cost(lanes, address, bytes_of(first));
-}
-
-void add(site_counters& site, packed_access access, std::uint32_t lanes, const access_cost& cost) {
-  memory_counters& counters = site.of(space_of(access), operation_of(access));
-  counters.requests += 1;
-  counters.lanes += lanes;
-  counters.bytes += std::uint64_t{lanes} * bytes_of(access);
-  counters.units += cost.units;
-  counters.least += cost.least;
-  site.executed += 1;
-  site.executed_lanes += lanes;
-}
 
 // Length of the common beginning of two streams of codes.
 std::uint32_t common_length(const std::uint32_t* a, const std::uint32_t* b, std::uint32_t length) {
@@ -108,24 +71,85 @@ std::uint32_t site_table::add(std::uint32_t offset) {
   return static_cast<std::uint32_t>(counters_.size());
 }
 
+void warp_events::clear() {
+  for (lane_stream& stream : streams) stream.count = 0;
+  meetings.clear();
+  steps.clear();
+  is_grouped = false;
+}
+
+// ---- the warp that runs
+
 void warp_trace::meet(unsigned lanes) {
+  std::vector<unsigned>& meetings = events_->meetings;
   const std::uint32_t code =
-      static_cast<std::uint32_t>(event::meeting) | static_cast<std::uint32_t>(meetings_.size());
-  meetings_.push_back(lanes);
-  for (unsigned left = lanes; left != 0; left &= left - 1) streams_[lowest(left)].push(code);
+      static_cast<std::uint32_t>(event::meeting) | static_cast<std::uint32_t>(meetings.size());
+  meetings.push_back(lanes);
+  for (unsigned left = lanes; left != 0; left &= left - 1) stream(lowest(left)).push(code);
 }
 
 unsigned warp_trace::full_streams() const {
   unsigned lanes = 0;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    if (streams_[lane].full()) lanes |= bit(lane);
+    if (events_->streams[lane].full()) lanes |= bit(lane);
   }
   return lanes;
 }
 
-void warp_trace::replay(unsigned warp, unsigned to_come, site_table& sites) {
-  depth_ = depths_.data() + warp * warp_lanes;
-  warp_ = warp;
+const warp_events& warp_trace::group(unsigned warp, unsigned to_come) {
+  events_->warp = warp;
+  std::copy_n(grouped_depths(warp), warp_lanes, events_->depths.data());
+  grouping_.group(*events_, to_come);
+  std::copy_n(events_->depths.data(), warp_lanes, grouped_depths(warp));
+  return *events_;
+}
+
+void warp_trace::forget_grouped() {
+  move_rest(*events_);
+  events_->steps.clear();
+}
+
+std::unique_ptr<warp_events> warp_trace::hand_over(unsigned warp, unsigned to_come,
+                                                   std::unique_ptr<warp_events> empty) {
+  if (to_come != 0) {
+    group(warp, to_come);
+    move_rest(*empty);
+    events_->is_grouped = true;
+  } else {
+    events_->warp = warp;
+    std::copy_n(grouped_depths(warp), warp_lanes, events_->depths.data());
+    std::copy_n(depths_.data() + warp * warp_lanes, warp_lanes, grouped_depths(warp));
+  }
+  events_.swap(empty);
+  return empty;
+}
+
+// Moves what has not been grouped to the beginning of its stream in `to`.
+void warp_trace::move_rest(warp_events& to) {
+  bool is_empty = true;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    const lane_stream& from = events_->streams[lane];
+    const std::uint32_t grouped = grouping_.grouped()[lane];
+    const std::uint32_t rest = from.count - grouped;
+    if (rest != 0) {
+      std::memmove(to.streams[lane].codes, from.codes + grouped, rest * sizeof *from.codes);
+      std::memmove(to.streams[lane].accesses, from.accesses + grouped, rest * sizeof *from.accesses);
+      is_empty = false;
+    }
+    to.streams[lane].count = rest;
+  }
+  if (is_empty) {
+    to.meetings.clear();
+  } else if (&to != events_.get()) {
+    to.meetings = events_->meetings;
+  }
+}
+
+// ---- grouping
+
+void warp_grouping::group(warp_events& events, unsigned to_come) {
+  events_ = &events;
+  at_.fill(0);
   active_ = meeting_ = 0;
   look_at(all_lanes);
   // What a lane that goes on does next is not known once its stream is empty, and it could be what comes
@@ -134,55 +158,65 @@ void warp_trace::replay(unsigned warp, unsigned to_come, site_table& sites) {
     if (meeting_ != 0 && pass_meetings()) continue;
     std::uint64_t bound = no_order;
     const unsigned group = select(bound);
-    perform(group, common_run(group, bound), sites);
+    step(group, common_run(group, bound));
     look_at(group);
   }
-  keep_rest();
 }
 
-// Moves what has not been replayed to the beginning of its stream.
-void warp_trace::keep_rest() {
-  bool empty = true;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    lane_stream& stream = streams_[lane];
-    const std::uint32_t rest = stream.count - at_[lane];
-    std::copy(stream.codes + at_[lane], stream.codes + stream.count, stream.codes);
-    std::copy(stream.accesses + at_[lane], stream.accesses + stream.count, stream.accesses);
-    stream.count = rest;
-    at_[lane] = 0;
-    empty = empty && rest == 0;
+// Lanes do their next events together.
+void warp_grouping::step(unsigned lanes, std::uint32_t length) {
+  std::vector<warp_events::step>& steps = events_->steps;
+  if (!steps.empty() && steps.back().lanes == lanes) {
+    steps.back().length += length;
+  } else {
+    steps.push_back({lanes, length});
   }
-  if (empty) meetings_.clear();
+  const std::uint32_t* const codes = events_->streams[lowest(lanes)].codes + at_[lowest(lanes)];
+  constexpr auto call_or_leave =
+      static_cast<std::uint32_t>(event::call) & static_cast<std::uint32_t>(event::leave);
+  std::uint32_t all = 0;
+  for (std::uint32_t number = 0; number < length; ++number) all |= codes[number];
+  for (std::uint32_t number = 0; (all & call_or_leave) != 0 && number < length; ++number) {
+    if (kind_of(codes[number]) == event::call) {
+      for (unsigned left = lanes; left != 0; left &= left - 1) ++events_->depths[lowest(left)];
+    } else if (kind_of(codes[number]) == event::leave) {
+      for (unsigned left = lanes; left != 0; left &= left - 1) {
+        std::uint8_t& depth = events_->depths[lowest(left)];
+        depth -= depth > 0;
+      }
+    }
+  }
+  for (unsigned left = lanes; left != 0; left &= left - 1) at_[lowest(left)] += length;
 }
 
 // Lets lanes whose next event is a meeting go on if all of its lanes are there; true if any did.
-bool warp_trace::pass_meetings() {
+bool warp_grouping::pass_meetings() {
   unsigned passed = 0;
   for (unsigned left = meeting_; left != 0; left &= left - 1) {
     const unsigned lane = lowest(left);
-    const std::uint32_t code = streams_[lane].codes[at_[lane]];
-    const unsigned lanes = meetings_[place_of(code)];
+    const std::uint32_t code = events_->streams[lane].codes[at_[lane]];
+    const unsigned lanes = events_->meetings.at(place_of(code));
     bool all_there = (lanes & ~meeting_) == 0;
     for (unsigned others = lanes & meeting_; others != 0 && all_there; others &= others - 1) {
-      all_there = streams_[lowest(others)].codes[at_[lowest(others)]] == code;
+      all_there = events_->streams[lowest(others)].codes[at_[lowest(others)]] == code;
     }
     if (!all_there) continue;
     passed |= lanes;
     left &= ~lanes | bit(lane);
   }
-  for (unsigned left = passed; left != 0; left &= left - 1) ++at_[lowest(left)];
+  if (passed != 0) step(passed, 1);
   look_at(passed);
   return passed != 0;
 }
 
 // Notes what the lanes do next. First goes the deepest call, in it the lowest place; a return last of its
 // function.
-void warp_trace::look_at(unsigned lanes) {
+void warp_grouping::look_at(unsigned lanes) {
   active_ |= lanes;
   meeting_ &= ~lanes;
   for (unsigned left = lanes; left != 0; left &= left - 1) {
     const unsigned lane = lowest(left);
-    const lane_stream& stream = streams_[lane];
+    const lane_stream& stream = events_->streams[lane];
     const std::uint32_t at = at_[lane];
     if (at >= stream.count) {
       active_ &= ~bit(lane);
@@ -195,7 +229,7 @@ void warp_trace::look_at(unsigned lanes) {
       next_[lane] = {no_order, code};
       continue;
     }
-    const std::uint64_t depth = std::uint64_t{255} - depth_[lane];
+    const std::uint64_t depth = std::uint64_t{255} - events_->depths[lane];
     const std::uint32_t place = kind_of(code) == event::leave ? site_table::offset_limit : place_of(code);
     const packed_access manner = kind_of(code) == event::access ? manner_of(stream.accesses[at]) : 0;
     next_[lane] = {depth << 32 | place, std::uint64_t{code} << 32 | manner};
@@ -203,7 +237,7 @@ void warp_trace::look_at(unsigned lanes) {
 }
 
 // The lanes that go first together. `bound` is the order of the first of the others.
-unsigned warp_trace::select(std::uint64_t& bound) const {
+unsigned warp_grouping::select(std::uint64_t& bound) const {
   std::uint64_t first = no_order;
   for (unsigned left = active_; left != 0; left &= left - 1)
     first = std::min(first, next_[lowest(left)].order);
@@ -229,14 +263,14 @@ unsigned warp_trace::select(std::uint64_t& bound) const {
 }
 
 // How many events the lanes of the group have in common before one of the others would go first.
-std::uint32_t warp_trace::common_run(unsigned group, std::uint64_t bound) const {
+std::uint32_t warp_grouping::common_run(unsigned group, std::uint64_t bound) const {
   const unsigned leader = lowest(group);
   const bool is_alone = bound == no_order && group == all_lanes;
-  const std::uint32_t* const codes = streams_[leader].codes + at_[leader];
-  const std::uint64_t depth = (std::uint64_t{255} - depth_[leader]) << 32;
-  std::uint32_t longest = streams_[leader].count - at_[leader];
+  const std::uint32_t* const codes = events_->streams[leader].codes + at_[leader];
+  const std::uint64_t depth = (std::uint64_t{255} - events_->depths[leader]) << 32;
+  std::uint32_t longest = events_->streams[leader].count - at_[leader];
   for (unsigned left = group & (group - 1); left != 0; left &= left - 1)
-    longest = std::min(longest, streams_[lowest(left)].count - at_[lowest(left)]);
+    longest = std::min(longest, events_->streams[lowest(left)].count - at_[lowest(left)]);
   // In pieces, since lanes that diverge often have little in common.
   std::uint32_t run = 1;
   for (std::uint32_t piece = is_alone ? longest : 4; run < longest; piece *= 2) {
@@ -255,130 +289,12 @@ std::uint32_t warp_trace::common_run(unsigned group, std::uint64_t bound) const 
     std::uint32_t length = wanted;
     for (unsigned left = group & (group - 1); left != 0 && length != 0; left &= left - 1) {
       const unsigned lane = lowest(left);
-      length = common_length(codes + run, streams_[lane].codes + at_[lane] + run, length);
+      length = common_length(codes + run, events_->streams[lane].codes + at_[lane] + run, length);
     }
     run += length;
     if (length < wanted || wanted < piece) break;
   }
   return run;
-}
-
-void warp_trace::perform(unsigned group, std::uint32_t length, site_table& sites) {
-  const unsigned leader = lowest(group);
-  const std::uint32_t begin = at_[leader];
-  bool together = group == all_lanes;
-  for (unsigned lane = 1; lane < warp_lanes && together; ++lane) together = at_[lane] == begin;
-  if (together) {
-    perform_together(begin, length, sites);
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) at_[lane] += length;
-    return;
-  }
-  const std::uint32_t lanes = count_of(group);
-  for (std::uint32_t number = 0; number < length; ++number) {
-    const std::uint32_t code = streams_[leader].codes[begin + number];
-    if (kind_of(code) == event::block) {
-      site_counters& site = sites[place_of(code)];
-      site.executed += 1;
-      site.executed_lanes += lanes;
-    } else if (kind_of(code) == event::access) {
-      packed_access accesses[warp_lanes];
-      for (unsigned left = group; left != 0; left &= left - 1)
-        accesses[lowest(left)] = streams_[lowest(left)].accesses[at_[lowest(left)] + number];
-      count_access(group, accesses, code, sites);
-    } else if (kind_of(code) == event::call) {
-      for (unsigned left = group; left != 0; left &= left - 1) ++depth_[lowest(left)];
-    } else if (kind_of(code) == event::leave) {
-      for (unsigned left = group; left != 0; left &= left - 1)
-        depth_[lowest(left)] -= depth_[lowest(left)] > 0;
-    }
-  }
-  for (unsigned left = group; left != 0; left &= left - 1) at_[lowest(left)] += length;
-}
-
-// All 32 lanes, side by side: the addresses of most accesses are affine in the lane, or in each half of the
-// warp (rows of a tile that is 16 wide), and their cost is known from the first two and the jump between the
-// halves.
-void warp_trace::perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites) {
-  constexpr std::uint32_t piece = 64;
-  const std::uint32_t end = begin + length;
-  for (; begin < end; begin += piece) {
-    const std::uint32_t count = std::min(piece, end - begin);
-    std::uint64_t step[piece], jump[piece], uneven[piece] = {};
-    const packed_access* before = streams_[0].accesses + begin;
-    for (unsigned lane = 1; lane < warp_lanes; ++lane) {
-      const packed_access* const here = streams_[lane].accesses + begin;
-      if (lane == 1) {
-        for (std::uint32_t k = 0; k < count; ++k) step[k] = here[k] - before[k];
-      } else if (lane == warp_lanes / 2) {
-        for (std::uint32_t k = 0; k < count; ++k) jump[k] = here[k] - before[k];
-      } else {
-        for (std::uint32_t k = 0; k < count; ++k) uneven[k] |= (here[k] - before[k]) ^ step[k];
-      }
-      before = here;
-    }
-    for (std::uint32_t k = 0; k < count; ++k) {
-      const std::uint32_t code = streams_[0].codes[begin + k];
-      if (kind_of(code) == event::block) {
-        site_counters& site = sites[place_of(code)];
-        site.executed += 1;
-        site.executed_lanes += warp_lanes;
-      } else if (kind_of(code) == event::access) {
-        const packed_access first = streams_[0].accesses[begin + k];
-        const bool is_affine =
-            uneven[k] == 0 && manner_of(first) == manner_of(first + step[k]) &&
-            manner_of(first) == manner_of(first + (warp_lanes / 2 - 1) * step[k] + jump[k]);
-        if (sink_ == nullptr && is_affine) {
-          add(sites[place_of(code)], first, warp_lanes, cost_of_steps(first, step[k], jump[k]));
-        } else {
-          packed_access accesses[warp_lanes];
-          for (unsigned lane = 0; lane < warp_lanes; ++lane)
-            accesses[lane] = streams_[lane].accesses[begin + k];
-          count_access(all_lanes, accesses, code, sites);
-        }
-      } else if (kind_of(code) == event::call) {
-        for (unsigned lane = 0; lane < warp_lanes; ++lane) ++depth_[lane];
-      } else if (kind_of(code) == event::leave) {
-        for (unsigned lane = 0; lane < warp_lanes; ++lane) depth_[lane] -= depth_[lane] > 0;
-      }
-    }
-  }
-}
-
-// Lanes of one instruction may touch different spaces through generic pointers: each is a request of its own.
-void warp_trace::count_access(unsigned group, const packed_access* access, std::uint32_t code,
-                              site_table& sites) {
-  std::uintptr_t address[warp_lanes];
-  for (unsigned left = group; left != 0; left &= left - 1)
-    address[lowest(left)] = address_of(access[lowest(left)]);
-  while (group != 0) {
-    const packed_access first = access[lowest(group)];
-    unsigned same = 0;
-    for (unsigned left = group; left != 0; left &= left - 1) {
-      if (manner_of(access[lowest(left)]) == manner_of(first)) same |= bit(lowest(left));
-    }
-    const access_cost cost = cost_of(same, address, manner_of(first));
-    add(sites[place_of(code)], first, count_of(same), cost);
-    if (sink_ != nullptr) {
-      sink_->take_request(place_of(code), warp_, same, address, space_of(first), operation_of(first),
-                          bytes_of(first), cost);
-    }
-    group &= ~same;
-  }
-}
-
-const access_cost& warp_trace::cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump) {
-  constexpr std::uintptr_t period = 128;  // 32 banks of 4 bytes, 4 sectors: addresses count modulo this
-  const packed_access head = manner_of(first) << address_bits | address_of(first) % period;
-  const std::uint64_t steps = step * 0x9e3779b97f4a7c15u ^ jump * 0xd6e8feb86659fd93u;
-  const std::uint64_t mixed = (head ^ head >> 44 ^ steps >> 50) * 0x9e3779b97f4a7c15u;
-  affine_cost& entry = costs_[mixed >> 52];
-  if (entry.head != head || entry.step != step || entry.jump != jump) {
-    std::uintptr_t address[warp_lanes] = {address_of(first)};
-    for (unsigned lane = 1; lane < warp_lanes; ++lane)
-      address[lane] = address[lane - 1] + (lane == warp_lanes / 2 ? jump : step);
-    entry = {head, step, jump, cost_of(all_lanes, address, manner_of(first))};
-  }
-  return entry.cost;
 }
 
 }  // namespace lab::emulator

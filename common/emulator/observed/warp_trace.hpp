@@ -4,14 +4,20 @@
 // memory, called, returned, met other lanes. Grouping replays the streams as a GPU runs a diverged warp: of
 // the lanes' next events, those of the deepest call and, in it, of the lowest address in the program go
 // first, all lanes that stand there together. In code laid out in the order of the source, that lets lanes
-// that left a loop early wait behind it for the others. A warp that does not diverge has 32 equal streams and
-// is replayed column by column.
+// that left a loop early wait behind it for the others. A warp that does not diverge has 32 equal streams,
+// and is one group to their end.
+//
+// What the groups did is counted from a list of them (warp_counter.hpp). That may be done later, elsewhere
+// and in any order. So may the grouping of what a warp has done until it waits; before that, a lane has the
+// less room for more the more of its events could not be grouped yet, and the kernel has to wait for the
+// answer.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "common/emulator/observed/access_model.hpp"
@@ -55,7 +61,9 @@ class site_table {
   static constexpr std::uint32_t offset_limit = 1u << 29;
 
   explicit site_table(std::size_t program_bytes)
-      : numbers_(static_cast<std::uint32_t*>(std::calloc(program_bytes, sizeof(std::uint32_t)))) {}
+      : numbers_(static_cast<std::uint32_t*>(std::calloc(program_bytes, sizeof(std::uint32_t)))) {
+    if (!numbers_) throw std::bad_alloc();
+  }
 
   site_counters& operator[](std::uint32_t offset) {
     std::uint32_t& number = numbers_[offset];
@@ -64,6 +72,11 @@ class site_table {
   }
   const std::vector<std::uint32_t>& offsets() const { return offsets_; }
   const std::vector<site_counters>& counters() const { return counters_; }
+  site_table& operator+=(const site_table& more) {
+    for (std::size_t number = 0; number < more.offsets_.size(); ++number)
+      (*this)[more.offsets_[number]] += more.counters_[number];
+    return *this;
+  }
   // Of the first places that this table has come to know.
   site_table& operator+=(const std::vector<site_counters>& more) {
     for (std::size_t number = 0; number < more.size(); ++number) counters_[number] += more[number];
@@ -128,43 +141,37 @@ struct lane_stream {
   bool full() const { return count >= capacity; }
 };
 
-// Is told of every request as it was grouped.
-class request_sink {
- public:
-  virtual ~request_sink() = default;
-  // One access of `lanes` of a warp, at address[lane].
-  virtual void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
-                            memory_space space, memory_operation operation, unsigned bytes,
-                            const access_cost& cost) = 0;
-};
+// All of an access but the address.
+inline packed_access manner_of(packed_access access) {
+  return access >> address_bits;
+}
 
-class warp_trace {
- public:
-  // Null: nobody is told, and whole warps are replayed faster.
-  void set_sink(request_sink* sink) { sink_ = sink; }
-  lane_stream& stream(unsigned lane) { return streams_[lane]; }
-
-  // Calls that each thread of the block is in.
-  using call_depths = std::array<std::uint8_t, 1024>;
-  void begin_block() { depths_.fill(0); }
-  [[nodiscard]] const call_depths& depths() const { return depths_; }
-  void set_depths(const call_depths& depths) { depths_ = depths; }
-  // The lanes of `lanes` have met.
-  void meet(unsigned lanes);
-  // Lanes whose streams have no room.
-  unsigned full_streams() const;
-  // Replays what the lanes have done into `sites`: to the end, or until the stream of one of the lanes
-  // `to_come`, which have more to do, is empty.
-  void replay(unsigned warp, unsigned to_come, site_table& sites);
-
- private:
-  struct affine_cost {
-    packed_access head = 0;  // of lane 0, its address within 128 bytes; 0 is no entry
-    std::uint64_t step = 0;  // from lane to lane
-    std::uint64_t jump = 0;  // from lane 15 to lane 16
-    access_cost cost;
+// What the lanes of one warp have left, and how that was grouped.
+struct warp_events {
+  // Lanes that did their next `length` events side by side.
+  struct step {
+    std::uint32_t lanes;
+    std::uint32_t length;
   };
 
+  std::array<lane_stream, warp_lanes> streams;
+  std::vector<unsigned> meetings;                 // lanes of each
+  std::array<std::uint8_t, warp_lanes> depths{};  // calls that each lane is in before what is not grouped yet
+  std::vector<step> steps;                        // from the beginning of the streams
+  bool is_grouped = false;                        // as far as it is going to be
+  unsigned warp = 0;                              // within the block
+
+  void clear();
+};
+
+class warp_grouping {
+ public:
+  // To the end, or until the stream of one of the lanes `to_come`, which have more to do, is empty.
+  void group(warp_events& events, unsigned to_come);
+  // How many events of each lane that took.
+  [[nodiscard]] const std::array<std::uint32_t, warp_lanes>& grouped() const { return at_; }
+
+ private:
   // What a lane does next.
   struct next_event {
     std::uint64_t order = 0;  // the smallest goes first; none for meetings, and where nothing is left
@@ -175,23 +182,51 @@ class warp_trace {
   bool pass_meetings();
   unsigned select(std::uint64_t& bound) const;
   std::uint32_t common_run(unsigned group, std::uint64_t bound) const;
-  void perform(unsigned group, std::uint32_t length, site_table& sites);
-  void perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites);
-  void count_access(unsigned group, const packed_access* access, std::uint32_t code, site_table& sites);
-  const access_cost& cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump);
-  void keep_rest();
+  void step(unsigned lanes, std::uint32_t length);
 
-  std::array<lane_stream, warp_lanes> streams_;
+  warp_events* events_ = nullptr;
   std::array<std::uint32_t, warp_lanes> at_{};  // next event of each lane
-  std::array<next_event, warp_lanes> next_{};   // in a replay
-  unsigned active_ = 0;                         // lanes with events that have not been replayed
-  unsigned meeting_ = 0;                        // those of them whose next event is a meeting
-  call_depths depths_{};
-  std::uint8_t* depth_ = nullptr;   // of the warp that is replayed
-  std::vector<unsigned> meetings_;  // lanes of each
-  std::array<affine_cost, 4096> costs_;
-  request_sink* sink_ = nullptr;
-  unsigned warp_ = 0;  // that is replayed
+  std::array<next_event, warp_lanes> next_{};
+  unsigned active_ = 0;   // lanes with events that have not been grouped
+  unsigned meeting_ = 0;  // those of them whose next event is a meeting
+};
+
+// The events of the warp that runs.
+class warp_trace {
+ public:
+  lane_stream& stream(unsigned lane) { return events_->streams[lane]; }
+  [[nodiscard]] const std::array<lane_stream, warp_lanes>& streams() const { return events_->streams; }
+
+  // Calls that each thread of the block is in. Those of a lane's events are counted as they are noted, so
+  // that nobody has to wait until they are grouped.
+  using call_depths = std::array<std::uint8_t, 1024>;
+  void begin_block() { set_depths({}); }
+  [[nodiscard]] const call_depths& depths() const { return depths_; }
+  void set_depths(const call_depths& depths) { depths_ = grouped_depths_ = depths; }
+  void note_call(unsigned thread) { ++depths_[thread]; }
+  void note_return(unsigned thread) { depths_[thread] -= depths_[thread] > 0; }
+
+  // The lanes of `lanes` have met.
+  void meet(unsigned lanes);
+  // Lanes whose streams have no room.
+  [[nodiscard]] unsigned full_streams() const;
+
+  // Groups what the lanes have done until now, as warp_grouping does. What was grouped is then to be counted,
+  // and forgotten.
+  const warp_events& group(unsigned warp, unsigned to_come);
+  void forget_grouped();
+  // Likewise, but what was there is returned, and the trace goes on in `empty`. Where no lane is to come it
+  // has not been grouped yet.
+  std::unique_ptr<warp_events> hand_over(unsigned warp, unsigned to_come, std::unique_ptr<warp_events> empty);
+
+ private:
+  std::uint8_t* grouped_depths(unsigned warp) { return grouped_depths_.data() + warp * warp_lanes; }
+  void move_rest(warp_events& to);
+
+  std::unique_ptr<warp_events> events_ = std::make_unique_for_overwrite<warp_events>();
+  warp_grouping grouping_;
+  call_depths depths_{};          // now
+  call_depths grouped_depths_{};  // before what has not been grouped
 };
 
 }  // namespace lab::emulator
