@@ -83,7 +83,8 @@ struct array_layout {
 
 // The seed of input k: that of the trial for the first, and for the patterns in which it is an index.
 constexpr std::uint64_t seed_of_input(pattern kind, std::uint64_t seed, std::size_t k) {
-  const bool is_index = kind == pattern::lone_maximum || kind == pattern::lone_minimum;
+  const bool is_index = kind == pattern::lone_maximum || kind == pattern::lone_minimum ||
+                        kind == pattern::lone_nan || kind == pattern::one_changed;
   return k == 0 || is_index ? seed : random_bits(seed, k);
 }
 

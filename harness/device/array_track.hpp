@@ -88,6 +88,7 @@ class array_track final : public track {
       if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
       list.push_back(std::move(added));
     }
+    if (thorough) add_changed(list, seed);
     return list;
   }
 
@@ -230,6 +231,27 @@ class array_track final : public track {
   }
 
  private:
+  // Inputs that differ in one value, one after the other, at the first sizes that there are.
+  static void add_changed(std::vector<trial>& list, std::uint64_t seed) {
+    constexpr std::size_t sizes = 3;
+    constexpr std::uint64_t places = 4;
+    if (input_count() == 0) return;
+    std::vector<trial> added;
+    for (const trial& one : list) {
+      const std::int64_t n = Problem::layout(typed(one.parameters)).inputs[0].size();
+      if (n < 2 || added.size() == sizes) continue;
+      const std::uint64_t base = random_bits(seed ^ 0x0c4a, added.size()) >> 32;
+      const auto changed = [&](std::uint64_t k) {
+        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, places * added.size() + k);
+        return seed_of_change(base, static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
+      };
+      trial more{.parameters = one.parameters, .input = pattern::one_changed, .seed = changed(0)};
+      for (std::uint64_t k = 1; k < places; ++k) more.then.push_back(changed(k));
+      added.push_back(std::move(more));
+    }
+    list.insert(list.end(), added.begin(), added.end());
+  }
+
   // Why the stage itself says that it cannot run these parameters; empty when it can.
   static std::string unsupported_by(const stage_entry& entry, const parameters& p) {
     if constexpr (is_spread<Problem>) {
@@ -389,7 +411,7 @@ class array_track final : public track {
 
   // Outputs of a block, as the stage says. Sizes around it are tried, so it must be one that can be.
   static std::int64_t tile_of(const stage_entry& entry) {
-    constexpr std::int64_t largest = std::int64_t{1} << 24;
+    constexpr std::int64_t largest = std::int64_t{1} << 20;
     const std::int64_t tile = typed(entry).tile;
     if (tile >= 1 && tile <= largest) return tile;
     throw stage_error("its tile is " + std::to_string(tile) + " outputs, and must be from 1 to " +
