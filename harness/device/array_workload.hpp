@@ -409,15 +409,8 @@ class array_workload final : public workload {
     const bool one_each = sizeof...(Inputs) == 1 && layout_.inputs[0].size() == output_.size();
     const double passed = pattern_ == pattern::spikes ? 1e16 : largest;
     made.excuse(one_each && has_rare_values(pattern_) ? first_rare_index(pattern_, seed_) : 0,
-                drifted ? bound * drift_scale(passed) : 0, leaks);
+                drifted ? bound * judgement<Problem>::drift_scale(parameters_, passed) : 0, leaks);
     return made;
-  }
-
-  // What a running sum has added up where such values have passed.
-  [[nodiscard]] double drift_scale(double largest) const {
-    if constexpr (requires { Problem::drift_scale(parameters_, largest); })
-      return Problem::drift_scale(parameters_, largest);
-    return largest;
   }
 
   [[nodiscard]] bool has_exact_input() const { return !own_input_ && is_exact(pattern_); }

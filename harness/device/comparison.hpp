@@ -102,7 +102,7 @@ class comparison {
       right = std::isnan(found_value);
     } else if (std::isinf(expected.value) || relative_error_ == 0) {
       right = found == static_cast<output_element>(expected.value);
-      if constexpr (requires { Problem::keeps_zero_signs; }) {
+      if constexpr (judgement<Problem>::keeps_zero_signs) {
         right = right && std::signbit(found_value) == std::signbit(expected.value);
       }
     } else if (std::isinf(found_value) && may_overflow(expected)) {

@@ -38,10 +38,11 @@ enum class pattern {
   gaps,
   // Likewise, and nearly all of them: thousands in a row, and windows with a single value.
   sparse,
-  lone_nan,    // signed random, and NaN at the index that the seed names
-  quarters,    // -12.5, -12.25, ... (whole numbers: -50, -49, ...): fractions beside every small number
-  extremes,    // of every magnitude and either sign, and the largest and smallest that there are
-  one_changed  // small integers, the same for seeds that differ in their place alone; there 100
+  lone_infinity,  // signed random, and +Inf at the index that the seed names
+  lone_nan,       // signed random, and NaN at the index that the seed names
+  quarters,       // -12.5, -12.25, ... (whole numbers: -50, -49, ...): fractions beside every small number
+  extremes,       // of every magnitude and either sign, and the largest and smallest that there are
+  one_changed     // small integers, the same for seeds that differ in their place alone; there 100
 };
 
 // The seed of `one_changed`: of its small integers, and the index of the value that is another.
@@ -60,9 +61,9 @@ inline constexpr const char* pattern_names[] = {"random",         "signed random
                                                 "lone maximum",   "lone minimum",
                                                 "wide",           "integers",
                                                 "small integers", "gaps",
-                                                "sparse",         "lone NaN",
-                                                "quarters",       "extremes",
-                                                "one changed"};
+                                                "sparse",         "lone Inf",
+                                                "lone NaN",       "quarters",
+                                                "extremes",       "one changed"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -210,7 +211,8 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   };
   std::int64_t value = one_to_hundred(bits >> 8);
   if (kind == pattern::zeros || kind == pattern::negative_zeros || kind == pattern::mixed_zeros) value = 0;
-  const bool is_signed = kind == pattern::signed_random || kind == pattern::lone_nan;
+  const bool is_signed =
+      kind == pattern::signed_random || kind == pattern::lone_nan || kind == pattern::lone_infinity;
   if (kind == pattern::negative || (is_signed && bits % 2 == 0)) value = -value;
   // Its square has more digits than a double, and the larger ones are beyond 31 bits.
   if (kind == pattern::spikes && is_rare(seed, index)) {
@@ -287,6 +289,9 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
     case pattern::sparse:
       if (!is_sparse(seed, index)) return static_cast<T>(NAN);
       return static_cast<T>(1 + bits % (1u << 20));
+    case pattern::lone_infinity:
+      return static_cast<std::uint64_t>(index) == seed ? static_cast<T>(INFINITY)
+                                                       : static_cast<T>(2 * uniform(bits) - 1);
     case pattern::lone_nan:
       return static_cast<std::uint64_t>(index) == seed ? static_cast<T>(NAN)
                                                        : static_cast<T>(2 * uniform(bits) - 1);
@@ -328,7 +333,7 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
 inline bool has_rare_values(pattern kind) {
   return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite ||
          kind == pattern::gaps || kind == pattern::sparse || kind == pattern::lone_nan ||
-         kind == pattern::wide;
+         kind == pattern::lone_infinity || kind == pattern::wide;
 }
 
 // The inputs on which a stage may be wrong that declares running sums (traits `drifts`, `leaks_nonfinite`).
@@ -338,13 +343,13 @@ inline bool shows_drift(pattern kind) {
 inline bool shows_leaks(pattern kind) {
   return kind == pattern::nonfinite || kind == pattern::infinite || kind == pattern::negative_infinity ||
          kind == pattern::positive_infinity || kind == pattern::gaps || kind == pattern::sparse ||
-         kind == pattern::lone_nan;
+         kind == pattern::lone_nan || kind == pattern::lone_infinity;
 }
 
 // The index of the first value (a spike, a NaN, an Inf) of these patterns that running sums may never forget.
 inline std::int64_t first_rare_index(pattern kind, std::uint64_t seed) {
   if (kind == pattern::wide) return 0;
-  if (kind == pattern::lone_nan) return static_cast<std::int64_t>(seed);
+  if (kind == pattern::lone_nan || kind == pattern::lone_infinity) return static_cast<std::int64_t>(seed);
   const auto is_one = [&](std::int64_t index) {
     if (kind == pattern::gaps) return is_missing(seed, index);
     return kind == pattern::sparse ? !is_sparse(seed, index) : is_rare(seed, index);

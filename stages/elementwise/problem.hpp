@@ -63,8 +63,6 @@ struct problem {
     for (std::int64_t i = first; i < first + count; ++i) visit(i, 2 * value(i));
   }
   static double relative_error(const parameters& /*p*/) { return 0; }
-  // Twice -0 is -0.
-  static constexpr bool keeps_zero_signs = true;
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);

@@ -2,6 +2,15 @@
 #include "harness/device/array_track.hpp"
 #include "stages/elementwise/problem.hpp"
 
+namespace lab {
+// Twice -0 is -0.
+template <>
+struct judgement<elementwise::problem> {
+  static constexpr bool keeps_zero_signs = true;
+  static double drift_scale(const elementwise::problem::parameters& /*p*/, double largest) { return largest; }
+};
+}  // namespace lab
+
 namespace lab::elementwise {
 
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,

@@ -99,6 +99,12 @@ void add_lone_values(case_list& list, std::int64_t tile, std::uint64_t seed) {
       list.add_brief(n, pattern::lone_nan, combine, type);
       list.cases.back().index = n - 1;
     }
+    // Of a sum, by which the place of an Inf among others does not show.
+    for (std::int64_t k = 0; k < 16 && combine == operation::sum; ++k) {
+      list.add_brief(1'100, pattern::lone_infinity, combine,
+                     k % 2 == 0 ? element::float32 : element::float64);
+      list.cases.back().index = 65 * k;
+    }
     if (combine == operation::sum) continue;
     for (const element type : all_elements) list.add_brief(2 * tile + 311, pattern::extremes, combine, type);
   }

@@ -154,10 +154,6 @@ struct problem {
   static double drift_error(const parameters& p) {
     return static_cast<rolling::operation>(p.operation) == operation::std ? 1e-6 : 1e-12;
   }
-  // A variance adds squares up.
-  static double drift_scale(const parameters& p, double largest) {
-    return static_cast<rolling::operation>(p.operation) == operation::var ? largest * largest : largest;
-  }
   static bool may_drift(const parameters& p) {
     const auto which = static_cast<rolling::operation>(p.operation);
     return which == operation::mean || which == operation::sum || which == operation::var ||

@@ -3,6 +3,18 @@
 #include "harness/device/case_inputs.hpp"
 #include "stages/rolling/problem.hpp"
 
+namespace lab {
+// A variance adds squares up.
+template <>
+struct judgement<rolling::problem> {
+  static constexpr bool keeps_zero_signs = false;
+  static double drift_scale(const rolling::problem::parameters& p, double largest) {
+    const bool squares = static_cast<rolling::operation>(p.operation) == rolling::operation::var;
+    return squares ? largest * largest : largest;
+  }
+};
+}  // namespace lab
+
 namespace lab::rolling {
 
 std::vector<parameter<problem::parameters>> problem::describe() {
