@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,7 +89,7 @@ class array_track final : public track {
       if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
       list.push_back(std::move(added));
     }
-    if (thorough) add_changed(list, seed);
+    if (thorough) add_changed(list, Problem::cases(tile_of(entry), false, seed).size(), seed);
     return list;
   }
 
@@ -231,25 +232,23 @@ class array_track final : public track {
   }
 
  private:
-  // Inputs that differ in one value, one after the other, at the first sizes that there are.
-  static void add_changed(std::vector<trial>& list, std::uint64_t seed) {
-    constexpr std::size_t sizes = 3;
+  // Inputs that differ in one value, one after the other, at some sizes of the `quick` trials with which the
+  // list begins.
+  static void add_changed(std::vector<trial>& list, std::size_t quick, std::uint64_t seed) {
     constexpr std::uint64_t places = 4;
-    if (input_count() == 0) return;
-    std::vector<trial> added;
-    for (const trial& one : list) {
-      const std::int64_t n = Problem::layout(typed(one.parameters)).inputs[0].size();
-      if (n < 2 || added.size() == sizes) continue;
-      const std::uint64_t base = random_bits(seed ^ 0x0c4a, added.size()) >> 32;
+    if (input_count() == 0 || quick == 0) return;
+    for (const std::size_t which : std::set<std::size_t>{0, quick / 2, quick - 1}) {
+      const std::int64_t n = Problem::layout(typed(list[which].parameters)).inputs[0].size();
+      if (n < 2) continue;
+      const std::uint64_t base = random_bits(seed ^ 0x0c4a, which) >> 32;
       const auto changed = [&](std::uint64_t k) {
-        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, places * added.size() + k);
+        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, places * which + k);
         return seed_of_change(base, static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
       };
-      trial more{.parameters = one.parameters, .input = pattern::one_changed, .seed = changed(0)};
-      for (std::uint64_t k = 1; k < places; ++k) more.then.push_back(changed(k));
-      added.push_back(std::move(more));
+      trial added{.parameters = list[which].parameters, .input = pattern::one_changed, .seed = changed(0)};
+      for (std::uint64_t k = 1; k < places; ++k) added.then.push_back(changed(k));
+      list.push_back(std::move(added));
     }
-    list.insert(list.end(), added.begin(), added.end());
   }
 
   // Why the stage itself says that it cannot run these parameters; empty when it can.

@@ -36,6 +36,11 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
         33 * usual_tile + usual_tile / 2, (std::int64_t{1} << 17) + 1}) {
     list.push_back({{.n = window + usual_tile + 33, .window = window}, pattern::integers, true});
   }
+  // A last tile that is whole, or of one value.
+  for (const std::int64_t rest : {-1, 0, 1}) {
+    list.push_back({{.n = 4 * usual_tile + rest, .window = 2 * usual_tile + 17}, pattern::integers, true});
+    list.push_back({{.n = 6 * usual_tile + rest, .window = usual_tile + 5}, pattern::integers, true});
+  }
   // Windows of some part of a tile.
   for (std::uint64_t k = 0; k < 8; ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x1096, k);

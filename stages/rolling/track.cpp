@@ -222,8 +222,12 @@ void add_long_windows(case_list& list, std::int64_t tile) {
     list.add_with(window + 1'033, window, pattern::integers, which, missing::propagate, 0);
   }
   constexpr std::int64_t window = (1 << 17) + 1;
-  list.add_with(window + 1'033, window, pattern::integers, operation::first_minus_last, missing::propagate,
-                0);
+  list.add_with(window + 1'033, window, pattern::integers, operation::sum, missing::propagate, 0);
+  // A last tile that is whole, or of one value.
+  for (const std::int64_t rest : {-1, 0, 1}) {
+    list.add(4 * tile + rest, 2 * tile + 17, pattern::integers, true);
+    list.add(6 * tile + rest, tile + 5, pattern::integers, true);
+  }
 }
 
 void add_drawn(case_list& list, std::int64_t tile, std::uint64_t seed) {

@@ -24,8 +24,8 @@ std::string unsupported(const problem::parameters& p) {
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "leaks anything",
                                         .launch = launch,
-                                        .tile = block_threads,
                                         .unsupported = unsupported,
+                                        .tile = block_threads,
                                         .traits = {.leaks_nonfinite = true}}};
 
 }  // namespace
