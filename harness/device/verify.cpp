@@ -273,9 +273,12 @@ bool gate::check(workload& work, const parameter_values& parameters, const launc
     result.failure = failure_record{.kind = error.kind(), .found = error.what()};
   }
   note_traits(result, parameters, setup.input);
-  add(result);
-  record_.relative_error = std::max(record_.relative_error, result.relative_error);
-  if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
+  // Where a trait excuses some errors, those of the others say nothing.
+  if (!result.drifted && !result.leaked) {
+    add(result);
+    record_.relative_error = std::max(record_.relative_error, result.relative_error);
+    if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
+  }
   if (result.failure) return fail(std::move(*result.failure), parameters, setup, remark);
   return true;
 }

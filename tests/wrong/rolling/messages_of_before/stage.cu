@@ -49,12 +49,15 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{
-    LAB_PATH,
-    {.idea = "messages of before",
-     .launch = launch,
-     .workspace_bytes = [](const problem::parameters& p) { return 2 * mark_bytes + totals_bytes(p); },
-     .tile = total_tile}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "messages of before",
+                                        .launch = launch,
+                                        .workspace_bytes =
+                                            [](const problem::parameters& p) {
+                                              return mark_bytes + flag_bytes(total_tiles(p.n)) +
+                                                     totals_bytes(p);
+                                            },
+                                        .tile = total_tile}};
 
 }  // namespace
 }  // namespace lab::rolling::wrong
