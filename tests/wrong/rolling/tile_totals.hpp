@@ -1,6 +1,6 @@
 // Long windows as they should be: each block publishes the total of its tile, and adds up those of the tiles
 // that its windows span (rolling/06_long_windows), from which each wrong kernel departs in one way. Tiles are
-// as large as those of a fast kernel.
+// of 512 values.
 #pragma once
 
 #include "common/windows/tile_messages.hpp"
@@ -8,7 +8,7 @@
 
 namespace lab::rolling::wrong {
 
-inline constexpr std::int64_t total_tile = 16 * block_threads;
+inline constexpr std::int64_t total_tile = 4 * block_threads;
 
 struct right_totals {
   // Of tiles first .. own - 1.

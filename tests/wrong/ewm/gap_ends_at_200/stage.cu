@@ -6,10 +6,12 @@ namespace {
 
 template <class Operation>
 struct gap_ends : Operation {
-  __host__ __device__ void append(typename Operation::state& run, double x) const {
+  using state = typename Operation::state;
+  __host__ __device__ state combine(const state& earlier, const state& later) const {
+    state run = Operation::combine(earlier, later);
     const double least = pow(this->decay, 200);
     if (run.trail < least) run.trail = least;
-    Operation::append(run, x);
+    return run;
   }
 };
 
