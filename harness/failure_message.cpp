@@ -22,6 +22,7 @@ std::string what_is_wrong(const failure_record& failure) {
     case failure_kind::out_of_bounds:
       return followed_by("out of bounds", failure.found) + (failure.index ? ", index " + index : "");
     case failure_kind::input_changed:
+      if (!failure.index) return followed_by("changed its input", failure.found);
       return "changed its input " + (failure.found.empty() ? "" : failure.found + " ") + "at index " + index;
     case failure_kind::launch:
       return followed_by("the launch was refused", failure.found);

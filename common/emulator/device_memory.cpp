@@ -188,6 +188,20 @@ void device_memory::widen(const void* pointer) {
   if (found != allocations_.end()) found->second.usable = {address, found->second.bytes};
 }
 
+void device_memory::forbid_writes(const void* pointer) {
+  const std::lock_guard lock(mutex_);
+  if (const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer)))
+    const_cast<allocation*>(what)->is_read_only = true;
+}
+
+void device_memory::let_runtime_write(const void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer));
+  if (what == nullptr || !protected_ || !what->is_read_only) return;
+  const range pages = touchable(*what);
+  mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE);
+}
+
 std::string device_memory::describe(const void* pointer) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   constexpr std::uintptr_t null_bytes = 64 * 1024;  // no system maps these
@@ -231,8 +245,9 @@ std::string device_memory::describe(const void* pointer) const {
         nearest->device, static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes,
         hidden_from_);
   }
-  return format("at offset %td of an allocation of %zu bytes",
-                static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes);
+  return format("at offset %td of an allocation of %zu bytes%s",
+                static_cast<std::ptrdiff_t>(address - nearest->usable.begin), nearest->usable.bytes,
+                least == 0 && nearest->is_read_only ? ", which a launch may only read" : "");
 }
 
 // ---- who has written
@@ -316,6 +331,12 @@ device_memory::range device_memory::touchable(const allocation& what) const {
   return protected_ ? pages_of(what.usable) : what.chunk;
 }
 
+void device_memory::show(const allocation& what) {
+  const range pages = touchable(what);
+  const int writes = protected_ && what.is_read_only ? 0 : PROT_WRITE;
+  mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | writes);
+}
+
 void device_memory::open() {
   for (auto& [address, what] : allocations_) {
     const range pages = touchable(what);
@@ -324,7 +345,7 @@ void device_memory::open() {
       reveal(address, what);
       if (pages.bytes < what.chunk.bytes) mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_NONE);
     }
-    mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE);
+    show(what);
   }
   closed_.clear();
 }
@@ -474,9 +495,7 @@ void device_memory::hide_from(int device) {
 void device_memory::show_all() {
   const std::lock_guard lock(mutex_);
   for (const auto& [address, what] : allocations_) {
-    if (!is_hidden(what)) continue;
-    const range pages = touchable(what);
-    mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE);
+    if (is_hidden(what)) show(what);
   }
   hidden_from_ = -1;
 }

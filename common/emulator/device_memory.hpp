@@ -63,6 +63,10 @@ class device_memory {
     std::uint64_t version;
   };
   std::vector<versioned_range> usable_versions() const;
+  // Kernels of a watched launch may only read the allocation that holds the address.
+  void forbid_writes(const void* pointer);
+  // But the runtime's own functions may write where they are asked to.
+  void let_runtime_write(const void* pointer);
   // Takes [pointer, pointer + bytes) for all that kernels may touch of the allocation that holds it.
   void narrow(const void* pointer, std::size_t bytes);
   // Gives the allocation that begins at `pointer` back what narrow() has taken.
@@ -122,6 +126,7 @@ class device_memory {
     int device;
     const void* pool;  // null: of cudaMalloc()
     std::uint64_t version;
+    bool is_read_only = false;
     std::map<std::uintptr_t, std::uintptr_t>
         written{};                        // beginnings and ends of what the runtime has written
     std::vector<unsigned char> hidden{};  // what it holds, while that is not in its place
@@ -148,6 +153,8 @@ class device_memory {
   std::optional<std::string> check_red_zones(std::uintptr_t address, const allocation& what);
   range pages_of(range bytes) const;
   range touchable(const allocation& what) const;
+  // What kernels can touch becomes accessible, as they may use it.
+  void show(const allocation& what);
   void open();
   void close();
   void hide(std::uintptr_t address, allocation& what);

@@ -41,6 +41,10 @@ std::vector<std::string> take_diagnostics();
 // pages.
 void narrow_allocation(const void* pointer, std::size_t bytes);
 
+// A kernel of a launch that is watched fails when it writes to the allocation that holds the address,
+// whatever it puts back.
+void forbid_writes(const void* pointer);
+
 // Takes that back, for the whole allocation that begins at `pointer`.
 void widen_allocation(const void* pointer);
 

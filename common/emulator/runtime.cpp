@@ -448,6 +448,7 @@ void move_rows(const rows& what) {
   const runtime_access access;
   for (std::size_t row = 0; row < what.height; ++row) {
     char* const to = static_cast<char*>(what.to) + row * what.to_pitch;
+    memory().let_runtime_write(to);
     std::memmove(to, static_cast<const char*>(what.from) + row * what.from_pitch, what.width);
     memory().note_written(to, what.width);
   }
@@ -500,6 +501,7 @@ cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes, cu
   const auto set = [to, byte, bytes] {
     if (sticky_error() != cudaSuccess) return;
     const runtime_access access;
+    memory().let_runtime_write(to);
     std::memset(to, byte, bytes);
     memory().note_written(to, bytes);
   };
@@ -684,6 +686,11 @@ options configuration() {
 void narrow_allocation(const void* pointer, std::size_t bytes) {
   note_forbidden("lab::emulator::narrow_allocation", "the emulator is controlled from outside");
   memory().narrow(pointer, bytes);
+}
+
+void forbid_writes(const void* pointer) {
+  note_forbidden("lab::emulator::forbid_writes", "the emulator is controlled from outside");
+  memory().forbid_writes(pointer);
 }
 
 void widen_allocation(const void* pointer) {

@@ -83,7 +83,9 @@ struct array_layout {
 
 // The seed of input k: that of the trial for the first, and for the patterns in which it is an index.
 constexpr std::uint64_t seed_of_input(pattern kind, std::uint64_t seed, std::size_t k) {
-  const bool is_index = kind == pattern::lone_maximum || kind == pattern::lone_minimum;
+  const bool is_index = kind == pattern::lone_maximum || kind == pattern::lone_minimum ||
+                        kind == pattern::lone_nan || kind == pattern::lone_infinity ||
+                        kind == pattern::one_changed;
   return k == 0 || is_index ? seed : random_bits(seed, k);
 }
 
@@ -134,6 +136,16 @@ inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t ti
   std::erase_if(all, [n](std::int64_t index) { return index < 0 || index >= n; });
   return all;
 }
+
+// How outputs are judged beyond their bound. A track says otherwise in its track.cpp, by a specialisation:
+// what only the judge knows is no source of a stage.
+template <class Problem>
+struct judgement {
+  // Whether a zero must have its sign.
+  static constexpr bool keeps_zero_signs = false;
+  // What a running sum has added up where a value of this magnitude has passed.
+  static double drift_scale(const typename Problem::parameters& /*p*/, double largest) { return largest; }
+};
 
 // ---------------------------------------------------------------------------------------------------------------
 // What a problem must say of itself; p is one of its `parameters`, all of them functions and constants

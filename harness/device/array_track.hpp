@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,7 @@ class array_track final : public track {
       if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
       list.push_back(std::move(added));
     }
+    if (thorough) add_changed(list, Problem::cases(tile_of(entry), false, seed).size(), seed);
     return list;
   }
 
@@ -230,6 +232,25 @@ class array_track final : public track {
   }
 
  private:
+  // Inputs that differ in one value, one after the other, at some sizes of the `quick` trials with which the
+  // list begins.
+  static void add_changed(std::vector<trial>& list, std::size_t quick, std::uint64_t seed) {
+    constexpr std::uint64_t places = 4;
+    if (input_count() == 0 || quick == 0) return;
+    for (const std::size_t which : std::set<std::size_t>{0, quick / 2, quick - 1}) {
+      const std::int64_t n = Problem::layout(typed(list[which].parameters)).inputs[0].size();
+      if (n < 2) continue;
+      const std::uint64_t base = random_bits(seed ^ 0x0c4a, which) >> 32;
+      const auto changed = [&](std::uint64_t k) {
+        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, places * which + k);
+        return seed_of_change(base, static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
+      };
+      trial added{.parameters = list[which].parameters, .input = pattern::one_changed, .seed = changed(0)};
+      for (std::uint64_t k = 1; k < places; ++k) added.then.push_back(changed(k));
+      list.push_back(std::move(added));
+    }
+  }
+
   // Why the stage itself says that it cannot run these parameters; empty when it can.
   static std::string unsupported_by(const stage_entry& entry, const parameters& p) {
     if constexpr (is_spread<Problem>) {
@@ -389,7 +410,7 @@ class array_track final : public track {
 
   // Outputs of a block, as the stage says. Sizes around it are tried, so it must be one that can be.
   static std::int64_t tile_of(const stage_entry& entry) {
-    constexpr std::int64_t largest = std::int64_t{1} << 24;
+    constexpr std::int64_t largest = std::int64_t{1} << 20;
     const std::int64_t tile = typed(entry).tile;
     if (tile >= 1 && tile <= largest) return tile;
     throw stage_error("its tile is " + std::to_string(tile) + " outputs, and must be from 1 to " +

@@ -38,10 +38,10 @@ class column_track final : public track {
 
   [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
                                           std::uint64_t seed) const override {
-    constexpr std::int64_t largest_tile = std::int64_t{1} << 24;
+    constexpr std::int64_t largest_tile = std::int64_t{1} << 20;
     const std::int64_t tile = typed(entry).tile;
     if (tile < 1 || tile > largest_tile)
-      throw stage_error("its tile is " + std::to_string(tile) + " rows, and must be from 1 to 2^24");
+      throw stage_error("its tile is " + std::to_string(tile) + " rows, and must be from 1 to 2^20");
     std::vector<trial> list;
     for (const column_case<parameters>& one : Problem::cases(tile, thorough, seed))
       list.push_back({.parameters = values_of(Problem::describe(), one.parameters), .brief = one.brief});

@@ -48,6 +48,13 @@ class comparison {
   comparison(const parameters& p, std::int64_t terms, double relative_error, double min_scale)
       : parameters_(p), terms_(terms), relative_error_(relative_error), min_scale_(min_scale) {}
 
+  // What the stage's traits excuse from output `first` on: errors of up to `drift`, and NaN or Inf.
+  void excuse(std::int64_t first, double drift, bool leaks) {
+    first_excused_ = first;
+    drift_ = drift;
+    may_leak_ = leaks;
+  }
+
   // Compares found[k] with the reference of output indices[k], for all k. `sources` is a tuple with a
   // function for each input array: of an index, its element.
   template <class Sources>
@@ -78,6 +85,8 @@ class comparison {
       total.compared += part.compared;
       total.largest_error = std::max(total.largest_error, part.largest_error);
       total.relative_error = std::max(total.relative_error, part.relative_error);
+      total.drifted |= part.drifted;
+      total.leaked |= part.leaked;
       const bool earlier = part.failure && (!total.failure || *part.failure->index < *total.failure->index);
       if (earlier) total.failure = std::move(part.failure);
     }
@@ -93,6 +102,9 @@ class comparison {
       right = std::isnan(found_value);
     } else if (std::isinf(expected.value) || relative_error_ == 0) {
       right = found == static_cast<output_element>(expected.value);
+      if constexpr (judgement<Problem>::keeps_zero_signs) {
+        right = right && std::signbit(found_value) == std::signbit(expected.value);
+      }
     } else if (std::isinf(found_value) && may_overflow(expected)) {
       right = true;  // the reference is wider than the element: what overflows there is no fault of the stage
     } else {
@@ -110,7 +122,8 @@ class comparison {
               std::max(result.relative_error, static_cast<double>(error / expected.scale));
       }
     }
-    if (right || (result.failure && *result.failure->index < index)) return;
+    if (right || is_excused(expected, index, found_value, result)) return;
+    if (result.failure && *result.failure->index < index) return;
     result.failure = failure_record{.kind = failure_kind::wrong,
                                     .index = index,
                                     .expected = number_text<output_element>(expected.value),
@@ -118,6 +131,16 @@ class comparison {
   }
 
  private:
+  bool is_excused(const expectation& expected, std::int64_t index, long double found,
+                  check_result& result) const {
+    if (index < first_excused_) return false;
+    const bool leaked = may_leak_ && !std::isfinite(found);
+    const bool drifted = drift_ > 0 && std::abs(found - expected.value) <= static_cast<long double>(drift_);
+    result.leaked |= leaked;
+    result.drifted |= drifted;
+    return leaked || drifted;
+  }
+
   // Whether the terms of an output, added up without their signs, leave the range of its element.
   [[nodiscard]] bool may_overflow(const expectation& expected) const {
     return expected.scale * static_cast<long double>(terms_) >
@@ -128,6 +151,9 @@ class comparison {
   std::int64_t terms_;
   double relative_error_;
   double min_scale_;
+  std::int64_t first_excused_ = std::numeric_limits<std::int64_t>::max();
+  double drift_ = 0;
+  bool may_leak_ = false;
 };
 
 // All of `found` against all of `right`, made on the device as well: integers must be equal; of real numbers

@@ -44,7 +44,7 @@ struct group_part {
         work(given == nullptr ? own.emplace().get() : given),
         input_part(its_input),
         output_part(its_output),
-        input(its_input.count, work),
+        input(its_input.count, work, array_use::read),
         output(its_output.count, work),
         scratch(static_cast<std::int64_t>(scratch_bytes), work),
         found(words, work) {}
@@ -153,6 +153,13 @@ class group_workload final : public workload {
     each([&](device_part& one) {
       generate(one.input.data(), one.input_part.count, pattern_, seed, one.work, one.input_part.first);
     });
+    join();
+  }
+
+  void renew(std::uint64_t seed) override {
+    vary(seed);
+    fill_ = memory_fill::ones;
+    each([](device_part& one) { one.output.poison_all(); });
     join();
   }
 

@@ -13,8 +13,12 @@
 
 namespace lab {
 
+// Whether a launch may write to an array.
+enum class array_use { written, read };
+
 // Device memory for `size` values of T between two guard zones. Whatever writes beside the array is found
-// out, and what reads beside it reads NaN.
+// out, and what reads beside it reads NaN. On the emulator a launch that writes to one that is to be read
+// fails, even if it puts back what was there.
 template <class T>
 class guarded_buffer {
  public:
@@ -22,10 +26,11 @@ class guarded_buffer {
   static constexpr std::int64_t guard_bytes = 16 * 1024;
   static constexpr unsigned char guard_byte = 0xff;
 
-  guarded_buffer(std::int64_t size, cudaStream_t stream)
+  guarded_buffer(std::int64_t size, cudaStream_t stream, [[maybe_unused]] array_use use = array_use::written)
       : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {
 #if LAB_EMULATED
     emulator::narrow_allocation(data(), static_cast<std::size_t>(size) * sizeof(T));
+    if (use == array_use::read) emulator::forbid_writes(data());
 #endif
   }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "common/random.hpp"
@@ -34,8 +35,20 @@ enum class pattern {
   integers,        // 1 .. 2^20: sums of 2^33 of them fit into the 53 bits of a float64
   small_integers,  // -31 .. 31 without 0: sums of 1e10 of them stay below the 2^24 of a float32 (see below)
   // And those with NaN among them: stretches with none, a few, half, and whole runs (see is_missing).
-  gaps
+  gaps,
+  // Likewise, and nearly all of them: thousands in a row, and windows with a single value.
+  sparse,
+  lone_infinity,  // signed random, and +Inf at the index that the seed names
+  lone_nan,       // signed random, and NaN at the index that the seed names
+  quarters,       // -12.5, -12.25, ... (whole numbers: -50, -49, ...): fractions beside every small number
+  extremes,       // of every magnitude and either sign, and the largest and smallest that there are
+  one_changed     // small integers, the same for seeds that differ in their place alone; there 100
 };
+
+// The seed of `one_changed`: of its small integers, and the index of the value that is another.
+constexpr std::uint64_t seed_of_change(std::uint64_t base, std::int64_t place) {
+  return base << 32 | static_cast<std::uint32_t>(place);
+}
 
 inline constexpr const char* pattern_names[] = {"random",         "signed random",
                                                 "negative",       "spikes of 1e16",
@@ -47,7 +60,10 @@ inline constexpr const char* pattern_names[] = {"random",         "signed random
                                                 "one value",      "ties",
                                                 "lone maximum",   "lone minimum",
                                                 "wide",           "integers",
-                                                "small integers", "gaps"};
+                                                "small integers", "gaps",
+                                                "sparse",         "lone Inf",
+                                                "lone NaN",       "quarters",
+                                                "extremes",       "one changed"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -57,7 +73,7 @@ inline const char* to_string(pattern kind) {
 // of small integers walks at random, 18 a step: after 1e9 steps it is within 18 sqrt(1e9) = 5.7e5, and 16.8e6
 // is 29 times that.
 constexpr bool is_exact(pattern kind) {
-  return kind == pattern::integers || kind == pattern::small_integers;
+  return kind == pattern::integers || kind == pattern::small_integers || kind == pattern::one_changed;
 }
 
 // The smallest denormal of a floating-point type; 1 for an integer. (std::numeric_limits is for the host
@@ -92,6 +108,14 @@ __host__ __device__ constexpr bool is_missing(std::uint64_t seed, std::int64_t i
   }
 }
 
+// Which values of `sparse` are there: of four stretches of 1024 one has about 32, one about 4, and two none.
+__host__ __device__ constexpr bool is_sparse(std::uint64_t seed, std::int64_t index) {
+  const std::uint64_t bits = random_bits(~seed, static_cast<std::uint64_t>(index));
+  const auto stretch = static_cast<std::uint64_t>(index) / 1024 + seed;
+  if (stretch % 4 == 0) return bits % 32 == 0;
+  return stretch % 4 == 1 && bits % 256 == 0;
+}
+
 // -31 .. 31 without 0.
 __host__ __device__ constexpr int small_integer(std::uint64_t bits) {
   const int magnitude = static_cast<int>(1 + (bits >> 8) % 31);
@@ -115,6 +139,70 @@ __host__ __device__ T uniform_value(pattern kind, std::uint64_t seed, std::uint6
   return static_cast<T>(0);
 }
 
+// An element of `one_changed`.
+__host__ __device__ constexpr int changed_value(std::uint64_t seed, std::int64_t index) {
+  if (static_cast<std::uint64_t>(index) == (seed & 0xffff'ffff)) return 100;
+  return small_integer(random_bits(seed >> 32, static_cast<std::uint64_t>(index)));
+}
+
+// Of `extremes`: the ends of the type's range, and numbers of every length beside the powers of two.
+template <class T>
+__host__ __device__ T extreme_whole(std::uint64_t bits) {
+  constexpr T largest = static_cast<T>(~std::uint64_t{0} >> (65 - 8 * sizeof(T)));
+  const std::uint64_t more = random_bits(bits, 1);
+  switch (bits % 8) {
+    case 0:
+      return static_cast<T>(-largest - 1);
+    case 1:
+      return largest;
+    case 2:
+      return static_cast<T>(-largest - 1 + static_cast<T>(more % 64));
+    case 3:
+      return static_cast<T>(largest - static_cast<T>(more % 64));
+    default: {
+      const auto value = static_cast<T>((more | 1) >> (1 + (bits >> 8) % (8 * sizeof(T) - 1)));
+      return bits % 2 == 0 ? value : static_cast<T>(-value);
+    }
+  }
+}
+// The largest magnitude, the largest that can be doubled, the smallest normal number, what lies just beside
+// them, zeros of either sign, denormals of every length, and any finite bits.
+template <class T>
+__host__ __device__ T extreme_real(std::uint64_t bits) {
+  constexpr T smallest_normal = sizeof(T) == 8 ? static_cast<T>(0x1p-1022) : static_cast<T>(0x1p-126);
+  constexpr T power = sizeof(T) == 8 ? static_cast<T>(0x1p1023) : static_cast<T>(0x1p127);
+  const std::uint64_t more = random_bits(bits, 1);
+  // 1 and less, in steps of the type's own.
+  constexpr T step = sizeof(T) == 8 ? static_cast<T>(0x1p-52) : static_cast<T>(0x1p-23);
+  const T beside = static_cast<T>(1) - static_cast<T>(more % 4) * step;
+  T magnitude = 0;
+  switch (bits % 8) {
+    case 0:
+      magnitude = power * (static_cast<T>(2) - step * static_cast<T>(1 + more % 4));
+      break;
+    case 1:
+      magnitude = power * beside;
+      break;
+    case 2:
+      magnitude = power * static_cast<T>(1 + uniform(more) / 2);
+      break;
+    case 3:
+      magnitude = smallest_normal * beside;
+      break;
+    case 4:
+      magnitude = smallest_normal * static_cast<T>(uniform(more));
+      break;
+    case 5:
+      break;
+    default: {
+      constexpr int exponents = sizeof(T) == 8 ? 2040 : 250;
+      const int exponent = static_cast<int>((bits >> 8) % exponents) - exponents / 2;
+      magnitude = static_cast<T>(ldexp(1 + uniform(more) / 2, exponent));
+    }
+  }
+  return (bits >> 40) % 2 == 0 ? magnitude : -magnitude;
+}
+
 // Of whole numbers, of which a fraction would leave nothing: from 1 to 100, where the pattern says no more.
 template <class T>
 __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t index, std::uint64_t bits) {
@@ -123,7 +211,9 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   };
   std::int64_t value = one_to_hundred(bits >> 8);
   if (kind == pattern::zeros || kind == pattern::negative_zeros || kind == pattern::mixed_zeros) value = 0;
-  if (kind == pattern::negative || (kind == pattern::signed_random && bits % 2 == 0)) value = -value;
+  const bool is_signed =
+      kind == pattern::signed_random || kind == pattern::lone_nan || kind == pattern::lone_infinity;
+  if (kind == pattern::negative || (is_signed && bits % 2 == 0)) value = -value;
   // Its square has more digits than a double, and the larger ones are beyond 31 bits.
   if (kind == pattern::spikes && is_rare(seed, index)) {
     constexpr std::int64_t spikes[] = {1'000'000'007, 3'000'000'007, -3'000'000'007};
@@ -140,7 +230,11 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   if (kind == pattern::constant) value = one_to_hundred(random_bits(seed, 0));
   if (kind == pattern::integers || kind == pattern::gaps)
     value = static_cast<std::int64_t>(1 + bits % (1u << 20));
+  if (kind == pattern::sparse) value = static_cast<std::int64_t>(1 + bits % (1u << 20));
   if (kind == pattern::small_integers) value = small_integer(bits);
+  if (kind == pattern::one_changed) value = changed_value(seed, index);
+  if (kind == pattern::quarters) value = index - 50;
+  if (kind == pattern::extremes) return extreme_whole<T>(bits);
   if (static_cast<std::uint64_t>(index) == seed) {
     if (kind == pattern::lone_maximum) value = 200;
     if (kind == pattern::lone_minimum) value = -200;
@@ -192,6 +286,21 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
     case pattern::gaps:
       if (is_missing(seed, index)) return static_cast<T>(NAN);
       return static_cast<T>(1 + bits % (1u << 20));
+    case pattern::sparse:
+      if (!is_sparse(seed, index)) return static_cast<T>(NAN);
+      return static_cast<T>(1 + bits % (1u << 20));
+    case pattern::lone_infinity:
+      return static_cast<std::uint64_t>(index) == seed ? static_cast<T>(INFINITY)
+                                                       : static_cast<T>(2 * uniform(bits) - 1);
+    case pattern::lone_nan:
+      return static_cast<std::uint64_t>(index) == seed ? static_cast<T>(NAN)
+                                                       : static_cast<T>(2 * uniform(bits) - 1);
+    case pattern::quarters:
+      return static_cast<T>(index - 50) / 4;
+    case pattern::extremes:
+      return extreme_real<T>(bits);
+    case pattern::one_changed:
+      return static_cast<T>(changed_value(seed, index));
     case pattern::integers:
       return static_cast<T>(1 + bits % (1u << 20));
     case pattern::small_integers:
@@ -223,14 +332,30 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
 
 inline bool has_rare_values(pattern kind) {
   return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite ||
-         kind == pattern::gaps || kind == pattern::wide;
+         kind == pattern::gaps || kind == pattern::sparse || kind == pattern::lone_nan ||
+         kind == pattern::lone_infinity || kind == pattern::wide;
+}
+
+// The inputs on which a stage may be wrong that declares running sums (traits `drifts`, `leaks_nonfinite`).
+inline bool shows_drift(pattern kind) {
+  return kind == pattern::spikes || kind == pattern::wide;
+}
+inline bool shows_leaks(pattern kind) {
+  return kind == pattern::nonfinite || kind == pattern::infinite || kind == pattern::negative_infinity ||
+         kind == pattern::positive_infinity || kind == pattern::gaps || kind == pattern::sparse ||
+         kind == pattern::lone_nan || kind == pattern::lone_infinity;
 }
 
 // The index of the first value (a spike, a NaN, an Inf) of these patterns that running sums may never forget.
 inline std::int64_t first_rare_index(pattern kind, std::uint64_t seed) {
   if (kind == pattern::wide) return 0;
+  if (kind == pattern::lone_nan || kind == pattern::lone_infinity) return static_cast<std::int64_t>(seed);
+  const auto is_one = [&](std::int64_t index) {
+    if (kind == pattern::gaps) return is_missing(seed, index);
+    return kind == pattern::sparse ? !is_sparse(seed, index) : is_rare(seed, index);
+  };
   std::int64_t index = 0;
-  while (kind == pattern::gaps ? !is_missing(seed, index) : !is_rare(seed, index)) ++index;
+  while (!is_one(index)) ++index;
   return index;
 }
 
@@ -244,11 +369,18 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
       return static_cast<double>(n);
     case pattern::wide:
       return 0x1p301;
+    case pattern::quarters:
+      return static_cast<double>(n);
+    case pattern::extremes:
+      return std::numeric_limits<double>::max();
     case pattern::integers:
     case pattern::gaps:
+    case pattern::sparse:
       return 0x1p20;
     case pattern::small_integers:
       return 31;
+    case pattern::one_changed:
+      return 100;
     case pattern::lone_maximum:
     case pattern::lone_minimum:
       return 2;

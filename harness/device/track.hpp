@@ -46,8 +46,9 @@ struct check_result {
   double largest_error = 0;
   double relative_error = 0;
   double relative_bound = 0;
-  // With inputs that hold rare values: the outputs before this one depend on none of them.
-  std::int64_t clean_outputs = 0;
+  // Whether an output was wrong as a trait says that it may be.
+  bool drifted = false;
+  bool leaked = false;
   std::optional<failure_record> failure;
 };
 
@@ -66,6 +67,11 @@ class workload {
   virtual void prepare_to_count(pattern kind, std::uint64_t seed) { prepare(kind, seed); }
   // Other inputs of the same kind and size, as cheaply as they can be had: no launch before has seen them.
   virtual void vary(std::uint64_t seed) = 0;
+  // Likewise, with outputs poisoned and scratch memory as the launch before has left it.
+  virtual void renew(std::uint64_t seed) {
+    vary(seed);
+    poison();
+  }
   // Fills outputs and scratch memory, marks their guard zones, and leaves the inputs.
   virtual void poison(memory_fill fill) = 0;
   void poison() { poison(memory_fill::ones); }
@@ -87,6 +93,8 @@ struct trial {
   pattern input = pattern::random;
   std::optional<std::uint64_t> seed = {};  // where the input is made for one; else the run's
   bool brief = false;                      // one of many sizes: a single launch will do
+  // Further inputs, one after the other in the same memory: what is kept of the launch before shows.
+  std::vector<std::uint64_t> then = {};
 };
 
 // What a stage is applied to: a person's own files, and texts by their names (track_description::texts).

@@ -40,13 +40,16 @@ struct trial_seeds {
 // trials() tries the stage on its track's trials, each in fresh memory, and twice: with the fixed seed, and
 // with the drawn one, when memory holds something else and the emulator runs threads in the other order. Both
 // launches are checked in full; a third on the second's input must give the same bits. Of sizes that differ
-// in nothing else, one launch each. Traits are held to their word: without `drifts` or `leaks_nonfinite` the
-// stage must pass the inputs that show them; with them (thorough) it must fail at least one. Likewise results
-// must be the same bits twice, unless the stage is `nondeterministic`: then (thorough, on a GPU) they must
-// differ at least once. An expected failure must fail a trial in a way that it says: then the record has not
-// passed and is `failed_as_expected`. One that is right, or fails otherwise, has failed. On a GPU a launch
-// must be captured in a graph and be right when replayed; one that `synchronises` must be refused. A stage
-// that refuses more than half of the trials has failed.
+// in nothing else, one launch each; of inputs that differ in one value, several launches in memory that
+// nobody fills in between. What the stage refuses it is asked beforehand, in an order that is drawn; and when
+// all are done, some trials that are drawn are made once more (again()). Traits are held to their word:
+// without `drifts` or `leaks_nonfinite` the stage must pass the inputs that show them; with them (thorough)
+// it must fail at least one, and as the trait says: by rounding errors of what has passed, or with NaN or
+// Inf. Likewise results must be the same bits twice, unless the stage is `nondeterministic`: then (thorough,
+// on a GPU) they must differ at least once. An expected failure must fail a trial in a way that it says: then
+// the record has not passed and is `failed_as_expected`. One that is right, or fails otherwise, has failed.
+// On a GPU a launch must be captured in a graph and be right when replayed; one that `synchronises` must be
+// refused. A stage that refuses more than half of the trials has failed.
 //
 // at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
 // inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
@@ -57,6 +60,8 @@ class gate {
   // Each returns whether the stage has passed so far. What was found stands in record().
   bool trials(bool thorough);
   bool at(const parameter_values& parameters);
+  // Some of the trials once more, drawn.
+  bool again(const char* remark);
   // One launch more, of a workload that is there. `remark` is added to what a failure says of the case.
   bool check(workload& work, const parameter_values& parameters, const launch_setup& setup,
              const char* remark = "");
@@ -73,8 +78,10 @@ class gate {
     bool shown = false;
   };
 
+  [[nodiscard]] std::vector<bool> which_run(const std::vector<trial>& all) const;
   void try_one(const trial& one, std::size_t place);
-  bool may_be_wrong(const check_result& result, const parameter_values& parameters, pattern input);
+  void check_one_after_another(workload& work, const trial& one);
+  void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
   void judge_traits(bool thorough);
   void hollow(const char* trait, const std::string& found);
@@ -88,6 +95,7 @@ class gate {
   trait_evidence drift_;
   trait_evidence leaks_;
   trait_evidence other_bits_;
+  std::size_t too_large_ = 0;  // trials beyond the device's memory
   bool thorough_ = false;
   bool tried_capture_ = false;
 };

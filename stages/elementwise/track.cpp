@@ -2,6 +2,15 @@
 #include "harness/device/array_track.hpp"
 #include "stages/elementwise/problem.hpp"
 
+namespace lab {
+// Twice -0 is -0.
+template <>
+struct judgement<elementwise::problem> {
+  static constexpr bool keeps_zero_signs = true;
+  static double drift_scale(const elementwise::problem::parameters& /*p*/, double largest) { return largest; }
+};
+}  // namespace lab
+
 namespace lab::elementwise {
 
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
@@ -15,10 +24,10 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
         std::int64_t{32}, std::int64_t{33}, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1}) {
     if (n >= 0) list.push_back({{.n = n}, pattern::random});
   }
-  for (const pattern kind :
-       {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp, pattern::negative,
-        pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros, pattern::negative_infinity,
-        pattern::positive_infinity, pattern::all_nan, pattern::constant, pattern::ties, pattern::wide}) {
+  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
+                             pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
+                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
+                             pattern::constant, pattern::ties, pattern::wide, pattern::extremes}) {
     list.push_back({{.n = 2 * tile + 311}, kind});
   }
   for (const std::int64_t n : residue_sizes(tile, seed))

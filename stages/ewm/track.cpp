@@ -132,6 +132,30 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     }
     list.add_both(2'203, span, pattern::wide, true);
   }
+  // Nearly nothing but gaps, of thousands of values; and many values until an average is complete.
+  for (const double span : {2.0, 30.0, 3000.0}) {
+    for (const std::int64_t min_periods : {0, 1, 17}) {
+      for (const std::int64_t adjust : {1, 0}) {
+        list.cases.push_back({{.n = 12'011, .span = span, .adjust = adjust, .min_periods = min_periods},
+                              pattern::sparse,
+                              true});
+      }
+    }
+    for (const std::int64_t min_periods : {300, 1'025, 3'010, 5'000}) {
+      list.cases.push_back({{.n = 3'011, .span = span, .adjust = min_periods % 2, .min_periods = min_periods},
+                            min_periods == 1'025 ? pattern::gaps : pattern::integers,
+                            true});
+    }
+  }
+  // Longer than what stays of the first values.
+  list.add_both(50'011, 1'000, pattern::integers, true);
+  list.add(60'011, 4'096, pattern::integers, true);
+  for (const std::int64_t adjust : {1, 0}) {
+    list.cases.push_back(
+        {{.n = 40'011, .span = 0, .alpha = 1e-4, .adjust = adjust}, pattern::integers, true});
+    list.cases.push_back(
+        {{.n = 12'011, .span = 0, .half_life = 150, .adjust = adjust}, pattern::integers, true});
+  }
   // A lone value on both sides of every kind of border.
   for (const std::int64_t index : telling_indices(3 * tile + 5, tile, seed)) {
     list.add(3 * tile + 5, 20, pattern::lone_maximum, true);

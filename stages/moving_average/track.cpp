@@ -14,6 +14,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.push_back({{.n = 20'011, .window = 300}, pattern::signed_random});
   list.push_back({{.n = 20'011, .window = 1000}, pattern::spikes});
   list.push_back({{.n = 20'011, .window = 5}, pattern::nonfinite});
+  // Several tiles in a window: what their values are handed over by is to be seen observed.
+  const std::int64_t usual_tile = std::clamp<std::int64_t>(tile, 64, 4096);
+  list.push_back({{.n = 5 * usual_tile + 48, .window = 3 * usual_tile + 31}, pattern::integers, true});
   if (!thorough) return list;
 
   for (const std::int64_t n : border_sizes(tile)) {
@@ -27,6 +30,25 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   }
   for (const std::int64_t window : {3000, 4096, 8191, 16383, 16384}) {
     list.push_back({{.n = window + 2 * tile + 777, .window = window}, pattern::random});
+  }
+  for (const std::int64_t window :
+       {2 * usual_tile - 1, 2 * usual_tile, 2 * usual_tile + 1, 3 * usual_tile, 4 * usual_tile + 1,
+        33 * usual_tile + usual_tile / 2, (std::int64_t{1} << 17) + 1}) {
+    list.push_back({{.n = window + usual_tile + 33, .window = window}, pattern::integers, true});
+  }
+  // A last tile that is whole, or of one value.
+  for (const std::int64_t rest : {-1, 0, 1}) {
+    list.push_back({{.n = 4 * usual_tile + rest, .window = 2 * usual_tile + 17}, pattern::integers, true});
+    list.push_back({{.n = 6 * usual_tile + rest, .window = usual_tile + 5}, pattern::integers, true});
+  }
+  // Windows of some part of a tile.
+  for (std::uint64_t k = 0; k < 8; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x1096, k);
+    const auto part = static_cast<std::uint64_t>(usual_tile);
+    list.push_back({{.n = 3 * usual_tile + 1 + static_cast<std::int64_t>((bits >> 32) % part),
+                     .window = 1 + static_cast<std::int64_t>(bits % part)},
+                    pattern::integers,
+                    true});
   }
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal,
                              pattern::ramp, pattern::wide, pattern::gaps}) {

@@ -34,6 +34,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     // Parts that begin and end around a tile's border.
     for (const std::int64_t rest : {-1, 0, 1}) add(gpus * tile + rest, 64, gpus, pattern::integers, true);
     add(20'011, 17, gpus, pattern::spikes);
+    for (const std::int64_t window : {5, 300}) add(20'011, window, gpus, pattern::gaps, true);
+    // Long windows where parts are long.
+    add(30'011 * gpus + 7, 5'003, gpus, pattern::integers, true);
     add(20'011, 1000, gpus, pattern::random);
   }
   for (std::uint64_t k = 0; k < 16; ++k) {

@@ -159,7 +159,17 @@ void append_hostile_name(Text& text, row_bits& bits) {
   change_byte(text, place, [](char) { return ' '; });
 }
 
+// "public" and more, of a length whose low 8 or 16 bits are those of "public"; the longer one rarely.
+inline constexpr auto wrapped_lengths = [] {
+  std::array<char, 6 + (1 << 16)> text{};
+  for (std::size_t k = 0; k < text.size(); ++k) text[k] = "public"[k % 6];
+  return text;
+}();
+
 inline std::string_view hostile_visibility(row_bits& bits) {
+  if (bits.below(16) == 0)
+    return {wrapped_lengths.data(),
+            static_cast<std::size_t>(bits.below(64) == 0 ? 6 + (1 << 16) : 6 + (1 << 8))};
   constexpr std::array<std::string_view, 16> almost = {
       "Public",    "publi",   "publicx",     "",           "PUBLIC",
       " public",   "public ", "publi\u0441", "cilbup",     "publik",
@@ -256,8 +266,8 @@ inline std::string near_public_visibility(row_bits& bits) {
   }
   char& changed = text[static_cast<std::size_t>(bits.below(std::ssize(text)))];
   const char before = changed;
-  const std::int64_t bit = bits.below(14);
-  changed = bit < 7 ? static_cast<char>(changed ^ (1 << bit)) : static_cast<char>('a' + bits.below(26));
+  const std::int64_t bit = bits.below(16);
+  changed = bit < 8 ? static_cast<char>(changed ^ (1 << bit)) : static_cast<char>('a' + bits.below(26));
   if (changed == before) changed = '\0';
   return text;
 }

@@ -79,8 +79,35 @@ void add_patterns(case_list& list, std::int64_t tile) {
   }
 }
 
-// The result at one place after another.
+// The result at one place after another; and NaN, of which none may be lost.
 void add_lone_values(case_list& list, std::int64_t tile, std::uint64_t seed) {
+  constexpr std::int64_t lanes = 128;
+  for (const operation combine : all_operations) {
+    const bool is_even = random_bits(seed, static_cast<std::uint64_t>(combine)) % 2 == 0;
+    for (std::int64_t k = 0; k < lanes; ++k) {
+      const std::uint64_t bits = random_bits(seed ^ 0x1a9e, static_cast<std::uint64_t>(lanes + k));
+      const element type = (k % 2 == 0) == is_even ? element::float32 : element::float64;
+      const std::int64_t index = k + lanes * static_cast<std::int64_t>(bits % 8);
+      if (combine != operation::sum) list.add_lone(1'100, index, combine, type);
+    }
+    const std::int64_t n = 3 * tile + 17;
+    for (const std::int64_t index : telling_indices(n, tile, seed)) {
+      list.add_brief(n, pattern::lone_nan, combine, index % 2 == 0 ? element::float32 : element::float64);
+      list.cases.back().index = index;
+    }
+    for (const element type : all_elements) {
+      list.add_brief(n, pattern::lone_nan, combine, type);
+      list.cases.back().index = n - 1;
+    }
+    // Of a sum, by which the place of an Inf among others does not show.
+    for (std::int64_t k = 0; k < 16 && combine == operation::sum; ++k) {
+      list.add_brief(1'100, pattern::lone_infinity, combine,
+                     k % 2 == 0 ? element::float32 : element::float64);
+      list.cases.back().index = 65 * k;
+    }
+    if (combine == operation::sum) continue;
+    for (const element type : all_elements) list.add_brief(2 * tile + 311, pattern::extremes, combine, type);
+  }
   for (const operation combine : {operation::minimum, operation::maximum, operation::user}) {
     const std::int64_t n = 3 * tile + 17;
     for (const std::int64_t index : telling_indices(n, tile, seed)) list.add_lone(n, index, combine);

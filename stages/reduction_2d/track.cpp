@@ -25,6 +25,14 @@ class case_list {
                      .brief = true});
   }
 
+  // A value at one place, of every result.
+  void add_lone(std::int64_t rows, std::int64_t columns, std::int64_t pitch, std::int64_t row,
+                std::int64_t column) {
+    const std::size_t begin = cases.size();
+    add(rows, columns, pitch, pattern::lone_nan, true);
+    for (std::size_t k = begin; k < cases.size(); ++k) cases[k].index = row * pitch + column;
+  }
+
   std::vector<verification_case<problem::parameters>> cases;
 };
 
@@ -45,6 +53,13 @@ void add_sizes(case_list& list, std::int64_t tile, std::uint64_t seed) {
     const bool wide = k % 2 == 0;
     list.add_brief(wide ? 2 : size, wide ? size : 2, static_cast<std::int64_t>(k / 2));
   }
+  // Every pair of residues of 16, and some beyond: rows and columns that are left over together.
+  for (std::int64_t k = 0; k < 256; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x9a12, static_cast<std::uint64_t>(k));
+    list.add_brief(k % 16 + 16 * static_cast<std::int64_t>(1 + bits % 4),
+                   k / 16 + 16 * static_cast<std::int64_t>(1 + (bits >> 8) % 4),
+                   static_cast<std::int64_t>((bits >> 16) % 3));
+  }
   // More rows or columns than 16 bits count.
   for (const std::int64_t wanted : {0, 1, 2}) {
     list.add_brief(70'001, 2, wanted);
@@ -62,6 +77,10 @@ void add_shapes(case_list& list, std::int64_t tile) {
   list.add(std::min<std::int64_t>(tile + 1, 600), 5, 0);
   // Padding of every alignment, which holds values that must not be summed up.
   for (const std::int64_t pitch : {101, 102, 103, 104, 128}) list.add(45, 101, pitch);
+  // More padding than values; and many rows, or many columns, with some.
+  list.add(33, 5, 1'024, pattern::small_integers, true);
+  list.add(3'077, 261, 264, pattern::small_integers, true);
+  list.add(77, 5'003, 5'100, pattern::small_integers, true);
 }
 
 void add_patterns(case_list& list) {
@@ -71,6 +90,10 @@ void add_patterns(case_list& list) {
     list.add(61, 333, 0, kind);
   }
   for (const pattern kind : patterns_of_one_kind(pattern::small_integers)) list.add(29, 77, 80, kind, true);
+  // NaN in the corners, and where a row's last values fill no vector.
+  for (const std::int64_t row : {0, 30, 60}) {
+    for (const std::int64_t column : {0, 31, 331, 332}) list.add_lone(61, 333, 336, row, column);
+  }
 }
 
 void add_large(case_list& list) {

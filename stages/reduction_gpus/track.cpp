@@ -28,6 +28,13 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       add(50'021, type, gpus, pattern::signed_random);
       add(20'011, type, gpus, pattern::all_nan, true);
       add(20'011, type, gpus, pattern::spikes, true);
+      // NaN on one GPU alone.
+      for (std::int64_t k = 0; k < gpus; ++k) {
+        add(6'011, type, gpus, pattern::lone_nan, true);
+        list.back().index = (2 * k + 1) * 6'011 / (2 * gpus);
+      }
+      add(6'011, type, gpus, pattern::lone_nan, true);
+      list.back().index = 6'010;
     }
   }
   for (std::uint64_t k = 0; k < 12; ++k) {

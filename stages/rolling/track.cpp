@@ -3,6 +3,18 @@
 #include "harness/device/case_inputs.hpp"
 #include "stages/rolling/problem.hpp"
 
+namespace lab {
+// A variance adds squares up.
+template <>
+struct judgement<rolling::problem> {
+  static constexpr bool keeps_zero_signs = false;
+  static double drift_scale(const rolling::problem::parameters& p, double largest) {
+    const bool squares = static_cast<rolling::operation>(p.operation) == rolling::operation::var;
+    return squares ? largest * largest : largest;
+  }
+};
+}  // namespace lab
+
 namespace lab::rolling {
 
 std::vector<parameter<problem::parameters>> problem::describe() {
@@ -171,6 +183,53 @@ void add_missing(case_list& list) {
   }
 }
 
+// Every operation with every way to count, where a window is longer than what a warp or a block takes at
+// once, and with as many values present as complete it and not all.
+void add_missing_in_long_windows(case_list& list, std::int64_t tile, std::uint64_t seed) {
+  const auto drawn = [&](std::uint64_t k, std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random_bits(seed ^ 0x1096, k) %
+                                             static_cast<std::uint64_t>(most - least));
+  };
+  std::uint64_t turn = 0;
+  for (const missing way : {missing::skip, missing::propagate}) {
+    for (std::size_t k = 0; k < operations; ++k) {
+      const auto which = static_cast<operation>(k);
+      for (const int fewest : {0, 1, 2}) {
+        const std::int64_t window = drawn(++turn, 201, 700);
+        const std::int64_t min_periods = fewest < 2 ? fewest : drawn(++turn, 2, window / 2);
+        list.add_with(window + 1'203, window, pattern::gaps, which, way, min_periods);
+      }
+      const std::int64_t window = drawn(++turn, tile + 1, 3 * tile + 3);
+      for (const bool whole : {false, true})
+        list.add_with(window + tile + 77, window, pattern::gaps, which, way,
+                      whole ? 1 : drawn(++turn, 2, std::max<std::int64_t>(3, window / 2)));
+      // A single value in hundreds, and none in thousands.
+      list.add_with(6'011, 300, pattern::sparse, which, way, 1);
+      const bool keeps_range = which == operation::min || which == operation::max ||
+                               which == operation::first_minus_last || which == operation::user;
+      if (keeps_range) list.add_with(1'203, k % 2 == 0 ? 9 : 300, pattern::extremes, which, way, 0);
+      list.add_with(3 * tile + 41, drawn(++turn, 2, 41), pattern::random, which, way, 0);
+    }
+  }
+}
+
+// Windows of several tiles, exactly and about; and longer ones than any that are measured.
+void add_long_windows(case_list& list, std::int64_t tile) {
+  for (const std::int64_t window : {2 * tile - 1, 2 * tile, 2 * tile + 1, 3 * tile, 4 * tile + 1})
+    list.add(window + tile + 33, window, pattern::integers, true);
+  for (const operation which : {operation::mean, operation::std}) {
+    const std::int64_t window = 33 * tile + tile / 2;  // of 32 whole tiles
+    list.add_with(window + 1'033, window, pattern::integers, which, missing::propagate, 0);
+  }
+  constexpr std::int64_t window = (1 << 17) + 1;
+  list.add_with(window + 1'033, window, pattern::integers, operation::sum, missing::propagate, 0);
+  // A last tile that is whole, or of one value.
+  for (const std::int64_t rest : {-1, 0, 1}) {
+    list.add(4 * tile + rest, 2 * tile + 17, pattern::integers, true);
+    list.add(6 * tile + rest, tile + 5, pattern::integers, true);
+  }
+}
+
 void add_drawn(case_list& list, std::int64_t tile, std::uint64_t seed) {
   for (const std::int64_t n : residue_sizes(tile, seed))
     list.add(n, drawn_window(n, random_bits(seed, static_cast<std::uint64_t>(n))), pattern::integers, true);
@@ -204,12 +263,20 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
     list.add(6'011, 700, pattern::spikes, false, which);
     list.add(6'011, 5, pattern::nonfinite, false, which);
   }
+  // Of several tiles, which the blocks before have: what they hand over is to be seen observed.
+  const std::int64_t usual_tile = std::clamp<std::int64_t>(tile, 64, 2048);
+  const std::int64_t several_tiles = 3 * usual_tile + 31;
+  for (const operation which : {operation::mean, operation::std, operation::first_minus_last})
+    list.add_with(several_tiles + 2 * usual_tile + 17, several_tiles, pattern::integers, which,
+                  missing::propagate, 0);
   if (!thorough) return std::move(list.cases);
 
   add_sizes(list, tile);
   add_windows(list, tile);
   add_patterns(list, tile);
   add_missing(list);
+  add_missing_in_long_windows(list, usual_tile, seed);
+  add_long_windows(list, usual_tile);
   // Windows longer than any that are measured, of two operations: a thread for each output takes its time.
   list.add_with(20'503, 20'011, pattern::integers, operation::sum, missing::propagate, 0);
   list.add_with(6'011, 5'003, pattern::integers, operation::first_minus_last, missing::propagate, 0);

@@ -34,13 +34,14 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       list.push_back({.parameters = {width, height}, .brief = true});
   }
   list.push_back({{.width = 1000, .height = 700}});
-  // Sizes of every residue of a tile, drawn in pairs.
-  for (std::uint64_t k = 0; k < (emulated ? 64 : 256); ++k) {
+  // Every pair of residues of a tile.
+  for (std::uint64_t k = 0; k < 256; ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
-    list.push_back({.parameters = {.width = static_cast<std::int64_t>(k % 64 + (bits & 64)),
-                                   .height = static_cast<std::int64_t>((bits >> 32) % 64)},
+    list.push_back({.parameters = {.width = static_cast<std::int64_t>(k % 16 + 16 * (bits % 6)),
+                                   .height = static_cast<std::int64_t>(k / 16 + 16 * ((bits >> 32) % 6))},
                     .brief = true});
   }
+  list.push_back({.parameters = {.width = 1'297, .height = 809}, .brief = true});
   list.push_back({{.width = 3, .height = 100'003}});
   list.push_back({{.width = 100'003, .height = 3}});
   // More pixels than 32 bits count, and a row in which a float no longer tells neighbours apart.

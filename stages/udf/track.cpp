@@ -169,10 +169,12 @@ class case_list {
   // One launch of exactly this, where a right answer is defined.
   void add_with(const problem::parameters& p, pattern kind) {
     const bool is_huge = kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::wide;
-    if (p.type == 1 && p.result == 1 && (is_huge || kind == pattern::gaps)) return;
-    // Beyond 2^63 a product of whole numbers is not defined.
+    const bool is_extreme = kind == pattern::extremes;
+    if (p.type == 1 && p.result == 1 && (is_huge || is_extreme || kind == pattern::gaps)) return;
+    // Beyond 2^63 a product or a sum of whole numbers is not defined.
     const bool is_square = static_cast<function>(p.function) == function::square;
-    if (p.type == 0 && is_square && kind == pattern::wide) return;
+    if (p.type == 0 && is_square && (kind == pattern::wide || is_extreme)) return;
+    if (p.type == 0 && problem::is_window(p) && is_extreme) return;
     cases.push_back({p, kind, true});
   }
 
@@ -208,9 +210,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   }
   // Every conversion of every kind of value, which one function alone shows, and every function of every
   // kind.
-  for (const pattern kind :
-       {pattern::random, pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::mixed_zeros,
-        pattern::ramp, pattern::small_integers, pattern::wide, pattern::gaps}) {
+  for (const pattern kind : {pattern::random, pattern::signed_random, pattern::spikes, pattern::nonfinite,
+                             pattern::mixed_zeros, pattern::ramp, pattern::small_integers, pattern::wide,
+                             pattern::gaps, pattern::denormal, pattern::extremes}) {
     for (std::int64_t which = 0; which < 36; ++which) {
       problem::parameters p{
           .n = tile + 37, .type = which / 6 % 2, .result = which / 12, .function = which % 6};
@@ -222,6 +224,26 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       list.add_with(p, kind);
     }
   }
+  // The numbers that functions compare with, all about them, and the fractions between.
+  for (std::int64_t which = 0; which < 36; ++which) {
+    const problem::parameters p{
+        .n = 4'411, .type = which / 6 % 2, .result = which / 12, .function = which % 6};
+    if (!problem::is_window(p)) list.add_with(p, pattern::quarters);
+  }
+  // Windows of any length, of which any part is enough.
+  for (std::uint64_t k = 0; k < 12; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x1096, k);
+    const auto window = static_cast<std::int64_t>(2 + bits % 5'000);
+    const auto min_periods = static_cast<std::int64_t>(1 + (bits >> 32) % static_cast<std::uint64_t>(window));
+    list.add_with({.n = window + 1'037,
+                   .type = static_cast<std::int64_t>(k % 2),
+                   .result = static_cast<std::int64_t>(k / 2 % 3),
+                   .window = window,
+                   .min_periods = min_periods,
+                   .function = 5},
+                  pattern::small_integers);
+  }
+  list.add_with({.n = (1 << 17) + 1'034, .window = (1 << 17) + 1, .function = 5}, pattern::small_integers);
   for (const std::int64_t window : {4, 33, 57, 64, 127, 1000}) {
     for (const std::int64_t min_periods : {std::int64_t{0}, std::int64_t{1}, window / 2, window - 1})
       list.add_with({.n = tile + window + 37, .window = window, .min_periods = min_periods, .function = 5},

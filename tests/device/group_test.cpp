@@ -155,6 +155,8 @@ TEST_CASE("a wrong kernel over several GPUs is rejected, in words that say what 
   require("moving_average_gpus/incomplete_in_every_part", failure_kind::wrong, "found inf on GPU 1");
   require("moving_average_gpus/border_too_early", failure_kind::wrong, " on GPU 1");
   require("moving_average_gpus/late_wait", failure_kind::wrong, " on GPU 1");
+  require("moving_average_gpus/drops_nan_of_halo", failure_kind::wrong, "input=gaps");
+  require("reduction_gpus/drops_nan_of_third", failure_kind::wrong, "input=lone NaN");
   require("reduction_gpus/own_first", failure_kind::wrong, "bit for bit as on the first GPU");
   require("reduction_gpus/reads_too_early", failure_kind::wrong, "gpus=");
 }

@@ -72,7 +72,7 @@ TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
     require_failure("leaves_tail", failure_kind::unwritten, "was never written");
   }
   SECTION("changes its input") {
-    require_failure("changes_input", failure_kind::input_changed, "changed its input at index");
+    require_failure("changes_input", failure_kind::input_changed, "changed its input");
   }
   SECTION("keeps the first answer") {
     require_failure("returns_previous", lab::emulated ? failure_kind::launch : failure_kind::wrong,
@@ -178,6 +178,64 @@ TEST_CASE("at measured sizes one element or tile that is left out, doubled or mo
     REQUIRE(record.failure);
     CHECK(lab::failure_message(*record.failure).find("expected nan") != std::string::npos);
   }
+}
+
+TEST_CASE("values, places and sizes that a stage may get wrong alone are tried") {
+  const auto require = [](const std::string& path, const std::string& words) {
+    const std::size_t slash = path.find('/');
+    require_failure(path.substr(slash + 1), failure_kind::wrong, words, path.substr(0, slash));
+  };
+  SECTION("the largest numbers") {
+    require("elementwise/adds_to_exponent", "input=extremes");
+  }
+  SECTION("the sign of zero") {
+    require("elementwise/loses_zero_sign", "expected -0, found 0");
+  }
+  SECTION("a window of exactly two tiles") {
+    require("moving_average/two_tiles_exactly", "window=2048");
+  }
+  SECTION("a window beyond 16 bits") {
+    require("moving_average/window_in_16_bits", "window=131073");
+  }
+  SECTION("one lane of a block") {
+    require("reduction/misses_a_lane", "input=lone maximum");
+  }
+  SECTION("one NaN") {
+    require("reduction/drops_nan_of_lane", "input=lone NaN");
+    require("reduction_2d/drops_nan_of_tail", "expected nan");
+  }
+  SECTION("one Inf") {
+    require("reduction/drops_infinity", "expected inf");
+  }
+  SECTION("many padded rows") {
+    require("reduction_2d/padded_and_tall", "columns=261 pitch=264 result=columns rows=3077");
+  }
+  SECTION("two residues at once") {
+    require("shared_tile/forgets_corner", "found 0");
+  }
+  SECTION("a length that 8 or 16 bits cut to a right one") {
+    require("redact/length_in_8_bits", "expected \"X X\"");
+    require("redact/length_in_16_bits", "expected \"X X\"");
+  }
+  SECTION("the eighth bit") {
+    require("redact/seven_bits", "expected \"X X\"");
+  }
+}
+
+TEST_CASE("what a stage keeps of launches and questions before is of no use to it") {
+  SECTION("answers in scratch memory") {
+    require_failure("answers_of_before", failure_kind::wrong, "after a launch on nearly the same input",
+                    "elementwise");
+  }
+  SECTION("the number of questions") {
+    require_failure("refuses_by_turn", failure_kind::wrong, "wrong at index", "elementwise");
+  }
+#if LAB_EMULATED
+  SECTION("its input, which it has put back") {
+    require_failure("restores_input", failure_kind::input_changed, "which a launch may only read",
+                    "elementwise");
+  }
+#endif
 }
 
 TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried") {

@@ -43,6 +43,16 @@ TEST_CASE("a wrong user-defined function is rejected, in words that say what is 
   SECTION("32 bits of 64") {
     require_wrong("cuts_to_32_bits", failure_kind::wrong, "wrong at index 0", "result=int64 type=int64");
   }
+  SECTION("a fraction that is cut off before a comparison") {
+    require_wrong("compares_whole_part", failure_kind::wrong, "expected 2, found 1", "input=quarters");
+  }
+  SECTION("a difference in the place of a comparison") {
+    require_wrong("subtracts_to_compare", failure_kind::wrong, "expected 1, found 8", "input=extremes");
+  }
+  SECTION("denormals that are flushed") {
+    require_wrong("flushes_denormals", failure_kind::wrong, "expected 1, found 0",
+                  "result=bool type=float64");
+  }
   SECTION("a sign that is lost") {
     require_wrong("loses_sign", failure_kind::wrong, ", found 42949", "function=window_sum");
   }
