@@ -345,7 +345,7 @@ TEST_CASE("a wrong redaction is rejected, in words that say what is wrong") {
     require_failure(name, kind, words, "redact");
   };
   SECTION("a code point cut in half") {
-    require("cuts_code_point", failure_kind::wrong, "found \"\\xf0 \\xf0\\x9f");
+    require("cuts_code_point", failure_kind::wrong, "found \"\\xf0 ");
   }
   SECTION("the final offset forgotten") {
     require("forgets_final_offset", failure_kind::wrong, "expected a final offset of ");
