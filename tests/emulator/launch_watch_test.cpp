@@ -348,7 +348,10 @@ TEST_CASE("a thread that waits with another rounding mode fails before the other
   CHECK(try_launch(round_up_and_wait, 1, 64, 0) == cudaErrorLaunchFailure);
   const texts said = lab::emulator::take_diagnostics();
   REQUIRE(said.size() == 1);
-  CHECK(said.front().find("thread (5,0,0) or one before it changes how the CPU rounds") != std::string::npos);
+  INFO(said.front());
+  // Lanes follow one another without a look in between where stacks of earlier launches are there for them.
+  CHECK(said.front().find("round_up_and_wait: block (0,0,0): thread (") != std::string::npos);
+  CHECK(said.front().find(" or one before it changes how the CPU rounds") != std::string::npos);
   lab::emulator::reset();
   CHECK(std::fegetround() == FE_TONEAREST);
 }
