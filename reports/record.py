@@ -159,6 +159,10 @@ def now_named(row):
     return tables.RENAMED.get(stage, stage), sources
 
 
+def is_experiment_of_its_own(run_found, group):
+    return group["l2"] == "warm" or bool(run_found["options"].get("processes"))
+
+
 def place(run_found, folder, defaults, commit):
     """Writes the rows of a result file that are of today's kernels, each group into a file; the stages that have a record
     now, as (track, parameters, stage)."""
@@ -168,7 +172,7 @@ def place(run_found, folder, defaults, commit):
         parameters = here.in_words(group["track"], group["parameters"])
         rows = [row for row in group["rows"] if row["status"] in KEPT and row.get("sources") == here.digests.get(row["stage"])]
         made = [row["stage"] for row in rows if row["status"] == "ok"]
-        if not made or group["l2"] == "warm" or run_found["options"].get("processes"):
+        if not made or is_experiment_of_its_own(run_found, group):
             continue
         document = {**run_found, "groups": [{**group, "rows": rows}], "complete": True}
         if commit:
@@ -194,9 +198,9 @@ def write(path, document):
     temporary.replace(path)
 
 
-def is_superseded(row, records, track, group, parameters, made):
+def is_superseded(row, records, track, old, group, parameters, made):
     """Whether older kernels made the row, and there is a newer one of the same stage and parameters."""
-    if group["track"] != track or group["l2"] == "warm" or records.in_words(track, group["parameters"]) != parameters:
+    if group["track"] != track or is_experiment_of_its_own(old, group) or records.in_words(track, group["parameters"]) != parameters:
         return False
     stage, sources = now_named(row)
     return stage in made and sources != records.digests.get(stage)
@@ -205,22 +209,22 @@ def is_superseded(row, records, track, group, parameters, made):
 def is_replaced(path, records, track, parameters, made):
     """Whether nothing would be left of the file."""
     old = tables.read_record(path)
-    return old is not None and all(is_superseded(row, records, track, group, parameters, made) for group in old["groups"] for row in group["rows"] if row["status"] != "skipped")
+    return old is not None and all(is_superseded(row, records, track, old, group, parameters, made) for group in old["groups"] for row in group["rows"] if row["status"] != "skipped")
 
 
 def take_out(path, records, track, parameters, made):
     old = tables.read_record(path)
-    if old is None or old["options"].get("processes"):
+    if old is None:
         return
-    before = sum(len(group["rows"]) for group in old["groups"])
+    kept = []
     for group in old["groups"]:
-        group["rows"] = [row for row in group["rows"] if not is_superseded(row, records, track, group, parameters, made)]
-    old["groups"] = [group for group in old["groups"] if any(row["status"] != "skipped" for row in group["rows"])]
-    left = sum(len(group["rows"]) for group in old["groups"])
-    if left == 0:
+        rows = [row for row in group["rows"] if not is_superseded(row, records, track, old, group, parameters, made)]
+        if rows == group["rows"] or any(row["status"] != "skipped" for row in rows):
+            kept.append({**group, "rows": rows})
+    if not kept:
         path.unlink()
-    elif left != before:
-        write(path, old)
+    elif kept != old["groups"]:
+        write(path, {**old, "groups": kept})
 
 
 def record(calls, options, of_lab, defaults):

@@ -111,6 +111,16 @@ class Recording(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["elementwise.json"])
         self.assertEqual(self.rows("elementwise.json"), [(1000, STAGES[0], TODAY[STAGES[0]])])
 
+    def test_what_several_processes_measured_stays_whatever_its_name(self):
+        self.put("older.json", (STAGES[0], OLD, "ok", 70.0))
+        self.put("skipped.json", (STAGES[1], OLD, "skipped", None), size=2000)
+        of_processes = document("2020-01-01T00:00:00Z", [(STAGES[0], OLD, "ok", 40.0)])
+        of_processes["options"]["processes"] = 2
+        (self.folder / "elementwise.json").write_text(json.dumps(of_processes))
+        self.assertEqual(self.call()[0], 0)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["elementwise.2.json", "elementwise.json", "skipped.json"])
+        self.assertEqual(self.rows("elementwise.json"), [(1000, STAGES[0], OLD)])
+
     def test_sizes_of_the_same_stages_are_one_call_and_a_file_each(self):
         for size in (1000, 2000, 3000):
             self.put(f"{size}.json", (STAGES[0], OLD, "ok", 70.0), size=size)
