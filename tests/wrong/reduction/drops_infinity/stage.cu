@@ -1,32 +1,20 @@
 // Takes an Inf for nothing in every fourth place of a vector.
-#include "tests/wrong/reduction/right.hpp"
+#include "tests/wrong/reduction/leaves_out.hpp"
 
 namespace lab::reduction::wrong {
 namespace {
 
-template <class T, class Operation>
-__global__ void spoilt_kernel(const T* values, std::int64_t n, T* result) {
-  constexpr Operation combine{};
-  T all = Operation::identity();
-  for (std::int64_t i = 0; i < n; ++i) {
-    const T value = values[i];
-    if (!(i % 4 == 3 && value == static_cast<T>(INFINITY))) all = combine(all, value);
+struct left_out {
+  static bool operation(reduction::operation which) { return which == reduction::operation::sum; }
+  template <class T>
+  static __device__ bool element(T value, std::int64_t i, std::int64_t /*n*/) {
+    return i % 4 == 3 && value == static_cast<T>(INFINITY);
   }
-  *result = all;
-}
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-  // Where one thread can do it.
-  if (in.n > 10'000 || in.operation != operation::sum) return;
-  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
-    lab::launch(spoilt_kernel<T, Operation>, dim3(1), dim3(1), 0, stream, values, in.n, result);
-  });
-}
+};
 
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "drops Inf",
-                                        .launch = launch,
+                                        .launch = launch_and_leave_out<left_out>,
                                         .workspace_bytes = partials_bytes,
                                         .tile = block_threads,
                                         .relative_error = relative_error}};
