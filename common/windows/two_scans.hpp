@@ -25,15 +25,8 @@ namespace lab::windows {
 
 #if defined(__CUDACC__) || LAB_EMULATED
 
-// How far the first value of a window lies from the last in the ring: as far as in the array, or as a kernel
-// says that keeps no more of the array than what leaves and what enters.
-struct reach_of_window {};
-struct reach_of_ring {
-  int reach = 0;
-};
-
-template <class Operation, int group_threads_, int per_thread_, class Reach = reach_of_window>
-struct two_scans : Reach {
+template <class Operation, int group_threads_, int per_thread_>
+struct two_scans {
   // Chooses segments.
   using scans = suffix_prefix<Operation, group_threads_, per_thread_>;
   using state = typename Operation::state;
@@ -43,7 +36,6 @@ struct two_scans : Reach {
   static constexpr int tile = scans::tile;
   // An operation that does not count its values has no min_periods of its own, which are asked for elsewhere.
   static constexpr bool by_deviations = has_deviations<Operation> && requires { Operation::is_counted(0.0); };
-  static constexpr bool stands_apart = std::is_same_v<Reach, reach_of_ring>;
   static_assert(per_thread <= 32, "a bit tells of each of a thread's values whether it counts");
 
   template <int groups, int slots>
@@ -101,8 +93,7 @@ struct two_scans : Reach {
     run_of_segment scanned;
     if (wants_results) {
       wait_for_values();
-      int oldest = slot * tile + first - (window - 1);
-      if constexpr (stands_apart) oldest = slot * tile + first - this->reach;
+      const int oldest = slot * tile + first - (window - 1);
       const int place = oldest >= 0 ? oldest : oldest + slots * tile;
       if constexpr (by_deviations) {
         scanned = own_deviations(values + first, where.start + first);
@@ -148,13 +139,110 @@ struct two_scans : Reach {
       const unsigned rare = join_deviations(results, leaving, counted, middle, values + first);
       if (rare == 0) return;
       double careful[per_thread];
-      int oldest = slot * tile + first - (window - 1);
-      if constexpr (stands_apart) oldest = slot * tile + first - this->reach;
+      const int oldest = slot * tile + first - (window - 1);
       careful_results(careful, operation, middle, ring, slots * tile, oldest, counted, slot * tile + first);
-#pragma unroll
-      for (int v = 0; v < per_thread; ++v) results[v] = (rare >> v & 1) != 0 ? careful[v] : results[v];
+      replace_rare(results, rare, careful);
     } else {
       join(results, leaving, counted, middle, values + first, where);
+    }
+  }
+
+  // Windows of at most per_thread values, one value after another; the tile begins at `base` in the ring.
+  __device__ void short_windows(made (&results)[per_thread], const double* ring, int ring_values, int base,
+                                const place& where) const {
+    state own[per_thread];
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) own[v] = operation.identity();
+    // Neither the ring's end nor the array's beginning lies among the values.
+    const bool plain = base + first >= window - 1 && where.start + first >= window - 1;
+#pragma unroll 1
+    for (int back = window - 1; back >= 0; --back) {
+      const int from = base + first - back;
+      const std::int64_t index = where.start + first - back;
+      if (plain) {
+#pragma unroll
+        for (int v = 0; v < per_thread; ++v)
+          own[v] = operation.combine(own[v], operation.lift(ring[from + v]));
+      } else {
+#pragma unroll
+        for (int v = 0; v < per_thread; ++v) {
+          const int place = from + v >= 0 ? from + v : from + v + ring_values;
+          own[v] = operation.combine(own[v], lifted(ring[place], index + v));
+        }
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) results[v] = result(own[v], v, where);
+  }
+
+  // make() in two turns, of which the first asks for nothing but the tile itself, so that its total is known
+  // early. `publish(total, rest)` is called by one thread.
+  struct entered {
+    state before;  // of the thread's segment, the values before the thread's own
+    state middle;  // the last values of the segment before, where that lies in this tile
+  };
+  template <int groups, int slots, class Barrier, class Publish>
+  __device__ entered enter(const double* values, shared_state<groups, slots>& shared, int group,
+                           std::int64_t start, const Barrier& barrier, const Publish& publish) const {
+    const int warp = thread / 32;
+    run_of_segment own;
+    if constexpr (by_deviations) {
+      own = own_deviations(values + first, start + first);
+    } else {
+      own = own_totals(values, start);
+    }
+    scan_entering(own);
+    if (thread % 32 == 31) {
+      shared.entering[group][warp] = own.up;
+      shared.last[group][warp] = own.last;
+    }
+    entered found = {shuffle_up(own.up, 1), operation.identity()};
+    if (place_in_segment() == 0) found.before = operation.identity();
+    barrier();
+    if (segment_threads > 32) {
+      const state earlier = earlier_warps(shared.entering[group]);
+      found.before = operation.combine(earlier, found.before);
+      own.up = operation.combine(earlier, own.up);
+    }
+    if (thread == group_threads - 1) publish(own.up, last_of_segment(shared.last[group], warps - 1));
+    if (segment_threads < group_threads) found.middle = before_segment(shared.last[group], own.last);
+    return found;
+  }
+  // The windows of more than per_thread values that end in the tile `own`, whose first values leave at
+  // `leaving`. `wait_for_others()` is a barrier of the group and returns what lies between the first tile and
+  // the segment that leaves.
+  template <int groups, int slots, class WaitForOthers>
+  __device__ void finish(made (&results)[per_thread], const entered& found, const double* own,
+                         const double* leaving, shared_state<groups, slots>& shared, int group,
+                         const place& where, const WaitForOthers& wait_for_others) const {
+    kept suffix[per_thread] = {};
+    unsigned counted = 0;
+    state down;
+    const std::int64_t oldest = where.start + first - (window - 1);
+    if constexpr (by_deviations) {
+      read_leaving(suffix, leaving, first, tile);
+      counted = counted_of(suffix, oldest);
+      down = state_of(suffix, counted);
+    } else {
+      down = suffixes(suffix, counted, leaving, oldest);
+    }
+    scan_leaving(down);
+    if (thread % 32 == 0) shared.leaving[group][thread / 32] = down;
+    state after = shuffle_down(down, 1);
+    if (place_in_segment() == width() - 1) after = operation.identity();
+    state middle = wait_for_others();
+    if (segment_threads > 32) after = operation.combine(after, later_warps(shared.leaving[group]));
+    if (thread >= segment_threads) middle = found.middle;
+    middle = operation.combine(operation.combine(after, middle), found.before);
+    if constexpr (by_deviations) {
+      const unsigned rare = join_deviations(results, suffix, counted, middle, own + first);
+      if (rare == 0) return;
+      double careful[per_thread];
+      careful_results(careful, operation, middle, leaving, tile, first, counted,
+                      static_cast<int>(own - leaving) + first);
+      replace_rare(results, rare, careful);
+    } else {
+      join(results, suffix, counted, middle, own + first, where);
     }
   }
 
@@ -254,7 +342,45 @@ struct two_scans : Reach {
     return segment - rest - (thread & (segment_threads - 1)) * per_thread;
   }
 
-  // The three scans of a warp, side by side.
+  // Of the tile `leaving`, of which the thread's first value is input `oldest`: its total.
+  __device__ state suffixes(state (&suffix)[per_thread], unsigned& counted, const double* leaving,
+                            std::int64_t oldest) const {
+    if (oldest < 0) {
+      suffixes_at_beginning(suffix, counted, leaving, first, tile, oldest);
+      return suffix[0];
+    }
+    constexpr int newest = per_thread - 1;
+    double values[per_thread];
+    read_leaving(values, leaving, first, tile);
+    if constexpr (forgets_counts) counted = counted_of(values, 0);
+    suffix[newest] = operation.lift(values[newest]);
+    each_further([&]<int k>() {
+      suffix[newest - k] = operation.combine(operation.lift(values[newest - k]), suffix[newest - k + 1]);
+    });
+    return suffix[0];
+  }
+
+  // A warp's scans, on their own.
+  __device__ void scan_entering(run_of_segment& all) const {
+    const int lane = thread % 32;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      if (distance >= width()) break;
+      const state lower = shuffle_up(all.up, distance);
+      const state other = shuffle_xor(all.last, distance);
+      if (place_in_segment() >= distance) all.up = operation.combine(lower, all.up);
+      all.last = ordered(all.last, other, lane, distance);
+    }
+  }
+  __device__ void scan_leaving(state& down) const {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      if (distance >= width()) break;
+      const state higher = shuffle_down(down, distance);
+      if (place_in_segment() + distance < width()) down = operation.combine(down, higher);
+    }
+  }
+  // The three of them, side by side.
   __device__ void scan(run_of_segment& all) const {
     const int lane = thread % 32;
     const int place = place_in_segment();
@@ -397,6 +523,12 @@ struct two_scans : Reach {
     }
     return rare;
   }
+  // Those of which bit v is set.
+  static __device__ void replace_rare(double (&results)[per_thread], unsigned rare,
+                                      const double (&careful)[per_thread]) {
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) results[v] = (rare >> v & 1) != 0 ? careful[v] : results[v];
+  }
   // With states: where the middle is empty, and where numbers are none, or beyond the largest. The values
   // that leave lie from `oldest` on in the ring, the thread's own from `newest` on.
   static __device__ LAB_OUT_OF_LINE void careful_results(double* results, Operation operation, state middle,
@@ -416,34 +548,6 @@ struct two_scans : Reach {
       run = operation.combine(run, operation.lift(ring[newest + v]));
       results[v] = operation.finish(operation.combine(operation.combine(suffix[v], middle), run), 0);
     }
-  }
-
-  // Windows of at most per_thread values, one value after another; the tile begins at `base` in the ring.
-  __device__ void short_windows(made (&results)[per_thread], const double* ring, int ring_values, int base,
-                                const place& where) const {
-    state own[per_thread];
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) own[v] = operation.identity();
-    // Neither the ring's end nor the array's beginning lies among the values.
-    const bool plain = base + first >= window - 1 && where.start + first >= window - 1;
-#pragma unroll 1
-    for (int back = window - 1; back >= 0; --back) {
-      const int from = base + first - back;
-      const std::int64_t index = where.start + first - back;
-      if (plain) {
-#pragma unroll
-        for (int v = 0; v < per_thread; ++v)
-          own[v] = operation.combine(own[v], operation.lift(ring[from + v]));
-      } else {
-#pragma unroll
-        for (int v = 0; v < per_thread; ++v) {
-          const int place = from + v >= 0 ? from + v : from + v + ring_values;
-          own[v] = operation.combine(own[v], lifted(ring[place], index + v));
-        }
-      }
-    }
-#pragma unroll
-    for (int v = 0; v < per_thread; ++v) results[v] = result(own[v], v, where);
   }
 
   // Of the thread's output v.

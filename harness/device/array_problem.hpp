@@ -221,7 +221,7 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
 //   expectations
 //                                          one after another, and whether that takes constant time for each
 //   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
-//   operations alternatives(p)                        what a stage that cannot run p is tried on instead
+//   alternatives(p, pattern)               what a stage is tried on instead that cannot run p
 //   why_invalid(p)                         parameters that make no sense together
 //   parameters_of_files(headers, paths)    of `apply`; n, where it is missing
 //   draw, draw_difference                  of an image

@@ -83,7 +83,7 @@ class array_track final : public track {
                                           std::uint64_t seed) const override {
     std::vector<trial> list;
     for (const auto& one : Problem::cases(tile_of(entry), thorough, seed)) {
-      trial added{.parameters = values_of(Problem::describe(), runnable(entry, one.parameters)),
+      trial added{.parameters = values_of(Problem::describe(), runnable(entry, one.parameters, one.input)),
                   .input = one.input,
                   .brief = one.brief};
       if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
@@ -389,15 +389,15 @@ class array_track final : public track {
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 
   // What a stage that cannot run an operation is tried on in its place.
-  static parameters runnable(const stage_entry& entry, const parameters& p) {
-    if constexpr (requires { Problem::alternatives(p); }) {
+  static parameters runnable(const stage_entry& entry, const parameters& p, pattern input) {
+    if constexpr (requires { Problem::alternatives(p, input); }) {
       const stage<Problem>& found = typed(entry);
       if (found.unsupported == nullptr) return p;
       const auto runs = [&](const parameters& q) {
         return call_stage("unsupported", [&] { return found.unsupported(q); }).empty();
       };
       if (runs(p)) return p;
-      for (const parameters& q : Problem::alternatives(p)) {
+      for (const parameters& q : Problem::alternatives(p, input)) {
         if (runs(q)) return q;
       }
     }

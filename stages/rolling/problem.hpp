@@ -211,7 +211,7 @@ struct problem {
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);
   // What a stage that cannot run a case's operation is tried on instead, best first.
-  static std::vector<parameters> alternatives(const parameters& p);
+  static std::vector<parameters> alternatives(const parameters& p, pattern input);
 
  private:
   template <class Value, class Visit>

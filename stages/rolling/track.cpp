@@ -65,13 +65,24 @@ std::string problem::why_invalid(const parameters& p) {
          std::to_string(p.window);
 }
 
+namespace {
+
+// Whether no result is beyond the inputs' own range, whatever the order in which they are combined.
+bool keeps_range(operation which) {
+  return which == operation::min || which == operation::max || which == operation::first_minus_last ||
+         which == operation::user;
+}
+
+}  // namespace
+
 // Another operation, beginning with those that differ least; then without what not every stage has.
-std::vector<problem::parameters> problem::alternatives(const parameters& p) {
+std::vector<problem::parameters> problem::alternatives(const parameters& p, pattern input) {
   std::vector<parameters> list;
   for (const bool simple : {false, true}) {
     for (std::int64_t step = 0; step < static_cast<std::int64_t>(operations); ++step) {
       parameters other = p;
       other.operation = (p.operation + step) % static_cast<std::int64_t>(operations);
+      if (input == pattern::extremes && !keeps_range(static_cast<operation>(other.operation))) continue;
       if (simple) other.min_periods = 0, other.missing = static_cast<std::int64_t>(missing::propagate);
       list.push_back(other);
     }
@@ -205,9 +216,7 @@ void add_missing_in_long_windows(case_list& list, std::int64_t tile, std::uint64
                       whole ? 1 : drawn(++turn, 2, std::max<std::int64_t>(3, window / 2)));
       // A single value in hundreds, and none in thousands.
       list.add_with(6'011, 300, pattern::sparse, which, way, 1);
-      const bool keeps_range = which == operation::min || which == operation::max ||
-                               which == operation::first_minus_last || which == operation::user;
-      if (keeps_range) list.add_with(1'203, k % 2 == 0 ? 9 : 300, pattern::extremes, which, way, 0);
+      if (keeps_range(which)) list.add_with(1'203, k % 2 == 0 ? 9 : 300, pattern::extremes, which, way, 0);
       list.add_with(3 * tile + 41, drawn(++turn, 2, 41), pattern::random, which, way, 0);
     }
   }

@@ -4,6 +4,7 @@
 // depends on no other, so nobody waits longer than for the block before.
 //
 // A block waits for blocks with lower indices alone, which have been started before it.
+#include "common/bulk_copy.hpp"
 #include "common/windows/tile_messages.hpp"
 #include "common/windows/two_scans.hpp"
 #include "stages/rolling/operations.hpp"
@@ -14,6 +15,9 @@ namespace {
 constexpr int block_threads = 128;
 constexpr int per_thread = 13;                    // odd: threads 13 doubles apart meet no bank conflict
 constexpr int tile = block_threads * per_thread;  // 1664 values
+// Of a warp's lane: sums of 128 tiles, which are 212 992 values, are asked for in one go.
+template <class State>
+constexpr int messages_at_once = sizeof(State) == sizeof(double) ? 4 : 2;
 // Many small blocks on a multiprocessor: while one waits for values, or for another block, the others
 // compute.
 template <class State>
@@ -57,23 +61,33 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
+// Whether the TMA moves whole tiles (compute capability 9.0).
+#if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+constexpr bool has_bulk_copies = false;
+#else
+constexpr bool has_bulk_copies = true;
+#endif
+
 template <class Operation>
 struct block {
   using state = typename Operation::state;
-  using scans = windows::two_scans<Operation, block_threads, per_thread, windows::reach_of_ring>;
+  using scans = windows::two_scans<Operation, block_threads, per_thread>;
 
-  // A ring of two tiles: what leaves the windows, and the block's own.
   struct shared_state {
-    double leaving[tile];
-    double own[tile];
-    typename scans::template shared_state<1, 2> windows;
+    // The block's tile, and what leaves its windows; or the tile before it and the block's. Bulk copies move
+    // pairs of values: one more on either side.
+    double values[2 * tile + 2];
+    typename scans::template shared_state<1, 1> windows;
+#if !LAB_EMULATED
+    mbarrier own;
+    mbarrier leaving;
+#endif
   };
 
   // Copies values `first` and on; beside the array there is 0.
   static __device__ void copy_tile(double* target, const double* values, std::int64_t first, std::int64_t n) {
-#pragma unroll
-    for (int k = 0; k < tile; k += block_threads) {
-      const int place = k + static_cast<int>(threadIdx.x);
+#pragma unroll 1
+    for (int place = static_cast<int>(threadIdx.x); place < tile; place += block_threads) {
       const std::int64_t j = first + place;
       if (j >= 0 && j < n) {
         copy_value(target + place, values + j);
@@ -84,24 +98,37 @@ struct block {
   }
 
   // What lies between the tile that leaves and tile `own`: `whole` tiles, and the last values of the one
-  // before. One warp calls, each lane takes neighbours, and every lane gets the result.
+  // before. One warp calls, and its first lane gets the result.
   static __device__ state between(const windows::tile_messages<state>& sent, std::int64_t own, int whole,
                                   const Operation& operation) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int each = (whole + 32) / 32;
     const std::int64_t first = own - whole - 1;
+    constexpr int at_once = messages_at_once<state>;
     state all = operation.identity();
-    for (int k = 0; k < each; ++k) {
-      const std::int64_t other = first + lane * each + k;
-      if (other < 0 || other >= own) continue;
-      all = operation.combine(all, other == first ? sent.rest_of(other) : sent.total_of(other));
+    for (std::int64_t begin = first > 0 ? first : 0; begin < own; begin += 32 * at_once) {
+      state found[at_once];
+      for (state& one : found) one = operation.identity();
+      sent.read(found, begin, own, first);
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if constexpr (Operation::commutes) {
+          all = operation.combine(all, found[k]);
+        } else if (begin + 32 * k < own) {
+          all = operation.combine(all, in_order(found[k], operation));
+        }
+      }
     }
+    return Operation::commutes ? in_order(all, operation) : all;
+  }
+
+  // Of the lanes' states, in the first lane.
+  static __device__ state in_order(state all, const Operation& operation) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const state later = windows::shuffle_down(all, distance);
       if (lane + distance < 32) all = operation.combine(all, later);
     }
-    return windows::shuffle(all, 0);
+    return all;
   }
 };
 
@@ -113,43 +140,85 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   using here = block<Operation>;
   auto& shared = *dynamic_shared<typename here::shared_state>();
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t own = blockIdx.x;
-  const std::int64_t start = own * tile;
-  here::copy_tile(shared.own, values, start, n);
-  // A window no longer than a thread's own values begins in the tile before.
-  here::copy_tile(shared.leaving, values, start - (window > per_thread ? window - 1 : tile), n);
-
-  typename here::scans all(operation, window, segment_threads, thread);
-  const int whole = segment_threads < block_threads ? 0 : all.between / tile;
-  all.reach = tile;
-  all.between %= tile;
-  const auto barrier = [] { __syncthreads(); };
-  const auto wait_for_values = [] {
-    wait_for_copies();
-    __syncthreads();
-  };
-  const auto wait_for_scans = [&] {
-    // The thread that has both; and a warp that need not wait for its fence.
-    if (thread == block_threads - 1) sent.publish(own, shared.windows.total[1], shared.windows.rest[1]);
-    if (thread < 32) {
-      const auto found = here::between(sent, own, whole, operation);
-      if (thread == 0) shared.windows.rest[0] = found;
+  const std::int64_t tile_index = blockIdx.x;
+  const std::int64_t start = tile_index * tile;
+  // A window no longer than a thread's own values begins in the tile before, which lies before it here, too.
+  const bool is_short = window <= per_thread;
+  double* const own = shared.values + (is_short ? tile : 0);
+  const std::int64_t oldest = start - (is_short ? tile : window - 1);
+  // Bulk copies begin at even places.
+  const int odd = static_cast<int>(oldest & 1);
+  double* const leaving = shared.values + (is_short ? 0 : tile + odd);
+  const bool in_bulk = has_bulk_copies && oldest - odd >= 0 && start + tile <= n;
+  if (in_bulk) {
+#if !LAB_EMULATED
+    if (thread == 0) {
+      shared.own.initialise(1);
+      shared.leaving.initialise(1);
+      fence_mbarrier_init();
+      copy_in(own, values + start, tile, shared.own);
+      copy_in(leaving - odd, values + oldest - odd, tile + 2 * odd, shared.leaving);
     }
-    __syncthreads();
+#endif
+  } else {
+    here::copy_tile(own, values, start, n);
+    here::copy_tile(leaving, values, oldest, n);
+    wait_for_copies();
+  }
+  __syncthreads();
+  const auto wait_for_own = [&] {
+#if !LAB_EMULATED
+    if (in_bulk) shared.own.wait(0);
+#endif
   };
-  const bool at_an_end = start < window - 1 || start + tile >= n;
+  const auto wait_for_leaving = [&] {
+#if !LAB_EMULATED
+    if (in_bulk) shared.leaving.wait(0);
+#endif
+  };
+
+  const typename here::scans all(operation, window, segment_threads, thread);
+  const windows::place where{start, min_periods, start < window - 1 || start + tile >= n};
   double finished[per_thread];
-  all.make(finished, shared.leaving, shared.windows, 0, 1, windows::place{start, min_periods, at_an_end},
-           true, barrier, wait_for_values, wait_for_scans);
+  wait_for_own();
+  if (is_short) {
+    wait_for_leaving();
+    all.short_windows(finished, shared.values, 2 * tile, tile, where);
+  } else {
+    // What others wait for first.
+    const auto entered = all.enter(
+        own, shared.windows, 0, start, [] { __syncthreads(); },
+        [&](const auto& total, const auto& rest) { sent.publish(tile_index, total, rest); });
+    wait_for_leaving();
+    all.finish(finished, entered, own, leaving, shared.windows, 0, where, [&] {
+      // A window shorter than a tile has no whole tiles between.
+      const int whole = segment_threads < block_threads ? 0 : all.between / tile;
+      if (thread < 32) {
+        const auto found = here::between(sent, tile_index, whole, operation);
+        if (thread == 0) shared.windows.rest[0] = found;
+      }
+      __syncthreads();
+      return shared.windows.rest[0];
+    });
+  }
   // Through shared memory, so that neighbouring threads write neighbouring results.
   __syncthreads();
 #pragma unroll
-  for (int v = 0; v < per_thread; ++v) shared.own[all.first + v] = finished[v];
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < tile; k += block_threads) {
-    if (start + k + thread < n) __stcs(results + start + k + thread, shared.own[k + thread]);
+  for (int v = 0; v < per_thread; ++v) own[all.first + v] = finished[v];
+#if !LAB_EMULATED
+  if (in_bulk) {
+    fence_proxy_async();
+    __syncthreads();
+    if (thread == 0) {
+      copy_out(results + start, own, tile);
+      commit_group();
+      wait_group_read<0>();
+    }
+    return;
   }
+#endif
+  __syncthreads();
+  for (int k = thread; k < tile && start + k < n; k += block_threads) results[start + k] = own[k];
 }
 
 #endif

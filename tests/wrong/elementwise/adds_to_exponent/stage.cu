@@ -1,4 +1,5 @@
-// Doubles by adding 1 to the exponent, also where there is no larger one: the largest numbers become NaN.
+// Doubles by adding 1 to the exponent, also where there is no larger one: large numbers become NaN. (The
+// largest of all would become the one that stands for "never written".)
 #include "stages/elementwise/problem.hpp"
 
 namespace lab::elementwise::wrong {
@@ -10,7 +11,7 @@ __global__ void double_kernel(const double* values, double* doubled, std::int64_
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
   if (i >= n) return;
   const double value = values[i];
-  const bool is_normal = fabs(value) >= 0x1p-1022 && fabs(value) < INFINITY;
+  const bool is_normal = fabs(value) >= 0x1p-1022 && fabs(value) < 0x1.fffffffffffffp1023;
   const auto bits = __builtin_bit_cast(std::uint64_t, value);
   doubled[i] = is_normal ? __builtin_bit_cast(double, bits + (std::uint64_t{1} << 52)) : value + value;
 }
