@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one program again and again and compares the runs with each other: how often does `lab compare` err?
 
-usage: reports/aa.py --folder DIR --output FILE [--runs 21] [--repeat 5] [--lab ./lab] -- PATTERN... [OPTION OF LAB RUN]...
+usage: reports/aa.py --folder DIR --output FILE [--runs 21] [--repeat 5] [--lab ./lab] [--every-pair] -- PATTERN... [OPTION OF LAB RUN]...
 
 Each of the runs is `lab run PATTERN... --repeat 5 --json DIR/run_01.json`, and so on. What lies in DIR already is not
 run again, so that a call that was cut short can be repeated, and so that recorded runs can be judged anew. Then
@@ -9,6 +9,9 @@ run again, so that a call that was cut short can be repeated, and so that record
 A/A    each run is compared with the next: every row that is FASTER or SLOWER is a false verdict;
 A/B    each run is compared with the next, all of whose samples are made longer by 3 % (--slower): every row that is not
        SLOWER was missed.
+
+With --every-pair each run is compared with all later ones and not with the next alone: 18 runs make 153 comparisons, though
+not as many that know nothing of each other.
 
 FILE becomes JSON: the verdicts of each row, how many there are of each, the device and the sources. The exit code is 1
 where more than 1 % of the verdicts are false or less than 95 % of the slowed rows are found; rows that INCONCLUSIVE is
@@ -18,6 +21,7 @@ finds 3 % in 5 % of noise.
 
 import argparse
 import collections
+import itertools
 import json
 import math
 import pathlib
@@ -111,6 +115,7 @@ def main(arguments):
     parser.add_argument("--slower", type=float, default=3.0, metavar="PERCENT")
     parser.add_argument("--threshold", type=float, default=1.0, metavar="PERCENT")
     parser.add_argument("--steady", type=float, default=0.5, metavar="PERCENT")
+    parser.add_argument("--every-pair", action="store_true", help="compare each run with all later ones")
     parser.add_argument("--lab", default=str(pathlib.Path(__file__).resolve().parent.parent / "lab"))
     options = parser.parse_args(arguments)
     if options.runs < 2 or options.repeat < 2:
@@ -122,7 +127,7 @@ def main(arguments):
             parser.error("percentages must be positive")
 
     files = run_all(options, of_run)
-    pairs = list(zip(files, files[1:]))
+    pairs = list(itertools.combinations(files, 2) if options.every_pair else zip(files, files[1:]))
     same_rows, same = judged(compared(options, older, newer) for older, newer in pairs)
     with tempfile.TemporaryDirectory() as scratch:
         slow = pathlib.Path(scratch) / "slowed.json"
@@ -148,6 +153,7 @@ def main(arguments):
         "program": first["program"],
         "runs": options.runs,
         "repeat": options.repeat,
+        "comparisons": len(pairs),
         "threshold": options.threshold / 100,
         "slower": options.slower / 100,
         "noise_between_processes": {"median": statistics.median(noise for _, noise in same), "maximum": max(noise for _, noise in same)},

@@ -218,14 +218,14 @@ else:
     json.dump({{"rows": [row], "not_compared": []}}, open(output, "w"))
 """
 
-    def judged(self, drift):
+    def judged(self, drift, *options):
         with tempfile.TemporaryDirectory() as directory:
             place = pathlib.Path(directory)
             lab = place / "lab"
             lab.write_text(self.LAB.format(python=sys.executable, drift=drift))
             lab.chmod(0o755)
             with contextlib.redirect_stdout(io.StringIO()):
-                code = aa.main(["--folder", str(place / "runs"), "--output", str(place / "aa.json"), "--runs", "4", "--lab", str(lab), "--", "track"])
+                code = aa.main(["--folder", str(place / "runs"), "--output", str(place / "aa.json"), "--runs", "4", "--lab", str(lab), *options, "--", "track"])
             return code, json.loads((place / "aa.json").read_text())
 
     def test_runs_that_agree_have_no_false_verdict_and_slowed_ones_are_found(self):
@@ -240,6 +240,12 @@ else:
         self.assertEqual(code, 1)
         self.assertEqual(record["same"]["false_part"], 1)
         self.assertEqual(record["same"]["rows"], {"track/01 (, L2 cold)": {"FASTER": 2, "SLOWER": 1}})
+
+    def test_every_pair_finds_runs_that_differ_and_are_not_neighbours(self):
+        code, record = self.judged(5, "--every-pair")
+        self.assertEqual(code, 1)
+        self.assertEqual(record["comparisons"], 6)
+        self.assertEqual(record["same"]["rows"], {"track/01 (, L2 cold)": {"FASTER": 3, "SAME": 2, "SLOWER": 1}})
 
     def test_a_call_without_stages_is_refused(self):
         with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
