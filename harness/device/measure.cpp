@@ -690,12 +690,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   }
   if (!its_gate.check(*work, parameters, last, ", after the timing"))
     return {its_gate.record(), std::nullopt};
-  try {
-    if (!its_gate.again(", after the timing")) return {its_gate.record(), std::nullopt};
-  } catch (const stage_error& error) {
-    its_gate.fail({.kind = error.kind(), .found = error.what()}, parameters, last, ", after the timing");
-    return {its_gate.record(), std::nullopt};
-  }
+  if (!its_gate.again(", after the timing")) return {its_gate.record(), std::nullopt};
   return {its_gate.record(), std::move(timing)};
 }
 

@@ -331,12 +331,19 @@ void gate::check_one_after_another(workload& work, const trial& one) {
   }
 }
 
-void gate::try_one(const trial& one, std::size_t place) {
-  std::unique_ptr<workload> work;
+// A trial beyond this device's memory is no fault of the stage.
+std::unique_ptr<workload> gate::made_if_it_fits(const parameter_values& parameters) const {
   try {
-    work = track_.make(stage_, one.parameters, stream_);
+    return track_.make(stage_, parameters, stream_);
   } catch (const memory_error&) {
-    // A trial beyond this device's memory is no fault of the stage, and counts for nothing.
+    return nullptr;
+  }
+}
+
+void gate::try_one(const trial& one, std::size_t place) {
+  const std::unique_ptr<workload> work = made_if_it_fits(one.parameters);
+  if (work == nullptr) {
+    // It counts for nothing.
     ++too_large_;
     --record_.trials;
     return;
@@ -413,16 +420,15 @@ bool gate::again(const char* remark) {
   std::erase_if(full, [](const trial& one) { return one.brief || !one.then.empty(); });
   for (std::size_t k = 0; k < std::min(wanted, full.size()); ++k) {
     const trial& one = full[random_bits(seeds_.drawn ^ 0xa6a19, k) % full.size()];
-    if (!track_.unsupported(stage_, one.parameters).empty()) continue;
-    std::unique_ptr<workload> work;
-    try {
-      work = track_.make(stage_, one.parameters, stream_);
-    } catch (const memory_error&) {
-      continue;
-    }
     const launch_setup setup{one.input, one.seed.value_or(random_bits(seeds_.drawn, 2)),
                              k % 2 == 0 ? memory_fill::zeros : memory_fill::random, k % 2 == 1};
-    if (!check(*work, one.parameters, setup, remark)) return false;
+    try {
+      if (!track_.unsupported(stage_, one.parameters).empty()) continue;
+      const auto work = made_if_it_fits(one.parameters);
+      if (work != nullptr && !check(*work, one.parameters, setup, remark)) return false;
+    } catch (const stage_error& error) {
+      return fail({.kind = error.kind(), .found = error.what()}, one.parameters, setup, remark);
+    }
   }
   return true;
 }

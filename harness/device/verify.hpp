@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ class gate {
   };
 
   [[nodiscard]] std::vector<bool> which_run(const std::vector<trial>& all) const;
+  [[nodiscard]] std::unique_ptr<workload> made_if_it_fits(const parameter_values& parameters) const;
   void try_one(const trial& one, std::size_t place);
   void check_one_after_another(workload& work, const trial& one);
   void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
