@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "common/emulator/diagnostics.hpp"
@@ -25,6 +27,10 @@ std::string text_of(const metric_values& metrics) {
   return text + "}";
 }
 
+std::string accesses_of(bool as_compiled) {
+  return std::string(", \"accesses\": \"as ") + (as_compiled ? "compiled\"" : "written\"");
+}
+
 observed_kernels_text describe() {
   observed_kernels_text text{"[", "["};
   for (const observed_kernel& kernel : the_observation->kernels()) {
@@ -36,10 +42,11 @@ observed_kernels_text describe() {
     for (const observed_line& line : kernel.lines) {
       text.kernels += separator + std::string("{\"file\": ") + json_string(line.file) +
                       format(", \"line\": %d, \"function\": ", line.line) + json_string(line.function) +
-                      ", \"metrics\": " + text_of(line.metrics) + "}";
+                      ", \"metrics\": " + text_of(line.metrics) +
+                      accesses_of(line.as_compiled) + "}";
       separator = ", ";
     }
-    text.kernels += "]}";
+    text.kernels += "]" + accesses_of(kernel.as_compiled) + "}";
   }
   for (const std::string& warning : the_observation->warnings())
     text.warnings += (text.warnings.size() > 1 ? ", " : "") + json_string(warning);
@@ -52,6 +59,11 @@ struct from_the_beginning {
   from_the_beginning() {
     try {
       the_observation = new observation;
+      if (const char* const listing = std::getenv("LAB_EMULATE_COMPILED");
+          listing != nullptr && *listing != '\0') {
+        std::ifstream file(listing, std::ios::binary);
+        the_observation->use_compiled_code(std::string{std::istreambuf_iterator<char>(file), {}});
+      }
     } catch (const std::exception& error) {
       std::fprintf(stderr, "lab: %s (without --observe it runs)\n", error.what());
       std::_Exit(2);

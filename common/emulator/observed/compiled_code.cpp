@@ -1,0 +1,137 @@
+#include "common/emulator/observed/compiled_code.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+
+namespace lab::emulator {
+namespace {
+
+std::string plain_name(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  return plain ? plain.get() : symbol;
+}
+
+// "void lab::(anonymous namespace)::copy<int>(int const*)" -> "copy"
+std::string last_name(std::string name) {
+  const std::string anonymous = "(anonymous namespace)::";
+  for (std::size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous, at))
+    name.erase(at, anonymous.size());
+  name.resize(std::min(name.size(), name.find_first_of("<(")));
+  return name.substr(name.find_last_of(": ") + 1);
+}
+
+compiled_access::kind kind_of(const std::string& word) {
+  if (word == "load") return compiled_access::kind::load;
+  if (word == "store") return compiled_access::kind::store;
+  return word == "copy" ? compiled_access::kind::copy : compiled_access::kind::barrier;
+}
+
+compiled_access::space space_of(const std::string& word) {
+  if (word == "global") return compiled_access::space::global;
+  if (word == "shared") return compiled_access::space::shared;
+  if (word == "generic") return compiled_access::space::generic;
+  if (word == "none") return compiled_access::space::none;
+  throw std::invalid_argument(word);
+}
+
+}  // namespace
+
+compiled_code::compiled_code(std::string_view listing) {
+  std::istringstream lines{std::string(listing)};
+  std::map<std::size_t, std::string> files;
+  for (std::string text; std::getline(lines, text);) {
+    std::istringstream words(text);
+    std::string what;
+    words >> what;
+    const auto require = [&text](bool is_so) {
+      if (!is_so) throw std::invalid_argument("not understood: " + text);
+    };
+    if (what == "file") {
+      std::size_t number = 0;
+      require(static_cast<bool>(words >> number) && words.get() == ' ');
+      std::getline(words, files[number]);
+    } else if (what == "kernel") {
+      compiled_kernel kernel;
+      require(static_cast<bool>(words >> kernel.symbol));
+      kernel.name = plain_name(kernel.symbol);
+      std::string more;
+      kernel.has_unknown_branches = static_cast<bool>(words >> more);
+      kernels_.push_back(std::move(kernel));
+    } else if (what == "block") {
+      require(!kernels_.empty());
+      kernels_.back().blocks.emplace_back();
+    } else if (what == "next") {
+      require(!kernels_.empty() && !kernels_.back().blocks.empty());
+      compiled_block& block = kernels_.back().blocks.back();
+      for (std::string next; words >> next;) {
+        if (next == "exit") {
+          block.may_exit = true;
+        } else {
+          require(next.find_first_not_of("0123456789") == std::string::npos);
+          block.next.push_back(std::stoul(next));
+        }
+      }
+    } else if (what == "load" || what == "store" || what == "copy" || what == "barrier") {
+      require(!kernels_.empty() && !kernels_.back().blocks.empty());
+      compiled_access access;
+      access.what = kind_of(what);
+      std::string space, at;
+      std::size_t file = 0;
+      char colon = 0;
+      require(static_cast<bool>(words >> space >> access.bytes >> at >> file >> colon >> access.line) &&
+              at == "at" && colon == ':');
+      access.where = space_of(space);
+      if (std::string condition; words >> condition)
+        require(condition == "if" && static_cast<bool>(words >> access.condition));
+      access.file = files[file];
+      kernels_.back().blocks.back().accesses.push_back(std::move(access));
+    } else {
+      require(text.empty());
+    }
+  }
+  for (const compiled_kernel& kernel : kernels_) {
+    for (const compiled_block& block : kernel.blocks) {
+      for (const std::size_t next : block.next) {
+        if (next >= kernel.blocks.size()) throw std::invalid_argument("a block that is not there follows");
+      }
+    }
+  }
+}
+
+// What has no name outside of its file is called otherwise by each compiler.
+const compiled_kernel* compiled_code::find(const std::string& symbol) const {
+  const auto only = [this](const auto& is_meant) -> const compiled_kernel* {
+    const auto first = std::find_if(kernels_.begin(), kernels_.end(), is_meant);
+    if (first == kernels_.end()) return nullptr;
+    return std::find_if(first + 1, kernels_.end(), is_meant) == kernels_.end() ? &*first : nullptr;
+  };
+  if (const auto* const same = only([&](const compiled_kernel& one) { return one.symbol == symbol; }))
+    return same;
+  const std::string name = plain_name(symbol);
+  const auto has_name = [&](const compiled_kernel& one) { return one.name == name; };
+  if (const auto* const same = only(has_name)) return same;
+  if (std::any_of(kernels_.begin(), kernels_.end(), has_name)) return nullptr;
+  const std::string last = last_name(name);
+  return only([&](const compiled_kernel& one) { return last_name(one.name) == last; });
+}
+
+bool is_same_file(const std::string& whole, const std::string& name) {
+  namespace files = std::filesystem;
+  if (whole == name) return true;
+  std::error_code error;
+  const files::path here = files::weakly_canonical(whole, error);
+  if (!error && here == files::weakly_canonical(name, error) && !error) return true;
+  const files::path part = files::path(name).lexically_normal();
+  return !part.is_absolute() && whole.ends_with("/" + part.string());
+}
+
+}  // namespace lab::emulator

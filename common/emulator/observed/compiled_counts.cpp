@@ -1,0 +1,598 @@
+#include "common/emulator/observed/compiled_counts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+#include "common/emulator/observed/linear_system.hpp"
+
+namespace lab::emulator {
+namespace {
+
+constexpr std::size_t readings = 4;  // as written, merged, and two that drop repetitions as well
+constexpr std::size_t widths = 5;    // 1, 2, 4, 8, 16 bytes
+
+std::size_t width_number(unsigned bytes) {
+  return static_cast<std::size_t>(std::countr_zero(bytes));
+}
+unsigned lowest(unsigned lanes) {
+  return static_cast<unsigned>(std::countr_zero(lanes));
+}
+
+compiled_access::space compiled_space(memory_space space) {
+  return space == memory_space::global ? compiled_access::space::global : compiled_access::space::shared;
+}
+compiled_access::kind compiled_kind(memory_operation operation) {
+  return operation == memory_operation::load ? compiled_access::kind::load : compiled_access::kind::store;
+}
+
+using lanes_by_width = std::array<std::uint64_t, widths>;
+
+struct slot_total {
+  std::array<memory_counters, readings> counters;
+};
+struct row_total {
+  std::array<lanes_by_width, readings> lanes{};
+  bool is_uneven = false;  // lanes would make one access of what they did in several groups
+};
+
+}  // namespace
+
+struct compiled_counts::totals {
+  std::uint64_t threads = 0;
+  std::uint64_t barrier_threads = 0;
+  bool barriers_are_known = true;
+  std::vector<slot_total> slots;
+  std::vector<row_total> rows;
+};
+
+// A line's accesses of one kind: what the code has of them.
+struct compiled_counts::row {
+  std::string file;
+  int line = 0;
+  memory_space space{};
+  memory_operation operation{};
+  unsigned allowed = 0;     // widths that the code has, a bit for each
+  bool is_unknown = false;  // the code has accesses here whose space it does not tell
+};
+
+// Counts in one reading.
+class compiled_counts::engine {
+ public:
+  // Which stores forget what a register holds: all to the same kind of memory, or those to the same place.
+  enum class dropping { none, careful, free };
+
+  engine(compiled_counts& owner, std::size_t reading, dropping drops)
+      : owner_(owner), reading_(reading), drops_(drops) {}
+
+  void take(const observed_request& request, std::uint32_t slot) {
+    if (request.operation == memory_operation::atomic) return forget(request.warp, request.space);
+    if (drops_ != dropping::none && is_repeated(request)) return;
+    if (!merge(request, slot)) count(slot, request.lanes, request.address, request.bytes);
+  }
+
+  // What one warp has begun is not joined with what it does behind a barrier.
+  void flush() {
+    for (auto& [warp, state] : warps_) flush(state);
+    warps_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most_cells = 1024, most_known = 1024;
+
+  using lane_addresses = std::array<std::uintptr_t, warp_lanes>;
+  struct element {
+    std::uint32_t slot;
+    unsigned offset, bytes;
+  };
+  // Where a wider access may come to be.
+  struct cell {
+    unsigned lanes = 0, bytes = 0;
+    lane_addresses begin{};
+    unsigned filled = 0;  // bytes, a bit for each
+    std::vector<element> elements;
+  };
+  struct cell_key {
+    std::uintptr_t begin;  // of the first lane
+    unsigned lanes, manner;
+    auto operator<=>(const cell_key&) const = default;
+  };
+  struct known_value {
+    unsigned lanes = 0, bytes = 0;
+    memory_space space{};
+    lane_addresses address{};
+  };
+  struct warp_state {
+    std::map<cell_key, cell> cells;
+    std::map<std::pair<std::uintptr_t, unsigned>, known_value>
+        known;  // by the first lane's address, and that lane
+  };
+
+  void forget(unsigned warp, memory_space space) {
+    std::erase_if(warps_[warp].known, [space](const auto& one) { return one.second.space == space; });
+  }
+
+  static bool holds(const known_value& value, const observed_request& request) {
+    if ((request.lanes & ~value.lanes) != 0 || value.space != request.space || value.bytes < request.bytes)
+      return false;
+    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+      if (value.address[lowest(left)] != request.address[lowest(left)]) return false;
+    }
+    return true;
+  }
+
+  // Whether the warp has the value in registers; if not, it has now.
+  bool is_repeated(const observed_request& request) {
+    warp_state& state = warps_[request.warp];
+    const bool is_load = request.operation == memory_operation::load;
+    if (!is_load && drops_ == dropping::careful) forget(request.warp, request.space);
+    const unsigned first = lowest(request.lanes);
+    if (state.known.size() > most_known) state.known.clear();
+    known_value& value = state.known[{request.address[first], first}];
+    if (is_load && value.lanes != 0 && holds(value, request)) return true;
+    value.lanes = request.lanes;
+    value.bytes = request.bytes;
+    value.space = request.space;
+    std::copy_n(request.address, warp_lanes, value.address.data());
+    return false;
+  }
+
+  // Whether the access becomes a part of a wider one, perhaps.
+  bool merge(const observed_request& request, std::uint32_t slot) {
+    const row& line = *owner_.rows_[owner_.row_of_slot_[slot]];
+    const unsigned first = lowest(request.lanes);
+    for (unsigned bytes = 16; bytes > request.bytes; bytes /= 2) {
+      if ((line.allowed & bytes) == 0) continue;
+      const std::uintptr_t offset = request.address[first] % bytes;
+      bool is_alike = true;
+      for (unsigned left = request.lanes; left != 0 && is_alike; left &= left - 1)
+        is_alike = request.address[lowest(left)] % bytes == offset;
+      if (!is_alike || offset + request.bytes > bytes) continue;
+      add(request, slot, bytes, static_cast<unsigned>(offset));
+      return true;
+    }
+    return false;
+  }
+
+  void add(const observed_request& request, std::uint32_t slot, unsigned bytes, unsigned offset) {
+    warp_state& state = warps_[request.warp];
+    const unsigned manner =
+        bytes << 8 | static_cast<unsigned>(request.space) << 4 | static_cast<unsigned>(request.operation);
+    const cell_key key{request.address[lowest(request.lanes)] - offset, request.lanes, manner};
+    auto found = state.cells.find(key);
+    const unsigned filled = ((1u << request.bytes) - 1) << offset;
+    if (found != state.cells.end() &&
+        ((found->second.filled & filled) != 0 || !continues(found->second, request, offset))) {
+      decompose(found->second);
+      state.cells.erase(found);
+      found = state.cells.end();
+    }
+    if (found == state.cells.end()) {
+      if (state.cells.size() >= most_cells) flush(state);
+      cell fresh;
+      fresh.lanes = request.lanes;
+      fresh.bytes = bytes;
+      for (unsigned left = request.lanes; left != 0; left &= left - 1)
+        fresh.begin[lowest(left)] = request.address[lowest(left)] - offset;
+      found = state.cells.emplace(key, std::move(fresh)).first;
+    }
+    cell& one = found->second;
+    one.filled |= filled;
+    one.elements.push_back({slot, offset, request.bytes});
+    if (one.filled != (1u << bytes) - 1) return;
+    count(one.elements.front().slot, one.lanes, one.begin.data(), bytes);
+    state.cells.erase(found);
+  }
+
+  static bool continues(const cell& one, const observed_request& request, unsigned offset) {
+    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+      if (one.begin[lowest(left)] != request.address[lowest(left)] - offset) return false;
+    }
+    return true;
+  }
+
+  void flush(warp_state& state) {
+    note_uneven(state);
+    for (auto& [key, one] : state.cells) decompose(one);
+    state.cells.clear();
+  }
+
+  // Cells that no group of lanes has filled, but groups together.
+  void note_uneven(const warp_state& state) {
+    std::map<std::pair<std::uintptr_t, unsigned>, std::pair<unsigned, unsigned>>
+        filled;  // and groups, by lane
+    for (const auto& [key, one] : state.cells) {
+      for (unsigned left = one.lanes; left != 0; left &= left - 1) {
+        auto& [bytes, groups] = filled[{one.begin[lowest(left)], key.manner << 5 | lowest(left)}];
+        bytes |= one.filled;
+        ++groups;
+        if (groups < 2 || bytes != (1u << one.bytes) - 1) continue;
+        for (const element& part : one.elements)
+          owner_.totals_->rows[owner_.row_of_slot_[part.slot]].is_uneven = true;
+      }
+    }
+  }
+
+  // What has not become as wide as its cell: in halves, if the code has such, down to what was observed.
+  void decompose(const cell& one) {
+    std::vector<bool> is_counted(one.elements.size());
+    for (unsigned bytes = one.bytes / 2; bytes > 1; bytes /= 2) {
+      for (unsigned offset = 0; offset < one.bytes; offset += bytes) {
+        const unsigned wanted = ((1u << bytes) - 1) << offset;
+        if ((one.filled & wanted) != wanted) continue;
+        std::vector<std::size_t> parts;
+        for (std::size_t number = 0; number < one.elements.size(); ++number) {
+          const element& part = one.elements[number];
+          if (!is_counted[number] && part.offset >= offset && part.offset + part.bytes <= offset + bytes &&
+              part.bytes < bytes)
+            parts.push_back(number);
+        }
+        if (parts.size() < 2) continue;
+        const std::uint32_t slot = one.elements[parts.front()].slot;
+        if ((owner_.rows_[owner_.row_of_slot_[slot]]->allowed & bytes) == 0) continue;
+        count_at(slot, one, offset, bytes);
+        for (const std::size_t number : parts) is_counted[number] = true;
+      }
+    }
+    for (std::size_t number = 0; number < one.elements.size(); ++number) {
+      const element& part = one.elements[number];
+      if (!is_counted[number]) count_at(part.slot, one, part.offset, part.bytes);
+    }
+  }
+
+  void count_at(std::uint32_t slot, const cell& one, unsigned offset, unsigned bytes) {
+    lane_addresses address = one.begin;
+    for (std::uintptr_t& begin : address) begin += offset;
+    count(slot, one.lanes, address.data(), bytes);
+  }
+
+  void count(std::uint32_t slot, unsigned lanes, const std::uintptr_t* address, unsigned bytes) {
+    const std::size_t number = owner_.row_of_slot_[slot];
+    const access_cost cost = owner_.rows_[number]->space == memory_space::global
+                                 ? global_cost(lanes, address, bytes)
+                                 : shared_cost(lanes, address, bytes);
+    const auto lane_count = static_cast<std::uint64_t>(std::popcount(lanes));
+    memory_counters& counters = owner_.totals_->slots[slot].counters[reading_];
+    counters.requests += 1;
+    counters.lanes += lane_count;
+    counters.bytes += lane_count * bytes;
+    counters.units += cost.units;
+    counters.least += cost.least;
+    owner_.totals_->rows[number].lanes[reading_][width_number(bytes)] += lane_count;
+  }
+
+  compiled_counts& owner_;
+  const std::size_t reading_;
+  const dropping drops_;
+  std::map<unsigned, warp_state> warps_;
+};
+
+compiled_counts::compiled_counts(const compiled_kernel& kernel, line_lookup lookup)
+    : kernel_(kernel), lookup_(std::move(lookup)), totals_(std::make_shared<totals>()) {
+  using dropping = engine::dropping;
+  for (const auto& [reading, drops] :
+       {std::pair{1u, dropping::none}, std::pair{2u, dropping::careful}, std::pair{3u, dropping::free}})
+    engines_.push_back(std::make_unique<engine>(*this, reading, drops));
+}
+
+compiled_counts::~compiled_counts() = default;
+
+void compiled_counts::begin_launch(std::uint64_t threads) {
+  totals_->threads += threads;
+}
+
+void compiled_counts::begin_block() {
+  for (const auto& one : engines_) one->flush();
+}
+
+void compiled_counts::end_block() {
+  for (const auto& one : engines_) one->flush();
+}
+
+void compiled_counts::barrier_passed(std::optional<std::uint64_t> threads) {
+  totals_->barrier_threads += threads.value_or(0);
+  totals_->barriers_are_known = totals_->barriers_are_known && threads;
+  for (const auto& one : engines_) one->flush();
+}
+
+std::uint32_t compiled_counts::slot_of(const observed_request& request) {
+  const std::uint64_t number = std::uint64_t{request.place} << 8 |
+                            static_cast<std::uint64_t>(request.space) << 4 |
+                            static_cast<std::uint64_t>(request.operation);
+  const auto [found, is_new] = slots_.emplace(number, static_cast<std::uint32_t>(row_of_slot_.size()));
+  if (!is_new) return found->second;
+  const line at = lookup_(request.place);
+  const auto known = std::find_if(rows_.begin(), rows_.end(), [&](const auto& one) {
+    return one->line == at.number && one->file == at.file && one->space == request.space &&
+           one->operation == request.operation;
+  });
+  row_of_slot_.push_back(static_cast<std::size_t>(known - rows_.begin()));
+  place_of_slot_.push_back(request.place);
+  totals_->slots.emplace_back();
+  if (known != rows_.end()) return found->second;
+  row fresh{.file = at.file, .line = at.number, .space = request.space, .operation = request.operation};
+  for (const compiled_block& block : kernel_.blocks) {
+    for (const compiled_access& access : block.accesses) {
+      if (access.line != fresh.line || !is_same_file(access.file, fresh.file)) continue;
+      const bool is_copy = access.what == compiled_access::kind::copy;
+      if (!is_copy && access.what != compiled_kind(fresh.operation)) continue;
+      fresh.is_unknown = fresh.is_unknown || is_copy || access.where == compiled_access::space::generic;
+      if (access.where == compiled_space(fresh.space)) fresh.allowed |= access.bytes;
+    }
+  }
+  rows_.push_back(std::make_unique<row>(fresh));
+  totals_->rows.emplace_back();
+  return found->second;
+}
+
+void compiled_counts::take(const observed_request& request) {
+  if (request.operation == memory_operation::atomic) {
+    for (const auto& one : engines_) one->take(request, 0);
+    return;
+  }
+  const std::uint32_t slot = slot_of(request);
+  totals_->rows[row_of_slot_[slot]].lanes[0][width_number(request.bytes)] +=
+      static_cast<std::uint64_t>(std::popcount(request.lanes));
+  for (const auto& one : engines_) one->take(request, slot);
+}
+
+// ---- launches that are not computed again
+
+std::shared_ptr<compiled_counts::totals> compiled_counts::snapshot() const {
+  return std::make_shared<totals>(*totals_);
+}
+
+std::shared_ptr<compiled_counts::totals> compiled_counts::since(const totals& before) const {
+  auto rest = std::make_shared<totals>(*totals_);
+  rest->threads -= before.threads;
+  rest->barrier_threads -= before.barrier_threads;
+  for (std::size_t slot = 0; slot < before.slots.size(); ++slot) {
+    for (std::size_t reading = 0; reading < readings; ++reading)
+      rest->slots[slot].counters[reading] -= before.slots[slot].counters[reading];
+  }
+  for (std::size_t number = 0; number < before.rows.size(); ++number) {
+    for (std::size_t reading = 0; reading < readings; ++reading) {
+      for (std::size_t width = 0; width < widths; ++width)
+        rest->rows[number].lanes[reading][width] -= before.rows[number].lanes[reading][width];
+    }
+  }
+  return rest;
+}
+
+void compiled_counts::add(const totals& more) {
+  totals_->threads += more.threads;
+  totals_->barrier_threads += more.barrier_threads;
+  totals_->barriers_are_known = totals_->barriers_are_known && more.barriers_are_known;
+  for (std::size_t slot = 0; slot < more.slots.size(); ++slot) {
+    for (std::size_t reading = 0; reading < readings; ++reading)
+      totals_->slots[slot].counters[reading] += more.slots[slot].counters[reading];
+  }
+  for (std::size_t number = 0; number < more.rows.size(); ++number) {
+    totals_->rows[number].is_uneven = totals_->rows[number].is_uneven || more.rows[number].is_uneven;
+    for (std::size_t reading = 0; reading < readings; ++reading) {
+      for (std::size_t width = 0; width < widths; ++width)
+        totals_->rows[number].lanes[reading][width] += more.rows[number].lanes[reading][width];
+    }
+  }
+}
+
+// ---- which reading is the code's
+
+namespace {
+
+// What the code has of one line, space and operation: unknowns with their factors, by width.
+using code_terms = std::array<linear_system::terms, widths>;
+
+// The kernel's code as equations between how many threads run its blocks, or pass a condition in one.
+class code_flow {
+ public:
+  code_flow(const compiled_kernel& kernel, std::uint64_t threads) : kernel_(kernel) {
+    blocks_.resize(kernel.blocks.size());
+    for (std::size_t& unknown : blocks_) unknown = unknowns_++;
+    constexpr std::size_t most_blocks = 3000;
+    if (!kernel.has_unknown_branches && kernel.blocks.size() <= most_blocks) add_flow(threads);
+  }
+
+  [[nodiscard]] linear_system& system() { return system_; }
+
+  std::size_t unknown_of(std::size_t block, unsigned condition) {
+    if (condition == 0) return blocks_[block];
+    const auto [found, is_new] = conditions_.emplace(std::pair(block, condition), unknowns_);
+    if (is_new) ++unknowns_;
+    return found->second;
+  }
+
+ private:
+  void add_flow(std::uint64_t threads) {
+    std::vector<linear_system::terms> entering(kernel_.blocks.size());
+    std::vector<bool> is_entered(kernel_.blocks.size());
+    for (std::size_t number = 0; number < kernel_.blocks.size(); ++number) {
+      const compiled_block& block = kernel_.blocks[number];
+      const std::size_t ways = block.next.size() + (block.may_exit ? 1 : 0);
+      linear_system::terms leaving;
+      for (const std::size_t next : block.next) {
+        const std::size_t way = ways == 1 ? blocks_[number] : unknowns_++;
+        entering[next][way] += 1;
+        leaving[way] += 1;
+        is_entered[next] = true;
+      }
+      if (ways <= 1) continue;
+      if (block.may_exit) leaving[unknowns_++] += 1;
+      leaving[blocks_[number]] -= 1;
+      system_.add(leaving, 0);
+    }
+    for (std::size_t number = 0; number < kernel_.blocks.size(); ++number) {
+      if (number != 0 && !is_entered[number]) continue;  // a function of its own, or nothing
+      linear_system::terms balance = entering[number];
+      balance[blocks_[number]] -= 1;
+      // Entering less what runs is minus what begins here.
+      for (auto& [unknown, factor] : balance) factor = -factor;
+      system_.add(balance, number == 0 ? threads : 0);
+    }
+  }
+
+  const compiled_kernel& kernel_;
+  linear_system system_;
+  std::size_t unknowns_ = 0;
+  std::vector<std::size_t> blocks_;
+  std::map<std::pair<std::size_t, unsigned>, std::size_t> conditions_;
+};
+
+bool allows_all(const linear_system& system, const code_terms& terms, const lanes_by_width& lanes) {
+  linear_system trial = system;
+  for (std::size_t width = 0; width < widths; ++width) {
+    if (!trial.add(terms[width], lanes[width])) return false;
+  }
+  return true;
+}
+
+void add_all(linear_system& system, const code_terms& terms, const lanes_by_width& lanes) {
+  for (std::size_t width = 0; width < widths; ++width) system.add(terms[width], lanes[width]);
+}
+
+// Lines whose accesses are looked at together: one, or those that only fit in sum.
+struct resolved_group {
+  std::vector<std::size_t> rows;
+  code_terms terms;
+  std::array<lanes_by_width, readings> lanes{};
+  bool is_uneven = false;
+  std::optional<std::size_t> reading;
+
+  [[nodiscard]] bool has_one_reading() const {
+    return std::all_of(lanes.begin(), lanes.end(), [&](const auto& one) { return one == lanes[0]; });
+  }
+};
+
+// The reading that the equations leave: null where none fits, or several that differ do. Of two that differ
+// in nothing but that one has merged what the code has wider accesses for, that one is meant: where neither
+// branches nor other lines tell how often a block is run, the other one would say that the wide accesses are
+// never made.
+std::optional<std::size_t> reading_of(const linear_system& system, const resolved_group& group) {
+  std::vector<std::size_t> fitting;
+  for (std::size_t reading = 0; reading < readings; ++reading) {
+    if (!allows_all(system, group.terms, group.lanes[reading])) continue;
+    const bool is_known = std::any_of(fitting.begin(), fitting.end(), [&](std::size_t one) {
+      return group.lanes[one] == group.lanes[reading];
+    });
+    if (!is_known) fitting.push_back(reading);
+  }
+  const auto fits = [&](std::size_t reading) {
+    return std::find(fitting.begin(), fitting.end(), reading) != fitting.end();
+  };
+  if (fitting.size() == 2 && fits(0) && fits(1))
+    return group.is_uneven ? std::nullopt : std::optional<std::size_t>(1);
+  if (fitting.size() != 1) return std::nullopt;
+  return fitting.front();
+}
+
+}  // namespace
+
+compiled_counts::result compiled_counts::resolve() const {
+  code_flow flow(kernel_, totals_->threads);
+  // What the code has, of each line that was observed, and of the others together.
+  std::map<key, resolved_group> elsewhere;
+  std::vector<resolved_group> groups(rows_.size());
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    groups[number].rows = {number};
+    groups[number].lanes = totals_->rows[number].lanes;
+    groups[number].is_uneven = totals_->rows[number].is_uneven;
+  }
+  linear_system::terms barriers;
+  for (std::size_t block = 0; block < kernel_.blocks.size(); ++block) {
+    for (const compiled_access& access : kernel_.blocks[block].accesses) {
+      const std::size_t unknown = flow.unknown_of(block, access.condition);
+      if (access.what == compiled_access::kind::barrier) {
+        barriers[unknown] += 1;
+        continue;
+      }
+      if (access.what == compiled_access::kind::copy || access.where == compiled_access::space::generic)
+        continue;
+      const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const auto& one) {
+        return one->line == access.line && access.where == compiled_space(one->space) &&
+               access.what == compiled_kind(one->operation) && is_same_file(access.file, one->file);
+      });
+      const std::size_t width = width_number(access.bytes);
+      if (at != rows_.end()) {
+        groups[static_cast<std::size_t>(at - rows_.begin())].terms[width][unknown] += 1;
+      } else {
+        const memory_space space =
+            access.where == compiled_access::space::global ? memory_space::global : memory_space::shared;
+        const memory_operation operation =
+            access.what == compiled_access::kind::load ? memory_operation::load : memory_operation::store;
+        elsewhere[{space, operation}].terms[width][unknown] += 1;
+      }
+    }
+  }
+  linear_system& system = flow.system();
+  if (totals_->barriers_are_known) system.add(barriers, totals_->barrier_threads);
+  // First what is certain, stores before loads; the others as long as one of them can be told.
+  std::vector<std::size_t> open;
+  for (const memory_operation operation : {memory_operation::store, memory_operation::load}) {
+    for (std::size_t number = 0; number < rows_.size(); ++number) {
+      if (rows_[number]->operation != operation || rows_[number]->is_unknown) continue;
+      resolved_group& group = groups[number];
+      if (!group.has_one_reading() || !allows_all(system, group.terms, group.lanes[0])) {
+        open.push_back(number);
+        continue;
+      }
+      add_all(system, group.terms, group.lanes[0]);
+      group.reading = 0;
+    }
+  }
+  const auto resolve_open = [&](std::vector<resolved_group*> candidates) {
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (resolved_group* const group : candidates) {
+        if (group->reading) continue;
+        group->reading = reading_of(system, *group);
+        if (!group->reading) continue;
+        add_all(system, group->terms, group->lanes[*group->reading]);
+        goes_on = true;
+      }
+    }
+  };
+  std::vector<resolved_group*> candidates;
+  for (const std::size_t number : open) candidates.push_back(&groups[number]);
+  resolve_open(candidates);
+  // An access that several lines ask for is said to be one line's: they are looked at together, with the
+  // lines that have accesses in the code alone.
+  std::map<key, resolved_group> together = elsewhere;
+  for (const std::size_t number : open) {
+    if (groups[number].reading) continue;
+    resolved_group& sum = together[{rows_[number]->space, rows_[number]->operation}];
+    sum.rows.push_back(number);
+    sum.is_uneven = sum.is_uneven || groups[number].is_uneven;
+    for (std::size_t width = 0; width < widths; ++width) {
+      for (const auto& [unknown, factor] : groups[number].terms[width]) sum.terms[width][unknown] += factor;
+      for (std::size_t reading = 0; reading < readings; ++reading)
+        sum.lanes[reading][width] += groups[number].lanes[reading][width];
+    }
+  }
+  candidates.clear();
+  for (auto& [kind, sum] : together) {
+    if (sum.rows.size() > 1 || (sum.rows.size() == 1 && elsewhere.count(kind) != 0))
+      candidates.push_back(&sum);
+  }
+  resolve_open(candidates);
+  for (const resolved_group* const sum : candidates) {
+    for (const std::size_t number : sum->rows) groups[number].reading = sum->reading;
+  }
+
+  result found;
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    const auto [known, is_new] =
+        found.as_compiled.emplace(std::pair(rows_[number]->file, rows_[number]->line), true);
+    known->second = known->second && groups[number].reading.has_value();
+  }
+  for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot) {
+    const std::size_t number = row_of_slot_[slot];
+    const std::optional<std::size_t> reading = groups[number].reading;
+    if (!reading || *reading == 0) continue;
+    found.counters[{place_of_slot_[slot], key{rows_[number]->space, rows_[number]->operation}}] =
+        totals_->slots[slot].counters[*reading];
+  }
+  return found;
+}
+
+}  // namespace lab::emulator
