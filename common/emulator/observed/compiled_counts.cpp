@@ -298,8 +298,8 @@ void compiled_counts::barrier_passed(std::optional<std::uint64_t> threads) {
 
 std::uint32_t compiled_counts::slot_of(const observed_request& request) {
   const std::uint64_t number = std::uint64_t{request.place} << 8 |
-                            static_cast<std::uint64_t>(request.space) << 4 |
-                            static_cast<std::uint64_t>(request.operation);
+                               static_cast<std::uint64_t>(request.space) << 4 |
+                               static_cast<std::uint64_t>(request.operation);
   const auto [found, is_new] = slots_.emplace(number, static_cast<std::uint32_t>(row_of_slot_.size()));
   if (!is_new) return found->second;
   const line at = lookup_(request.place);

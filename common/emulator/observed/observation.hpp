@@ -24,7 +24,7 @@ struct observed_line {
   int line = 0;
   std::string function;
   metric_values metrics;
-  bool as_compiled = false;  // as the compiled code makes its accesses; else as they are written
+  std::string accesses;  // "as compiled" or "as written"; empty: it has none
 };
 
 struct observed_kernel {
@@ -32,7 +32,7 @@ struct observed_kernel {
   std::uint64_t launches = 0;
   metric_values metrics;
   std::vector<observed_line> lines;  // by file and line
-  bool as_compiled = false;          // all of them
+  std::string accesses;              // "as compiled" where all of them are
 };
 
 enum class fault { race, uninitialised, out_of_bounds, host_access };

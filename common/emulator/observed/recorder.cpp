@@ -827,36 +827,48 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
   std::vector<observed_kernel> kernels;
   for (const auto& record : records_) {
     site_counters total;
-    std::map<std::tuple<std::string, int, std::string>, site_counters> lines;
     const compiled_counts::result compiled =
         record->compiled ? record->compiled->resolve() : compiled_counts::result{};
+    struct line_total {
+      site_counters counters;
+      bool has_accesses = false;
+    };
+    std::map<std::tuple<std::string, int, std::string>, line_total> lines;
     const auto& offsets = record->sites.offsets();
     for (std::size_t number = 0; number < offsets.size(); ++number) {
       site_counters counters = record->sites.counters()[number];
+      bool has_accesses = false;
       for (const memory_space space : {memory_space::global, memory_space::shared}) {
         for (const memory_operation operation : {memory_operation::load, memory_operation::store}) {
+          has_accesses = has_accesses || counters.of(space, operation).requests != 0;
           const auto found = compiled.counters.find({offsets[number], {space, operation}});
           if (found != compiled.counters.end()) counters.of(space, operation) = found->second;
         }
       }
       const source_line& line = line_of(offsets[number]);
       total += counters;
-      if (!line.outside_of_kernel) lines[{line.file, line.line, line.function}] += counters;
+      if (line.outside_of_kernel) continue;
+      line_total& sum = lines[{line.file, line.line, line.function}];
+      sum.counters += counters;
+      sum.has_accesses = sum.has_accesses || has_accesses;
     }
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
     const auto launches = static_cast<double>(record->launches);
     kernel.metrics["launch__grid_size"] = static_cast<double>(record->blocks) / launches;
     kernel.metrics["launch__block_size"] = static_cast<double>(record->block_threads) / launches;
-    // A line without accesses is what it is in either.
-    kernel.as_compiled = record->compiled != nullptr;
-    for (const auto& [line, counters] : lines) {
-      const auto found = compiled.as_compiled.find({std::get<0>(line), std::get<1>(line)});
-      const bool as_compiled = record->compiled && (found == compiled.as_compiled.end() || found->second);
-      kernel.as_compiled = kernel.as_compiled && as_compiled;
-      kernel.lines.push_back(
-          {std::get<0>(line), std::get<1>(line), std::get<2>(line), metrics_of(counters), as_compiled});
+    bool as_compiled = record->compiled != nullptr;
+    for (const auto& [at, sum] : lines) {
+      const auto& [file, line, function] = at;
+      const auto found = compiled.as_compiled.find({file, line});
+      const bool is_compiled = found != compiled.as_compiled.end() && found->second;
+      as_compiled = as_compiled && (is_compiled || !sum.has_accesses);
+      kernel.lines.push_back({file, line, function, metrics_of(sum.counters),
+                              !sum.has_accesses ? ""
+                              : is_compiled     ? "as compiled"
+                                                : "as written"});
     }
+    kernel.accesses = as_compiled ? "as compiled" : "as written";
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -27,8 +27,8 @@ std::string text_of(const metric_values& metrics) {
   return text + "}";
 }
 
-std::string accesses_of(bool as_compiled) {
-  return std::string(", \"accesses\": \"as ") + (as_compiled ? "compiled\"" : "written\"");
+std::string text_of_accesses(const std::string& accesses) {
+  return accesses.empty() ? "" : ", \"accesses\": " + json_string(accesses);
 }
 
 observed_kernels_text describe() {
@@ -42,11 +42,10 @@ observed_kernels_text describe() {
     for (const observed_line& line : kernel.lines) {
       text.kernels += separator + std::string("{\"file\": ") + json_string(line.file) +
                       format(", \"line\": %d, \"function\": ", line.line) + json_string(line.function) +
-                      ", \"metrics\": " + text_of(line.metrics) +
-                      accesses_of(line.as_compiled) + "}";
+                      ", \"metrics\": " + text_of(line.metrics) + text_of_accesses(line.accesses) + "}";
       separator = ", ";
     }
-    text.kernels += "]" + accesses_of(kernel.as_compiled) + "}";
+    text.kernels += "]" + text_of_accesses(kernel.accesses) + "}";
   }
   for (const std::string& warning : the_observation->warnings())
     text.warnings += (text.warnings.size() > 1 ? ", " : "") + json_string(warning);

@@ -344,7 +344,7 @@ class section_lines {
 
 // ---- instructions
 
-struct instruction {
+struct machine_instruction {
   std::uint64_t low = 0, high = 0;
 
   [[nodiscard]] unsigned opcode() const { return low & 0xfff; }
@@ -372,7 +372,7 @@ struct instruction {
   static constexpr std::uint64_t bytes = 16;
 };
 
-namespace kinds {
+namespace machine_kinds {
 
 enum all : unsigned {
   load = 0x180,
@@ -417,7 +417,7 @@ bool sets_none(unsigned kind) {
                        0x11a, 0x141, 0x145, 0x147, 0x14d, 0x182, 0x184, 0x185, 0x186, 0x188, 0x18e, 0x1c3});
 }
 
-}  // namespace kinds
+}  // namespace machine_kinds
 
 unsigned bytes_of_size(unsigned size) {
   constexpr std::array<unsigned, 7> bytes{1, 1, 2, 2, 4, 8, 16};
@@ -433,29 +433,29 @@ machine_access made_of(machine_operation operation, machine_space space, unsigne
   return made;
 }
 
-std::optional<machine_access> access_of(const instruction& one) {
+std::optional<machine_access> access_of(const machine_instruction& one) {
   using enum machine_operation;
   using enum machine_space;
   switch (one.kind()) {
-    case kinds::load:
+    case machine_kinds::load:
       return made_of(load, generic, bytes_of_size(one.size()));
-    case kinds::load_global:
+    case machine_kinds::load_global:
       return made_of(load, global, bytes_of_size(one.size()));
-    case kinds::load_shared:
+    case machine_kinds::load_shared:
       return made_of(load, shared, bytes_of_size(one.size()));
-    case kinds::store:
+    case machine_kinds::store:
       return made_of(store, generic, bytes_of_size(one.size()));
-    case kinds::store_global:
+    case machine_kinds::store_global:
       return made_of(store, global, bytes_of_size(one.size()));
-    case kinds::store_shared:
+    case machine_kinds::store_shared:
       return made_of(store, shared, bytes_of_size(one.size()));
-    case kinds::load_matrix:
+    case machine_kinds::load_matrix:
       if (one.opcode() == 0x83b) return made_of(load, generic, 16);
       return std::nullopt;
-    case kinds::copy:
+    case machine_kinds::copy:
       if (one.opcode() == 0xfae) return made_of(copy, generic, bytes_of_size(one.size()));
       return std::nullopt;
-    case kinds::barrier:
+    case machine_kinds::barrier:
       return made_of(barrier, none, 0);
     default:
       return std::nullopt;
@@ -469,7 +469,7 @@ class code_reader {
       : capability_(capability), lines_(lines) {
     byte_reader from(code);
     while (from.has_more()) {
-      instruction one;
+      machine_instruction one;
       one.low = from.take<std::uint64_t>();
       one.high = from.take<std::uint64_t>();
       code_.push_back(one);
@@ -488,19 +488,20 @@ class code_reader {
  private:
   [[nodiscard]] std::optional<std::size_t> target(std::size_t at) const {
     const std::int64_t bytes =
-        static_cast<std::int64_t>((at + 1) * instruction::bytes) + code_[at].offset(capability_);
+        static_cast<std::int64_t>((at + 1) * machine_instruction::bytes) + code_[at].offset(capability_);
     const auto place = static_cast<std::size_t>(bytes);
-    if (bytes < 0 || place % instruction::bytes != 0 || place / instruction::bytes >= code_.size())
+    if (bytes < 0 || place % machine_instruction::bytes != 0 ||
+        place / machine_instruction::bytes >= code_.size())
       return std::nullopt;
-    return place / instruction::bytes;
+    return place / machine_instruction::bytes;
   }
 
   void find_blocks() {
     std::set<std::size_t> begins{0};
     for (std::size_t at = 0; at < code_.size(); ++at) {
-      if (!kinds::ends_block(code_[at].kind())) continue;
+      if (!machine_kinds::ends_block(code_[at].kind())) continue;
       if (at + 1 < code_.size()) begins.insert(at + 1);
-      if (code_[at].kind() != kinds::branch) continue;
+      if (code_[at].kind() != machine_kinds::branch) continue;
       if (const auto there = target(at)) begins.insert(*there);
     }
     begins_.assign(begins.begin(), begins.end());
@@ -516,9 +517,9 @@ class code_reader {
     std::map<std::array<unsigned, 3>, unsigned> conditions;  // by predicate, negation and what it holds
     std::array<unsigned, 8> versions{};
     for (std::size_t at = begin; at < end; ++at) {
-      const instruction& one = code_[at];
+      const machine_instruction& one = code_[at];
       if (auto found = access_of(one)) {
-        const source_place place = lines_.of(at * instruction::bytes);
+        const source_place place = lines_.of(at * machine_instruction::bytes);
         found->file = place.file;
         found->line = place.line;
         if (one.is_conditional()) {
@@ -533,10 +534,10 @@ class code_reader {
       }
       note_predicates(one, versions);
     }
-    const instruction& last = code_[end - 1];
+    const machine_instruction& last = code_[end - 1];
     bool goes_on = true;
     switch (last.kind()) {
-      case kinds::branch:
+      case machine_kinds::branch:
         if (const auto there = target(end - 1)) {
           made.next.push_back(block_at(*there));
         } else {
@@ -544,14 +545,14 @@ class code_reader {
         }
         goes_on = last.is_conditional_branch();
         break;
-      case kinds::indexed_branch:
-      case kinds::jump:
-      case kinds::indexed_jump:
+      case machine_kinds::indexed_branch:
+      case machine_kinds::jump:
+      case machine_kinds::indexed_jump:
         kernel_.has_unknown_branches = true;
         break;
-      case kinds::exit:
-      case kinds::return_:
-      case kinds::kill:
+      case machine_kinds::exit:
+      case machine_kinds::return_:
+      case machine_kinds::kill:
         made.may_exit = true;
         goes_on = last.is_conditional();
         break;
@@ -562,26 +563,26 @@ class code_reader {
     return made;
   }
 
-  static void note_predicates(const instruction& one, std::array<unsigned, 8>& versions) {
-    if (kinds::sets_none(one.kind())) return;
-    if (kinds::always_sets_predicates(one.kind()) || kinds::may_set_predicates(one.kind())) {
+  static void note_predicates(const machine_instruction& one, std::array<unsigned, 8>& versions) {
+    if (machine_kinds::sets_none(one.kind())) return;
+    if (machine_kinds::always_sets_predicates(one.kind()) || machine_kinds::may_set_predicates(one.kind())) {
       for (const unsigned set : one.predicates_set()) ++versions[set];
       // Nobody sets PT, which stands for none.
-      versions[instruction::always_true] = 0;
+      versions[machine_instruction::always_true] = 0;
       return;
     }
     for (unsigned& version : versions) ++version;
-    versions[instruction::always_true] = 0;
+    versions[machine_instruction::always_true] = 0;
   }
 
   const unsigned capability_;
   const section_lines& lines_;
-  std::vector<instruction> code_;
+  std::vector<machine_instruction> code_;
   std::vector<std::size_t> begins_;
   machine_kernel kernel_;
 };
 
-const char* word_of(machine_operation operation) {
+const char* name_of(machine_operation operation) {
   switch (operation) {
     case machine_operation::load:
       return "load";
@@ -595,7 +596,7 @@ const char* word_of(machine_operation operation) {
   return "";
 }
 
-const char* word_of(machine_space space) {
+const char* name_of(machine_space space) {
   switch (space) {
     case machine_space::none:
       return "none";
@@ -648,7 +649,7 @@ std::string listing_of(const std::vector<machine_kernel>& kernels) {
           file = known->second;
           if (is_new) text += fmt::format("file {} {}\n", file, access.file);
         }
-        text += fmt::format("{} {} {} at {}:{}", word_of(access.operation), word_of(access.space),
+        text += fmt::format("{} {} {} at {}:{}", name_of(access.operation), name_of(access.space),
                             access.bytes, file, access.line);
         text += access.condition == 0 ? "\n" : fmt::format(" if {}\n", access.condition);
       }
