@@ -10,8 +10,11 @@
 namespace lab::emulator {
 namespace {
 
-constexpr std::size_t readings = 4;  // as written, merged, and two that drop repetitions as well
-constexpr std::size_t widths = 5;    // 1, 2, 4, 8, 16 bytes
+// As written; merged, alone and with repetitions dropped in two ways; and these three with accesses merged
+// that stand in several lines.
+constexpr std::size_t readings = 7;
+constexpr std::size_t readings_of_lines = 4;
+constexpr std::size_t widths = 5;  // 1, 2, 4, 8, 16 bytes
 
 std::size_t width_number(unsigned bytes) {
   return static_cast<std::size_t>(std::countr_zero(bytes));
@@ -45,6 +48,7 @@ struct compiled_counts::totals {
   bool barriers_are_known = true;
   std::vector<slot_total> slots;
   std::vector<row_total> rows;
+  std::set<std::pair<std::size_t, std::size_t>> joined;  // rows whose accesses make a wider one together
 };
 
 // A line's accesses of one kind: what the code has of them.
@@ -64,7 +68,7 @@ class compiled_counts::engine {
   enum class dropping { none, careful, free };
 
   engine(compiled_counts& owner, std::size_t reading, dropping drops)
-      : owner_(owner), reading_(reading), drops_(drops) {}
+      : owner_(owner), reading_(reading), drops_(drops), across_lines_(reading >= readings_of_lines) {}
 
   void take(const observed_request& request, std::uint32_t slot) {
     if (request.operation == memory_operation::atomic) return forget(request.warp, request.space);
@@ -138,12 +142,19 @@ class compiled_counts::engine {
     return false;
   }
 
+  [[nodiscard]] unsigned allowed(const row& line) const {
+    return across_lines_
+               ? owner_
+                     .allowed_[static_cast<std::size_t>(line.space)][static_cast<std::size_t>(line.operation)]
+               : line.allowed;
+  }
+
   // Whether the access becomes a part of a wider one, perhaps.
   bool merge(const observed_request& request, std::uint32_t slot) {
     const row& line = *owner_.rows_[owner_.row_of_slot_[slot]];
     const unsigned first = lowest(request.lanes);
     for (unsigned bytes = 16; bytes > request.bytes; bytes /= 2) {
-      if ((line.allowed & bytes) == 0) continue;
+      if ((allowed(line) & bytes) == 0) continue;
       const std::uintptr_t offset = request.address[first] % bytes;
       bool is_alike = true;
       for (unsigned left = request.lanes; left != 0 && is_alike; left &= left - 1)
@@ -182,7 +193,16 @@ class compiled_counts::engine {
     one.elements.push_back({slot, offset, request.bytes});
     if (one.filled != (1u << bytes) - 1) return;
     count(one.elements.front().slot, one.lanes, one.begin.data(), bytes);
+    if (reading_ == readings_of_lines) note_joined(one);
     state.cells.erase(found);
+  }
+
+  void note_joined(const cell& one) {
+    const std::size_t first = owner_.row_of_slot_[one.elements.front().slot];
+    for (const element& part : one.elements) {
+      const std::size_t other = owner_.row_of_slot_[part.slot];
+      if (other != first) owner_.totals_->joined.insert({std::min(first, other), std::max(first, other)});
+    }
   }
 
   static bool continues(const cell& one, const observed_request& request, unsigned offset) {
@@ -193,7 +213,7 @@ class compiled_counts::engine {
   }
 
   void flush(warp_state& state) {
-    note_uneven(state);
+    if (reading_ == 1) note_uneven(state);
     for (auto& [key, one] : state.cells) decompose(one);
     state.cells.clear();
   }
@@ -230,7 +250,7 @@ class compiled_counts::engine {
         }
         if (parts.size() < 2) continue;
         const std::uint32_t slot = one.elements[parts.front()].slot;
-        if ((owner_.rows_[owner_.row_of_slot_[slot]]->allowed & bytes) == 0) continue;
+        if ((allowed(*owner_.rows_[owner_.row_of_slot_[slot]]) & bytes) == 0) continue;
         count_at(slot, one, offset, bytes);
         for (const std::size_t number : parts) is_counted[number] = true;
       }
@@ -265,15 +285,27 @@ class compiled_counts::engine {
   compiled_counts& owner_;
   const std::size_t reading_;
   const dropping drops_;
+  const bool across_lines_;
   std::map<unsigned, warp_state> warps_;
 };
 
 compiled_counts::compiled_counts(const compiled_kernel& kernel, line_lookup lookup)
     : kernel_(kernel), lookup_(std::move(lookup)), totals_(std::make_shared<totals>()) {
   using dropping = engine::dropping;
-  for (const auto& [reading, drops] :
-       {std::pair{1u, dropping::none}, std::pair{2u, dropping::careful}, std::pair{3u, dropping::free}})
-    engines_.push_back(std::make_unique<engine>(*this, reading, drops));
+  for (std::size_t reading = 1; reading < readings; ++reading) {
+    constexpr std::array kinds{dropping::none, dropping::careful, dropping::free};
+    engines_.push_back(std::make_unique<engine>(*this, reading, kinds[(reading - 1) % kinds.size()]));
+  }
+  for (const compiled_block& block : kernel_.blocks) {
+    for (const compiled_access& access : block.accesses) {
+      for (const memory_space space : {memory_space::global, memory_space::shared}) {
+        for (const memory_operation operation : {memory_operation::load, memory_operation::store}) {
+          if (access.where == compiled_space(space) && access.what == compiled_kind(operation))
+            allowed_[static_cast<std::size_t>(space)][static_cast<std::size_t>(operation)] |= access.bytes;
+        }
+      }
+    }
+  }
 }
 
 compiled_counts::~compiled_counts() = default;
@@ -460,30 +492,32 @@ struct resolved_group {
   std::optional<std::size_t> reading;
 
   [[nodiscard]] bool has_one_reading() const {
-    return std::all_of(lanes.begin(), lanes.end(), [&](const auto& one) { return one == lanes[0]; });
+    return std::all_of(lanes.begin(), lanes.begin() + readings_of_lines,
+                       [&](const auto& one) { return one == lanes[0]; });
+  }
+  // Whether each width that the code has and the source has not is there: where neither branches nor other
+  // lines tell how often a block is run, the equations allow that it never is.
+  [[nodiscard]] bool makes_wider_ones(std::size_t number) const {
+    std::size_t written = widths;
+    while (written > 0 && lanes[0][written - 1] == 0) --written;
+    for (std::size_t width = written; width < widths; ++width) {
+      if (!terms[width].empty() && lanes[number][width] == 0) return false;
+    }
+    return true;
   }
 };
 
-// The reading that the equations leave: null where none fits, or several that differ do. Of two that differ
-// in nothing but that one has merged what the code has wider accesses for, that one is meant: where neither
-// branches nor other lines tell how often a block is run, the other one would say that the wide accesses are
-// never made.
-std::optional<std::size_t> reading_of(const linear_system& system, const resolved_group& group) {
-  std::vector<std::size_t> fitting;
-  for (std::size_t reading = 0; reading < readings; ++reading) {
-    if (!allows_all(system, group.terms, group.lanes[reading])) continue;
-    const bool is_known = std::any_of(fitting.begin(), fitting.end(), [&](std::size_t one) {
-      return group.lanes[one] == group.lanes[reading];
-    });
-    if (!is_known) fitting.push_back(reading);
+// The reading that the equations leave: null where none fits, or several that differ do.
+std::optional<std::size_t> reading_of(const linear_system& system, const resolved_group& group,
+                                      std::size_t most) {
+  std::optional<std::size_t> found;
+  for (std::size_t reading = 0; reading < most; ++reading) {
+    if (!group.makes_wider_ones(reading) || !allows_all(system, group.terms, group.lanes[reading])) continue;
+    if (found && group.lanes[*found] != group.lanes[reading]) return std::nullopt;
+    if (!found) found = reading;
   }
-  const auto fits = [&](std::size_t reading) {
-    return std::find(fitting.begin(), fitting.end(), reading) != fitting.end();
-  };
-  if (fitting.size() == 2 && fits(0) && fits(1))
-    return group.is_uneven ? std::nullopt : std::optional<std::size_t>(1);
-  if (fitting.size() != 1) return std::nullopt;
-  return fitting.front();
+  if (group.is_uneven && found && *found != 0) return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -526,41 +560,19 @@ compiled_counts::result compiled_counts::resolve() const {
   }
   linear_system& system = flow.system();
   if (totals_->barriers_are_known) system.add(barriers, totals_->barrier_threads);
-  // First what is certain, stores before loads; the others as long as one of them can be told.
-  std::vector<std::size_t> open;
-  for (const memory_operation operation : {memory_operation::store, memory_operation::load}) {
-    for (std::size_t number = 0; number < rows_.size(); ++number) {
-      if (rows_[number]->operation != operation || rows_[number]->is_unknown) continue;
-      resolved_group& group = groups[number];
-      if (!group.has_one_reading() || !allows_all(system, group.terms, group.lanes[0])) {
-        open.push_back(number);
-        continue;
-      }
-      add_all(system, group.terms, group.lanes[0]);
-      group.reading = 0;
-    }
-  }
-  const auto resolve_open = [&](std::vector<resolved_group*> candidates) {
+  const auto resolve_all = [&](const std::vector<resolved_group*>& candidates, std::size_t most) {
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
       for (resolved_group* const group : candidates) {
         if (group->reading) continue;
-        group->reading = reading_of(system, *group);
+        group->reading = reading_of(system, *group, most);
         if (!group->reading) continue;
         add_all(system, group->terms, group->lanes[*group->reading]);
         goes_on = true;
       }
     }
   };
-  std::vector<resolved_group*> candidates;
-  for (const std::size_t number : open) candidates.push_back(&groups[number]);
-  resolve_open(candidates);
-  // An access that several lines ask for is said to be one line's: they are looked at together, with the
-  // lines that have accesses in the code alone.
-  std::map<key, resolved_group> together = elsewhere;
-  for (const std::size_t number : open) {
-    if (groups[number].reading) continue;
-    resolved_group& sum = together[{rows_[number]->space, rows_[number]->operation}];
+  const auto add_to = [&](resolved_group& sum, std::size_t number) {
     sum.rows.push_back(number);
     sum.is_uneven = sum.is_uneven || groups[number].is_uneven;
     for (std::size_t width = 0; width < widths; ++width) {
@@ -568,15 +580,62 @@ compiled_counts::result compiled_counts::resolve() const {
       for (std::size_t reading = 0; reading < readings; ++reading)
         sum.lanes[reading][width] += groups[number].lanes[reading][width];
     }
+  };
+  // Lines of which all readings are the same are certain, stores before loads, unless one of them may have
+  // given accesses to a line that is not.
+  std::vector<bool> is_certain(rows_.size()), is_waiting(rows_.size());
+  for (std::size_t number = 0; number < rows_.size(); ++number)
+    is_certain[number] = !rows_[number]->is_unknown && groups[number].has_one_reading() &&
+                         groups[number].makes_wider_ones(0) &&
+                         allows_all(system, groups[number].terms, groups[number].lanes[0]);
+  for (const auto& [one, other] : totals_->joined) {
+    if (is_certain[one] != is_certain[other]) is_waiting[is_certain[one] ? one : other] = true;
   }
-  candidates.clear();
+  std::vector<resolved_group*> open, waiting;
+  for (const memory_operation operation : {memory_operation::store, memory_operation::load}) {
+    for (std::size_t number = 0; number < rows_.size(); ++number) {
+      if (rows_[number]->operation != operation || rows_[number]->is_unknown) continue;
+      if (!is_certain[number]) {
+        open.push_back(&groups[number]);
+      } else if (is_waiting[number]) {
+        waiting.push_back(&groups[number]);
+      } else {
+        resolve_all({&groups[number]}, 1);
+        if (!groups[number].reading) open.push_back(&groups[number]);
+      }
+    }
+  }
+  // Line by line, as long as one of them can be told; then what several lines make together.
+  resolve_all(open, readings_of_lines);
+  for (const resolved_group* const group : open) {
+    if (group->reading) continue;
+    std::set<std::size_t> rows{group->rows.front()};
+    for (std::size_t before = 0; before != rows.size();) {
+      before = rows.size();
+      for (const auto& [one, other] : totals_->joined) {
+        if (rows.contains(one) && !groups[other].reading) rows.insert(other);
+        if (rows.contains(other) && !groups[one].reading) rows.insert(one);
+      }
+    }
+    if (rows.size() == 1) continue;
+    resolved_group sum;
+    for (const std::size_t number : rows) add_to(sum, number);
+    resolve_all({&sum}, readings);
+    for (const std::size_t number : rows) groups[number].reading = sum.reading;
+  }
+  resolve_all(waiting, readings_of_lines);
+  // An access that several lines ask for is said to be one line's, and one that is made earlier than it is
+  // written that of another line: what is left is looked at together, with the lines that have accesses in
+  // the code alone.
+  std::map<key, resolved_group> together = elsewhere;
+  for (const resolved_group* const group : open) {
+    const std::size_t number = group->rows.front();
+    if (!group->reading) add_to(together[{rows_[number]->space, rows_[number]->operation}], number);
+  }
   for (auto& [kind, sum] : together) {
-    if (sum.rows.size() > 1 || (sum.rows.size() == 1 && elsewhere.count(kind) != 0))
-      candidates.push_back(&sum);
-  }
-  resolve_open(candidates);
-  for (const resolved_group* const sum : candidates) {
-    for (const std::size_t number : sum->rows) groups[number].reading = sum->reading;
+    if (sum.rows.empty() || (sum.rows.size() == 1 && !elsewhere.contains(kind))) continue;
+    resolve_all({&sum}, readings);
+    for (const std::size_t number : sum.rows) groups[number].reading = sum.reading;
   }
 
   result found;

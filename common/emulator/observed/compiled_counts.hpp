@@ -89,6 +89,8 @@ class compiled_counts {
   std::vector<std::size_t> row_of_slot_;
   std::vector<std::uint32_t> place_of_slot_;
   std::vector<std::unique_ptr<engine>> engines_;
+  std::array<std::array<unsigned, 3>, 2>
+      allowed_{};  // widths that the code has anywhere, by space and operation
   std::shared_ptr<totals> totals_;
 };
 
