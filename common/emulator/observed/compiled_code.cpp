@@ -9,22 +9,50 @@
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace lab::emulator {
 namespace {
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// The emulator's types by CUDA's names.
+std::string with_names_of_cuda(std::string name) {
+  for (const auto& [prefix, element] :
+       {std::pair{"char", "signed char"}, std::pair{"uchar", "unsigned char"}, std::pair{"short", "short"},
+        std::pair{"ushort", "unsigned short"}, std::pair{"int", "int"}, std::pair{"uint", "unsigned int"},
+        std::pair{"long", "long"}, std::pair{"ulong", "unsigned long"}, std::pair{"longlong", "long long"},
+        std::pair{"ulonglong", "unsigned long long"}, std::pair{"float", "float"},
+        std::pair{"double", "double"}}) {
+    for (const char* const count : {"2", "3", "4"})
+      replace_all(name, std::string("emulated_vector") + count + "<" + element + ">",
+                  std::string(prefix) + count);
+  }
+  for (const auto& [format, type] :
+       {std::pair{"binary16", "__half"}, std::pair{"brain16", "__nv_bfloat16"}}) {
+    for (const char* const scope : {"lab::emulator::", ""}) {
+      const std::string argument = std::string("<lab::emulator::") + format + ">";
+      replace_all(name, std::string(scope) + "emulated_half2" + argument, std::string(type) + "2");
+      replace_all(name, std::string(scope) + "emulated_half" + argument, type);
+    }
+  }
+  replace_all(name, " >", ">");
+  return name;
+}
 
 std::string plain_name(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> plain(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return plain ? plain.get() : symbol;
+  return with_names_of_cuda(plain ? plain.get() : symbol);
 }
 
 // "void lab::(anonymous namespace)::copy<int>(int const*)" -> "copy"
 std::string last_name(std::string name) {
-  const std::string anonymous = "(anonymous namespace)::";
-  for (std::size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous, at))
-    name.erase(at, anonymous.size());
+  replace_all(name, "(anonymous namespace)::", "");
   name.resize(std::min(name.size(), name.find_first_of("<(")));
   return name.substr(name.find_last_of(": ") + 1);
 }
