@@ -152,6 +152,15 @@ const compiled_kernel* compiled_code::find(const std::string& symbol) const {
   return only([&](const compiled_kernel& one) { return last_name(one.name) == last; });
 }
 
+const compiled_kernel* compiled_code::find_function(const std::string& name) const {
+  const std::string wanted = with_names_of_cuda(name);
+  const auto is_meant = [&](const compiled_kernel& one) { return one.name == wanted; };
+  const auto first = std::find_if(kernels_.begin(), kernels_.end(), is_meant);
+  if (first == kernels_.end() || std::find_if(first + 1, kernels_.end(), is_meant) != kernels_.end())
+    return nullptr;
+  return &*first;
+}
+
 bool is_same_file(const std::string& whole, const std::string& name) {
   namespace files = std::filesystem;
   if (whole == name) return true;

@@ -32,7 +32,7 @@ struct compiled_block {
 };
 
 struct compiled_kernel {
-  std::string name;  // as kernel_name() has it
+  std::string name;  // with its signature
   std::string symbol;
   std::vector<compiled_block> blocks;
   bool has_unknown_branches = false;
@@ -47,6 +47,8 @@ class compiled_code {
 
   // Null: it has no such kernel, or several that may be meant.
   [[nodiscard]] const compiled_kernel* find(const std::string& symbol) const;
+  // By the name and signature that debug information has.
+  [[nodiscard]] const compiled_kernel* find_function(const std::string& name) const;
 
  private:
   std::vector<compiled_kernel> kernels_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "common/emulator/observed/linear_system.hpp"
@@ -61,85 +62,120 @@ struct compiled_counts::row {
   bool is_unknown = false;  // the code has accesses here whose space it does not tell
 };
 
-// Counts in one reading.
+// What the lanes of each warp have in registers.
+class compiled_counts::registers {
+ public:
+  // `forgets_all`: a store may have changed whatever lies in the same kind of memory; else what it writes
+  // alone.
+  explicit registers(bool forgets_all) : forgets_all_(forgets_all) {}
+
+  // Whether the access is a load of what is there. If not, it is there from now on.
+  bool have(const observed_request& request) {
+    if (request.operation == memory_operation::atomic) {
+      forget(request.warp, request.space);
+      return false;
+    }
+    const bool is_load = request.operation == memory_operation::load;
+    if (!is_load && forgets_all_) forget(request.warp, request.space);
+    known_values& known = of(request.warp);
+    if (known.size() > most_known) known.clear();
+    const unsigned first = lowest(request.lanes);
+    value& one = known[request.address[first] << 5 | first];
+    if (is_load && holds(one, request)) return true;
+    one.lanes = request.lanes;
+    one.bytes = request.bytes;
+    one.space = request.space;
+    for (unsigned left = request.lanes; left != 0; left &= left - 1)
+      one.address[lowest(left)] = request.address[lowest(left)];
+    return false;
+  }
+
+  void forget_all() {
+    for (known_values& known : warps_) known.clear();
+  }
+
+ private:
+  static constexpr std::size_t most_known = 1024;
+
+  struct value {
+    unsigned lanes = 0, bytes = 0;
+    memory_space space{};
+    std::array<std::uintptr_t, warp_lanes> address;
+  };
+  using known_values =
+      std::unordered_map<std::uint64_t, value>;  // by the first lane's address, and that lane
+
+  known_values& of(unsigned warp) {
+    if (warp >= warps_.size()) warps_.resize(warp + 1);
+    return warps_[warp];
+  }
+
+  void forget(unsigned warp, memory_space space) {
+    std::erase_if(of(warp), [space](const auto& one) { return one.second.space == space; });
+  }
+
+  static bool holds(const value& one, const observed_request& request) {
+    if ((request.lanes & ~one.lanes) != 0 || one.space != request.space || one.bytes < request.bytes)
+      return false;
+    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+      if (one.address[lowest(left)] != request.address[lowest(left)]) return false;
+    }
+    return true;
+  }
+
+  const bool forgets_all_;
+  std::vector<known_values> warps_;  // of the block
+};
+
+// Counts in one reading what is not in registers.
 class compiled_counts::engine {
  public:
-  // Which stores forget what a register holds: all to the same kind of memory, or those to the same place.
-  enum class dropping { none, careful, free };
-
-  engine(compiled_counts& owner, std::size_t reading, dropping drops)
-      : owner_(owner), reading_(reading), drops_(drops), across_lines_(reading >= readings_of_lines) {}
+  engine(compiled_counts& owner, std::size_t reading)
+      : owner_(owner), reading_(reading), across_lines_(reading >= readings_of_lines) {}
 
   void take(const observed_request& request, std::uint32_t slot) {
-    if (request.operation == memory_operation::atomic) return forget(request.warp, request.space);
-    if (drops_ != dropping::none && is_repeated(request)) return;
-    if (!merge(request, slot)) count(slot, request.lanes, request.address, request.bytes);
+    if (!merge(request, slot)) count(slot, request.lanes, request.bytes, request.cost);
   }
 
   // What one warp has begun is not joined with what it does behind a barrier.
   void flush() {
-    for (auto& [warp, state] : warps_) flush(state);
-    warps_.clear();
+    for (warp_cells& cells : warps_) flush(cells);
   }
 
  private:
-  static constexpr std::size_t most_cells = 1024, most_known = 1024;
+  static constexpr std::size_t most_cells = 1024;
 
   using lane_addresses = std::array<std::uintptr_t, warp_lanes>;
   struct element {
     std::uint32_t slot;
     unsigned offset, bytes;
+    access_cost cost;
   };
   // Where a wider access may come to be.
   struct cell {
     unsigned lanes = 0, bytes = 0;
-    lane_addresses begin{};
+    lane_addresses begin;
     unsigned filled = 0;  // bytes, a bit for each
-    std::vector<element> elements;
+    unsigned count = 0;   // of elements
+    std::array<element, 16> elements;
   };
   struct cell_key {
     std::uintptr_t begin;  // of the first lane
     unsigned lanes, manner;
-    auto operator<=>(const cell_key&) const = default;
+    bool operator==(const cell_key&) const = default;
   };
-  struct known_value {
-    unsigned lanes = 0, bytes = 0;
-    memory_space space{};
-    lane_addresses address{};
-  };
-  struct warp_state {
-    std::map<cell_key, cell> cells;
-    std::map<std::pair<std::uintptr_t, unsigned>, known_value>
-        known;  // by the first lane's address, and that lane
-  };
-
-  void forget(unsigned warp, memory_space space) {
-    std::erase_if(warps_[warp].known, [space](const auto& one) { return one.second.space == space; });
-  }
-
-  static bool holds(const known_value& value, const observed_request& request) {
-    if ((request.lanes & ~value.lanes) != 0 || value.space != request.space || value.bytes < request.bytes)
-      return false;
-    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
-      if (value.address[lowest(left)] != request.address[lowest(left)]) return false;
+  struct hash {
+    std::size_t operator()(const cell_key& key) const {
+      const std::uint64_t mixed =
+          (key.begin ^ std::uint64_t{key.manner} << 48) * 0x9e3779b97f4a7c15u + key.lanes;
+      return mixed ^ mixed >> 29;
     }
-    return true;
-  }
+  };
+  using warp_cells = std::unordered_map<cell_key, cell, hash>;
 
-  // Whether the warp has the value in registers; if not, it has now.
-  bool is_repeated(const observed_request& request) {
-    warp_state& state = warps_[request.warp];
-    const bool is_load = request.operation == memory_operation::load;
-    if (!is_load && drops_ == dropping::careful) forget(request.warp, request.space);
-    const unsigned first = lowest(request.lanes);
-    if (state.known.size() > most_known) state.known.clear();
-    known_value& value = state.known[{request.address[first], first}];
-    if (is_load && value.lanes != 0 && holds(value, request)) return true;
-    value.lanes = request.lanes;
-    value.bytes = request.bytes;
-    value.space = request.space;
-    std::copy_n(request.address, warp_lanes, value.address.data());
-    return false;
+  warp_cells& of(unsigned warp) {
+    if (warp >= warps_.size()) warps_.resize(warp + 1);
+    return warps_[warp];
   }
 
   [[nodiscard]] unsigned allowed(const row& line) const {
@@ -167,39 +203,39 @@ class compiled_counts::engine {
   }
 
   void add(const observed_request& request, std::uint32_t slot, unsigned bytes, unsigned offset) {
-    warp_state& state = warps_[request.warp];
+    warp_cells& cells = of(request.warp);
     const unsigned manner =
         bytes << 8 | static_cast<unsigned>(request.space) << 4 | static_cast<unsigned>(request.operation);
     const cell_key key{request.address[lowest(request.lanes)] - offset, request.lanes, manner};
-    auto found = state.cells.find(key);
+    auto found = cells.find(key);
     const unsigned filled = ((1u << request.bytes) - 1) << offset;
-    if (found != state.cells.end() &&
+    if (found != cells.end() &&
         ((found->second.filled & filled) != 0 || !continues(found->second, request, offset))) {
       decompose(found->second);
-      state.cells.erase(found);
-      found = state.cells.end();
+      cells.erase(found);
+      found = cells.end();
     }
-    if (found == state.cells.end()) {
-      if (state.cells.size() >= most_cells) flush(state);
+    if (found == cells.end()) {
+      if (cells.size() >= most_cells) flush(cells);
       cell fresh;
       fresh.lanes = request.lanes;
       fresh.bytes = bytes;
       for (unsigned left = request.lanes; left != 0; left &= left - 1)
         fresh.begin[lowest(left)] = request.address[lowest(left)] - offset;
-      found = state.cells.emplace(key, std::move(fresh)).first;
+      found = cells.emplace(key, std::move(fresh)).first;
     }
     cell& one = found->second;
     one.filled |= filled;
-    one.elements.push_back({slot, offset, request.bytes});
+    one.elements[one.count++] = {slot, offset, request.bytes, request.cost};
     if (one.filled != (1u << bytes) - 1) return;
-    count(one.elements.front().slot, one.lanes, one.begin.data(), bytes);
+    count_at(one.elements[0].slot, one, 0, bytes);
     if (reading_ == readings_of_lines) note_joined(one);
-    state.cells.erase(found);
+    cells.erase(found);
   }
 
   void note_joined(const cell& one) {
-    const std::size_t first = owner_.row_of_slot_[one.elements.front().slot];
-    for (const element& part : one.elements) {
+    const std::size_t first = owner_.row_of_slot_[one.elements[0].slot];
+    for (const element& part : std::span(one.elements).first(one.count)) {
       const std::size_t other = owner_.row_of_slot_[part.slot];
       if (other != first) owner_.totals_->joined.insert({std::min(first, other), std::max(first, other)});
     }
@@ -212,23 +248,23 @@ class compiled_counts::engine {
     return true;
   }
 
-  void flush(warp_state& state) {
-    if (reading_ == 1) note_uneven(state);
-    for (auto& [key, one] : state.cells) decompose(one);
-    state.cells.clear();
+  void flush(warp_cells& cells) {
+    if (reading_ == 1) note_uneven(cells);
+    for (auto& [key, one] : cells) decompose(one);
+    cells.clear();
   }
 
   // Cells that no group of lanes has filled, but groups together.
-  void note_uneven(const warp_state& state) {
+  void note_uneven(const warp_cells& cells) {
     std::map<std::pair<std::uintptr_t, unsigned>, std::pair<unsigned, unsigned>>
         filled;  // and groups, by lane
-    for (const auto& [key, one] : state.cells) {
+    for (const auto& [key, one] : cells) {
       for (unsigned left = one.lanes; left != 0; left &= left - 1) {
         auto& [bytes, groups] = filled[{one.begin[lowest(left)], key.manner << 5 | lowest(left)}];
         bytes |= one.filled;
         ++groups;
         if (groups < 2 || bytes != (1u << one.bytes) - 1) continue;
-        for (const element& part : one.elements)
+        for (const element& part : std::span(one.elements).first(one.count))
           owner_.totals_->rows[owner_.row_of_slot_[part.slot]].is_uneven = true;
       }
     }
@@ -236,13 +272,13 @@ class compiled_counts::engine {
 
   // What has not become as wide as its cell: in halves, if the code has such, down to what was observed.
   void decompose(const cell& one) {
-    std::vector<bool> is_counted(one.elements.size());
+    std::array<bool, 16> is_counted{};
     for (unsigned bytes = one.bytes / 2; bytes > 1; bytes /= 2) {
       for (unsigned offset = 0; offset < one.bytes; offset += bytes) {
         const unsigned wanted = ((1u << bytes) - 1) << offset;
         if ((one.filled & wanted) != wanted) continue;
         std::vector<std::size_t> parts;
-        for (std::size_t number = 0; number < one.elements.size(); ++number) {
+        for (std::size_t number = 0; number < one.count; ++number) {
           const element& part = one.elements[number];
           if (!is_counted[number] && part.offset >= offset && part.offset + part.bytes <= offset + bytes &&
               part.bytes < bytes)
@@ -255,23 +291,22 @@ class compiled_counts::engine {
         for (const std::size_t number : parts) is_counted[number] = true;
       }
     }
-    for (std::size_t number = 0; number < one.elements.size(); ++number) {
+    for (std::size_t number = 0; number < one.count; ++number) {
       const element& part = one.elements[number];
-      if (!is_counted[number]) count_at(part.slot, one, part.offset, part.bytes);
+      if (!is_counted[number]) count(part.slot, one.lanes, part.bytes, part.cost);
     }
   }
 
   void count_at(std::uint32_t slot, const cell& one, unsigned offset, unsigned bytes) {
-    lane_addresses address = one.begin;
-    for (std::uintptr_t& begin : address) begin += offset;
-    count(slot, one.lanes, address.data(), bytes);
+    lane_addresses address{};
+    for (unsigned left = one.lanes; left != 0; left &= left - 1)
+      address[lowest(left)] = one.begin[lowest(left)] + offset;
+    count(slot, one.lanes, bytes,
+          owner_.cost_of(owner_.rows_[owner_.row_of_slot_[slot]]->space, one.lanes, address, bytes));
   }
 
-  void count(std::uint32_t slot, unsigned lanes, const std::uintptr_t* address, unsigned bytes) {
+  void count(std::uint32_t slot, unsigned lanes, unsigned bytes, const access_cost& cost) {
     const std::size_t number = owner_.row_of_slot_[slot];
-    const access_cost cost = owner_.rows_[number]->space == memory_space::global
-                                 ? global_cost(lanes, address, bytes)
-                                 : shared_cost(lanes, address, bytes);
     const auto lane_count = static_cast<std::uint64_t>(std::popcount(lanes));
     memory_counters& counters = owner_.totals_->slots[slot].counters[reading_];
     counters.requests += 1;
@@ -284,18 +319,15 @@ class compiled_counts::engine {
 
   compiled_counts& owner_;
   const std::size_t reading_;
-  const dropping drops_;
   const bool across_lines_;
-  std::map<unsigned, warp_state> warps_;
+  std::vector<warp_cells> warps_;  // of the block
 };
 
 compiled_counts::compiled_counts(const compiled_kernel& kernel, line_lookup lookup)
     : kernel_(kernel), lookup_(std::move(lookup)), totals_(std::make_shared<totals>()) {
-  using dropping = engine::dropping;
-  for (std::size_t reading = 1; reading < readings; ++reading) {
-    constexpr std::array kinds{dropping::none, dropping::careful, dropping::free};
-    engines_.push_back(std::make_unique<engine>(*this, reading, kinds[(reading - 1) % kinds.size()]));
-  }
+  for (std::size_t reading = 1; reading < readings; ++reading)
+    engines_.push_back(std::make_unique<engine>(*this, reading));
+  for (const bool forgets_all : {true, false}) registers_.push_back(std::make_unique<registers>(forgets_all));
   for (const compiled_block& block : kernel_.blocks) {
     for (const compiled_access& access : block.accesses) {
       for (const memory_space space : {memory_space::global, memory_space::shared}) {
@@ -315,17 +347,35 @@ void compiled_counts::begin_launch(std::uint64_t threads) {
 }
 
 void compiled_counts::begin_block() {
-  for (const auto& one : engines_) one->flush();
+  forget();
 }
 
 void compiled_counts::end_block() {
+  forget();
+}
+
+void compiled_counts::forget() {
   for (const auto& one : engines_) one->flush();
+  for (const auto& one : registers_) one->forget_all();
 }
 
 void compiled_counts::barrier_passed(std::optional<std::uint64_t> threads) {
   totals_->barrier_threads += threads.value_or(0);
   totals_->barriers_are_known = totals_->barriers_are_known && threads;
-  for (const auto& one : engines_) one->flush();
+  forget();
+}
+
+// One reading after another asks for the same.
+const access_cost& compiled_counts::cost_of(memory_space space, unsigned lanes,
+                                            const std::array<std::uintptr_t, warp_lanes>& address,
+                                            unsigned bytes) {
+  if (last_cost_.space != space || last_cost_.lanes != lanes || last_cost_.bytes != bytes ||
+      last_cost_.address != address) {
+    last_cost_ = {space, lanes, bytes, address,
+                  space == memory_space::global ? global_cost(lanes, address.data(), bytes)
+                                                : shared_cost(lanes, address.data(), bytes)};
+  }
+  return last_cost_.cost;
 }
 
 std::uint32_t compiled_counts::slot_of(const observed_request& request) {
@@ -359,14 +409,14 @@ std::uint32_t compiled_counts::slot_of(const observed_request& request) {
 }
 
 void compiled_counts::take(const observed_request& request) {
-  if (request.operation == memory_operation::atomic) {
-    for (const auto& one : engines_) one->take(request, 0);
-    return;
-  }
+  const std::array<bool, 3> is_there{false, registers_[0]->have(request), registers_[1]->have(request)};
+  if (request.operation == memory_operation::atomic) return;
   const std::uint32_t slot = slot_of(request);
   totals_->rows[row_of_slot_[slot]].lanes[0][width_number(request.bytes)] +=
       static_cast<std::uint64_t>(std::popcount(request.lanes));
-  for (const auto& one : engines_) one->take(request, slot);
+  for (std::size_t number = 0; number < engines_.size(); ++number) {
+    if (!is_there[number % is_there.size()]) engines_[number]->take(request, slot);
+  }
 }
 
 // ---- launches that are not computed again

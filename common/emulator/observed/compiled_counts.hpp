@@ -35,6 +35,7 @@ struct observed_request {
   memory_space space{};
   memory_operation operation{};
   unsigned bytes = 0;
+  access_cost cost;
 };
 
 class compiled_counts {
@@ -78,9 +79,13 @@ class compiled_counts {
 
  private:
   class engine;
+  class registers;
   struct row;
 
   std::uint32_t slot_of(const observed_request& request);
+  void forget();
+  const access_cost& cost_of(memory_space space, unsigned lanes,
+                             const std::array<std::uintptr_t, warp_lanes>& address, unsigned bytes);
 
   const compiled_kernel& kernel_;
   const line_lookup lookup_;
@@ -88,9 +93,16 @@ class compiled_counts {
   std::vector<std::unique_ptr<row>> rows_;                  // lines, by space and operation
   std::vector<std::size_t> row_of_slot_;
   std::vector<std::uint32_t> place_of_slot_;
-  std::vector<std::unique_ptr<engine>> engines_;
+  std::vector<std::unique_ptr<engine>> engines_;       // of each reading but the first
+  std::vector<std::unique_ptr<registers>> registers_;  // of the two ways to forget
   std::array<std::array<unsigned, 3>, 2>
       allowed_{};  // widths that the code has anywhere, by space and operation
+  struct {
+    memory_space space{};
+    unsigned lanes = 0, bytes = 0;
+    std::array<std::uintptr_t, warp_lanes> address{};
+    access_cost cost;
+  } last_cost_;
   std::shared_ptr<totals> totals_;
 };
 

@@ -100,12 +100,9 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
     records_.push_back(std::make_unique<kernel_record>(
         kernel_record{.kernel = kernel, .name = kernel_name_, .sites = site_table(the_program().bytes)}));
     record_ = records_.back().get();
-    const compiled_kernel* const code = compiled_code_ ? compiled_code_->find(mangled_name(kernel)) : nullptr;
-    if (code != nullptr) {
-      record_->compiled = std::make_unique<compiled_counts>(*code, [](std::uint32_t place) {
-        const source_line& line = line_of(place);
-        return compiled_counts::line{line.file, line.outside_of_kernel ? 0 : line.line};
-      });
+    if (compiled_code_) {
+      begin_compiled(compiled_code_->find(mangled_name(kernel)));
+      record_->awaits_function = !record_->compiled;
     }
   } else {
     record_ = found->get();
@@ -113,14 +110,25 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   ++record_->launches;
   record_->blocks += std::uint64_t{grid.x} * grid.y * grid.z;
   record_->block_threads += std::uint64_t{block.x} * block.y * block.z;
-  if (record_->compiled)
-    record_->compiled->begin_launch(std::uint64_t{grid.x} * grid.y * grid.z * block.x * block.y * block.z);
   grid_ = grid;
   block_size_ = block;
+  if (record_->compiled) record_->compiled->begin_launch(threads_of_launch());
   dynamic_bytes_ = dynamic_shared_bytes;
   reported_.clear();
   global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
   counting_.begin(configuration().threads - 1);
+}
+
+void observation::recorder::begin_compiled(const compiled_kernel* code) {
+  if (code == nullptr) return;
+  record_->compiled = std::make_unique<compiled_counts>(*code, [](std::uint32_t place) {
+    const source_line& line = line_of(place);
+    return compiled_counts::line{line.file, line.outside_of_kernel ? 0 : line.line};
+  });
+}
+
+std::uint64_t observation::recorder::threads_of_launch() const {
+  return std::uint64_t{grid_.x} * grid_.y * grid_.z * block_size_.x * block_size_.y * block_size_.z;
 }
 
 void observation::recorder::end_grid() {
@@ -130,7 +138,7 @@ void observation::recorder::end_grid() {
 void observation::recorder::begin_counts() {
   counted_before_ = record_->sites.counters();
   barriers_before_ = record_->barriers;
-  if (record_->compiled) compiled_before_ = record_->compiled->snapshot();
+  compiled_before_ = record_->compiled ? record_->compiled->snapshot() : nullptr;
 }
 
 std::function<void()> observation::recorder::end_counts() {
@@ -217,9 +225,9 @@ void observation::recorder::begin_block(uint3 block) {
   set_sink();
 }
 
-// Nobody who has to be told of each request: whole warps are counted faster, and elsewhere.
+// Nobody who has to be told of each request: warps are counted faster, and elsewhere.
 void observation::recorder::set_sink() {
-  counter_.set_sink(log_ != nullptr || record_->compiled ? this : nullptr);
+  counter_.set_sink(log_ != nullptr || record_->compiled || record_->awaits_function ? this : nullptr);
 }
 
 std::optional<std::string> observation::recorder::end_block(bool completed) {
@@ -285,6 +293,7 @@ const void* observation::recorder::last_seen_at() {
 void observation::recorder::barrier_passed() {
   ++record_->barriers;
   if (log_ != nullptr) log_->barrier_passed();
+  record_->awaits_function = false;  // what was before is not counted
   if (record_->compiled) {
     const std::uint64_t threads = std::uint64_t{block_size_.x} * block_size_.y * block_size_.z;
     record_->compiled->barrier_passed(barrier_is_partial_ ? std::nullopt : std::optional(threads));
@@ -675,7 +684,16 @@ void observation::recorder::take_request(std::uint32_t place, unsigned warp, uns
                                          const std::uintptr_t* address, memory_space space,
                                          memory_operation operation, unsigned bytes,
                                          const access_cost& cost) {
-  if (record_->compiled) record_->compiled->take({place, warp, lanes, address, space, operation, bytes});
+  if (record_->awaits_function) {
+    record_->awaits_function = false;
+    begin_compiled(compiled_code_->find_function(line_of(place).function));
+    if (record_->compiled) {
+      record_->compiled->begin_launch(threads_of_launch());
+      compiled_before_ = record_->compiled->snapshot();
+    }
+  }
+  if (record_->compiled)
+    record_->compiled->take({place, warp, lanes, address, space, operation, bytes, cost});
   if (log_ == nullptr) return;
   logged_request request{.place = place,
                          .warp = warp,

@@ -93,12 +93,15 @@ class observation::recorder final : public observer, private request_sink {
     site_table sites;
     bool kept = false;                          // what the wanted block asked of memory
     std::unique_ptr<compiled_counts> compiled;  // null: its compiled code is not known
+    bool awaits_function = false;  // whose name may say which code it is: that of the first access
   };
 
   static unsigned the_thread();
   void count(unsigned warp, unsigned to_come);
   void begin_log();
   void set_sink();
+  void begin_compiled(const compiled_kernel* code);
+  [[nodiscard]] std::uint64_t threads_of_launch() const;
   void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
                     memory_space space, memory_operation operation, unsigned bytes,
                     const access_cost& cost) override;
