@@ -179,6 +179,9 @@ TEST_CASE("compiled code: kernels are found whatever a compiler calls what has n
   CHECK(symbol_of("_Z4onlyPKv") == "_Z4onlyPK6float4");
   CHECK(code.find_function("void scale<float>(float*)") == code.find("_Z5scaleIfEvPT_"));
   CHECK(code.find_function("void scale<double>(double*)") == nullptr);
+  CHECK(code.find_function("tile<0>") == code.find("_ZN3lab12_GLOBAL__N_14tileILi0EEEvPf"));
+  CHECK(code.find_function("scale<emulated_vector4<float> >") == code.find("_Z5scaleI6float4EvPT_"));
+  CHECK(code.find_function("tile") == nullptr);
   // Of a file compiled twice nobody knows which is meant.
   CHECK(compiled_code("kernel _Z1fv\nkernel _Z1fv\n").find("_Z1fv") == nullptr);
 }

@@ -57,6 +57,23 @@ std::string last_name(std::string name) {
   return name.substr(name.find_last_of(": ") + 1);
 }
 
+// "void lab::copy<lab::pair>(int const*)" -> "copy<lab::pair>"
+std::string without_scope(std::string name) {
+  replace_all(name, "(anonymous namespace)::", "");
+  std::size_t depth = 0, begin = 0;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const char letter = name[at];
+    if (letter == '(' && depth == 0) {
+      name.resize(at);
+      break;
+    }
+    depth += letter == '<' || letter == '(';
+    depth -= depth > 0 && (letter == '>' || letter == ')');
+    if (depth == 0 && (letter == ':' || letter == ' ')) begin = at + 1;
+  }
+  return name.substr(std::min(begin, name.size()));
+}
+
 compiled_access::kind kind_of(const std::string& word) {
   if (word == "load") return compiled_access::kind::load;
   if (word == "store") return compiled_access::kind::store;
@@ -137,11 +154,6 @@ compiled_code::compiled_code(std::string_view listing) {
 
 // What has no name outside of its file is called otherwise by each compiler.
 const compiled_kernel* compiled_code::find(const std::string& symbol) const {
-  const auto only = [this](const auto& is_meant) -> const compiled_kernel* {
-    const auto first = std::find_if(kernels_.begin(), kernels_.end(), is_meant);
-    if (first == kernels_.end()) return nullptr;
-    return std::find_if(first + 1, kernels_.end(), is_meant) == kernels_.end() ? &*first : nullptr;
-  };
   if (const auto* const same = only([&](const compiled_kernel& one) { return one.symbol == symbol; }))
     return same;
   const std::string name = plain_name(symbol);
@@ -152,13 +164,19 @@ const compiled_kernel* compiled_code::find(const std::string& symbol) const {
   return only([&](const compiled_kernel& one) { return last_name(one.name) == last; });
 }
 
+// Of a function without a name outside of its file debug information has the name alone.
 const compiled_kernel* compiled_code::find_function(const std::string& name) const {
   const std::string wanted = with_names_of_cuda(name);
-  const auto is_meant = [&](const compiled_kernel& one) { return one.name == wanted; };
+  if (const auto* const same = only([&](const compiled_kernel& one) { return one.name == wanted; }))
+    return same;
+  return only([&](const compiled_kernel& one) { return without_scope(one.name) == without_scope(wanted); });
+}
+
+const compiled_kernel* compiled_code::only(
+    const std::function<bool(const compiled_kernel&)>& is_meant) const {
   const auto first = std::find_if(kernels_.begin(), kernels_.end(), is_meant);
-  if (first == kernels_.end() || std::find_if(first + 1, kernels_.end(), is_meant) != kernels_.end())
-    return nullptr;
-  return &*first;
+  if (first == kernels_.end()) return nullptr;
+  return std::find_if(first + 1, kernels_.end(), is_meant) == kernels_.end() ? &*first : nullptr;
 }
 
 bool is_same_file(const std::string& whole, const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,10 @@ class compiled_code {
   [[nodiscard]] const compiled_kernel* find_function(const std::string& name) const;
 
  private:
+  // The one that is meant; null where there are several.
+  [[nodiscard]] const compiled_kernel* only(
+      const std::function<bool(const compiled_kernel&)>& is_meant) const;
+
   std::vector<compiled_kernel> kernels_;
 };
 
