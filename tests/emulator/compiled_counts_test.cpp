@@ -259,6 +259,22 @@ TEST_CASE(
   CHECK(padded.of(6, shared, load) == one_warp::figures{4, 4, true});
 }
 
+TEST_CASE("compiled counts: a wide access of which the program uses a part is one") {
+  // Elements 1 to 7 of 8, by one thread.
+  const auto run = [](const std::string& loads) {
+    one_warp warp(kernel_of("block 0\n" + loads + "next exit\n"));
+    for (unsigned k = 1; k < 8; ++k)
+      warp.access(
+          5, shared, load, [k](unsigned) { return tile + 4 * k; }, 4, 1);
+    return warp.of(5, shared, load);
+  };
+  CHECK(run(times(2, "load shared 16 at 1:5 if 1\n")) == one_warp::figures{2, 2, true});
+  CHECK(run("load shared 16 at 1:5 if 1\n" + times(3, "load shared 4 at 1:5 if 1\n")) ==
+        one_warp::figures{4, 4, true});
+  CHECK(run(times(2, "load shared 16 at 1:5 if 1\n") + "load shared 4 at 1:5 if 1\n") ==
+        one_warp::figures{7, 7, false});
+}
+
 TEST_CASE("compiled counts: lanes that leave a loop at different times are not guessed at") {
   one_warp warp(
       kernel_of("block 0\nnext 1 2\nblock 1\nload shared 16 at 1:5\nnext 1 2\nblock 2\nnext 3 4\n"

@@ -11,11 +11,25 @@
 namespace lab::emulator {
 namespace {
 
-// As written; merged, alone and with repetitions dropped in two ways; and these three with accesses merged
-// that stand in several lines.
-constexpr std::size_t readings = 7;
-constexpr std::size_t readings_of_lines = 4;
-constexpr std::size_t widths = 5;  // 1, 2, 4, 8, 16 bytes
+// How accesses are read otherwise than as they are written, where neighbours are merged at least.
+struct reading_manner {
+  enum class dropping { none, careful, free };  // of what registers hold; see registers
+
+  dropping drops = dropping::none;
+  bool rounds_up = false;     // wide accesses that the program uses a part of
+  bool across_lines = false;  // accesses of several lines are merged as well
+};
+constexpr std::array manners{reading_manner{},  // as written
+                             reading_manner{},
+                             reading_manner{reading_manner::dropping::careful},
+                             reading_manner{reading_manner::dropping::free},
+                             reading_manner{reading_manner::dropping::none, true},
+                             reading_manner{reading_manner::dropping::none, false, true},
+                             reading_manner{reading_manner::dropping::careful, false, true},
+                             reading_manner{reading_manner::dropping::free, false, true}};
+constexpr std::size_t readings = manners.size();
+constexpr std::size_t readings_of_lines = 5;  // the first ones
+constexpr std::size_t widths = 5;             // 1, 2, 4, 8, 16 bytes
 
 std::size_t width_number(unsigned bytes) {
   return static_cast<std::size_t>(std::countr_zero(bytes));
@@ -131,7 +145,7 @@ class compiled_counts::registers {
 class compiled_counts::engine {
  public:
   engine(compiled_counts& owner, std::size_t reading)
-      : owner_(owner), reading_(reading), across_lines_(reading >= readings_of_lines) {}
+      : owner_(owner), reading_(reading), manner_(manners[reading]) {}
 
   void take(const observed_request& request, std::uint32_t slot) {
     if (!merge(request, slot)) count(slot, request.lanes, request.bytes, request.cost);
@@ -179,7 +193,7 @@ class compiled_counts::engine {
   }
 
   [[nodiscard]] unsigned allowed(const row& line) const {
-    return across_lines_
+    return manner_.across_lines
                ? owner_
                      .allowed_[static_cast<std::size_t>(line.space)][static_cast<std::size_t>(line.operation)]
                : line.allowed;
@@ -250,7 +264,13 @@ class compiled_counts::engine {
 
   void flush(warp_cells& cells) {
     if (reading_ == 1) note_uneven(cells);
-    for (auto& [key, one] : cells) decompose(one);
+    for (auto& [key, one] : cells) {
+      if (manner_.rounds_up && one.count > 1) {
+        count_at(one.elements[0].slot, one, 0, one.bytes);
+      } else {
+        decompose(one);
+      }
+    }
     cells.clear();
   }
 
@@ -319,7 +339,7 @@ class compiled_counts::engine {
 
   compiled_counts& owner_;
   const std::size_t reading_;
-  const bool across_lines_;
+  const reading_manner manner_;
   std::vector<warp_cells> warps_;  // of the block
 };
 
@@ -414,8 +434,9 @@ void compiled_counts::take(const observed_request& request) {
   const std::uint32_t slot = slot_of(request);
   totals_->rows[row_of_slot_[slot]].lanes[0][width_number(request.bytes)] +=
       static_cast<std::uint64_t>(std::popcount(request.lanes));
-  for (std::size_t number = 0; number < engines_.size(); ++number) {
-    if (!is_there[number % is_there.size()]) engines_[number]->take(request, slot);
+  for (std::size_t reading = 1; reading < readings; ++reading) {
+    if (!is_there[static_cast<std::size_t>(manners[reading].drops)])
+      engines_[reading - 1]->take(request, slot);
   }
 }
 
