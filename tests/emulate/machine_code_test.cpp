@@ -77,6 +77,7 @@ constexpr const char* shared_loads = "l1tex__data_pipe_lsu_wavefronts_mem_shared
 constexpr const char* global_loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 
 constexpr const char* many_kernels = R"cuda(
+#include <helper_cuda.h>
 #include "product.cuh"
 // Each thread has 4 x 4 elements: columns of one tile and rows of the other, 16 bytes at a time.
 __global__ void registers(const float* a, const float* b, float* c) {
@@ -162,7 +163,7 @@ int main() {
   hidden<<<1, 256>>>((float4*)a, (float4*)c);
   hidden<<<1, 256>>>(a, c);
   either<<<1, 256>>>(c, 1);
-  return cudaDeviceSynchronize();
+  checkCudaErrors(cudaDeviceSynchronize());
 }
 )cuda";
 

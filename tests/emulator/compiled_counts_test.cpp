@@ -275,6 +275,24 @@ TEST_CASE("compiled counts: a wide access of which the program uses a part is on
         one_warp::figures{7, 7, false});
 }
 
+TEST_CASE("compiled counts: of a loop that the code has unrolled, the rest is counted one by one") {
+  // Four at a time as long as there are four, then one by one: how often each, the equations leave open.
+  const std::string listing = kernel_of(
+      "block 0\nnext 1 2\nblock 1\nload shared 16 at 1:5\nnext 1 2\nblock 2\nnext 3 4\n"
+      "block 3\nload shared 4 at 1:5\nnext 3 4\nblock 4\nnext exit\n");
+  for (unsigned count = 4; count < 12; ++count) {
+    CAPTURE(count);
+    one_warp warp(listing);
+    for (unsigned k = 0; k < count; ++k) warp.access(5, shared, load, [k](unsigned) { return tile + 4 * k; });
+    const std::uint64_t requests = count / 4 + count % 4;
+    CHECK(warp.of(5, shared, load) == one_warp::figures{requests, count / 4 * 2 + count % 4, true});
+  }
+  // Too few for a wide one, which the code has nevertheless.
+  one_warp warp(listing);
+  warp.access(5, shared, load, [](unsigned) { return tile; });
+  CHECK(warp.of(5, shared, load) == one_warp::figures{1, 1, false});
+}
+
 TEST_CASE("compiled counts: lanes that leave a loop at different times are not guessed at") {
   one_warp warp(
       kernel_of("block 0\nnext 1 2\nblock 1\nload shared 16 at 1:5\nnext 1 2\nblock 2\nnext 3 4\n"

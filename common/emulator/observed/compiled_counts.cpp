@@ -578,17 +578,23 @@ struct resolved_group {
   }
 };
 
-// The reading that the equations leave: null where none fits, or several that differ do.
+// The reading that the equations leave: null where none fits, or several that differ do. Wide accesses of
+// which a part is used are thought of where nothing else fits.
 std::optional<std::size_t> reading_of(const linear_system& system, const resolved_group& group,
                                       std::size_t most) {
-  std::optional<std::size_t> found;
-  for (std::size_t reading = 0; reading < most; ++reading) {
-    if (!group.makes_wider_ones(reading) || !allows_all(system, group.terms, group.lanes[reading])) continue;
-    if (found && group.lanes[*found] != group.lanes[reading]) return std::nullopt;
-    if (!found) found = reading;
+  for (const bool rounds_up : {false, true}) {
+    std::optional<std::size_t> found;
+    for (std::size_t reading = 0; reading < most; ++reading) {
+      if (manners[reading].rounds_up != rounds_up || !group.makes_wider_ones(reading) ||
+          !allows_all(system, group.terms, group.lanes[reading]))
+        continue;
+      if (found && group.lanes[*found] != group.lanes[reading]) return std::nullopt;
+      if (!found) found = reading;
+    }
+    if (group.is_uneven && found && *found != 0) return std::nullopt;
+    if (found) return found;
   }
-  if (group.is_uneven && found && *found != 0) return std::nullopt;
-  return found;
+  return std::nullopt;
 }
 
 }  // namespace

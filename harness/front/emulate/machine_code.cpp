@@ -11,6 +11,7 @@
 
 #include "common/utf8.hpp"
 #include "harness/front/emulate/cubin.hpp"
+#include "harness/front/emulate/toolchain.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 
@@ -87,7 +88,8 @@ machine_code read_machine_code(const compile_request& request, const std::string
   const auto capability = static_cast<unsigned>(std::stoul(request.words.architecture)) / 10;
   std::error_code error;
   const files::path toolkit = files::canonical(nvcc, error).parent_path().parent_path();
-  const std::vector<std::string> headers{"/usr", toolkit.string()};
+  const std::string headers_of_emulator = find_toolchain(true).headers;
+  const std::vector<std::string> headers{"/usr", toolkit.string(), headers_of_emulator};
   std::size_t number = 0;
   for (const std::string& source : request.sources) {
     if (!is_cuda_source(source, request.words)) continue;
@@ -97,6 +99,8 @@ machine_code read_machine_code(const compile_request& request, const std::string
     command.insert(command.end(), words.begin(), words.end());
     // With -G there is line information of another kind.
     if (std::find(words.begin(), words.end(), "-G") == words.end()) command.emplace_back("-lineinfo");
+    // helper_cuda.h and its relatives, which come with NVIDIA's samples and not with nvcc.
+    command.push_back("-Xcompiler=-idirafter," + headers_of_emulator);
     command.insert(command.end(), {"-cubin", "-x", "cu", source, "-o", cubin});
     const command_result result = run_command(command, request.time_limit);
     if (result.ending.by_signal || result.ending.code != 0) {
