@@ -345,6 +345,26 @@ TEST_CASE("compiled counts: a load that a register makes needless is dropped whe
   CHECK(other.of(6, global, load) == one_warp::figures{1, 5, false});
 }
 
+TEST_CASE("compiled counts: what data make a repetition is none that code has dropped, unless it says so") {
+  // values[index[k]], where all indices are the same by chance, in a loop that runs as often as it likes.
+  const std::string loop = "block 0\nnext 1\nblock 1\nload shared 4 at 1:5\n",
+                    end = "next 1 2\nblock 2\nnext exit\n";
+  const auto run = [](const std::string& listing, bool waits) {
+    one_warp warp(kernel_of(listing));
+    for (unsigned k = 0; k < 5; ++k) {
+      for (unsigned twice = 0; twice < 2; ++twice)
+        warp.access(5, shared, load, [k](unsigned lane) { return tile + 4 * lane + 128 * k; });
+      if (waits) warp.barrier();
+    }
+    return warp.of(5, shared, load);
+  };
+  CHECK(run(loop + end, false) == one_warp::figures{10, 10, false});
+  // A barrier in the loop tells how often that is.
+  const std::string barrier = "barrier none 0 at 1:6\n";
+  CHECK(run(loop + barrier + end, true) == one_warp::figures{5, 5, true});
+  CHECK(run(loop + "load shared 4 at 1:5\n" + barrier + end, true) == one_warp::figures{10, 10, true});
+}
+
 TEST_CASE("compiled counts: a sum that grows in memory is loaded once, as the code has it") {
   // c[i] += a[k] * b[k * n + i]; : two loads a turn, a store, and one load before.
   const auto run = [](const std::string& loads_in_turn) {
@@ -401,7 +421,8 @@ TEST_CASE("compiled counts: what two lines make together is counted once, for bo
 TEST_CASE(
     "compiled counts: accesses whose memory the code does not tell, and copies past registers, stay as "
     "written") {
-  for (const char* const line : {"load generic 4 at 1:5\n", "copy generic 4 at 1:5\n"}) {
+  for (const char* const line : {"load generic 4 at 1:5\n", "copy generic 4 at 1:5\n",
+                                 "load shared 4 at 1:5\nload generic 4 at 1:5\n"}) {
     one_warp warp(kernel_of(std::string("block 0\n") + line + "next exit\n"));
     warp.access(5, shared, load, [](unsigned lane) { return tile + 4 * lane; });
     CHECK(warp.of(5, shared, load) == one_warp::figures{1, 1, false});
