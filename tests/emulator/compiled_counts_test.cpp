@@ -412,6 +412,17 @@ TEST_CASE("compiled counts: what two lines make together is counted once, for bo
     CHECK(warp.of(5, shared, load) == one_warp::figures{1, 2, true});
     CHECK(warp.of(6, shared, load) == one_warp::figures{0, 0, true});
   }
+  // In the first of three turns alone, where the distance of the two is one word.
+  one_warp once(
+      kernel_of("block 0\nload shared 8 at 1:5\nnext 1\nblock 1\nload shared 4 at 1:5\nload shared 4 at 1:6\n"
+                "next 1 2\nblock 2\nnext exit\n"));
+  for (const unsigned distance : {4u, 512u, 1024u}) {
+    once.access(5, shared, load, [](unsigned lane) { return tile + 8 * lane; });
+    once.access(6, shared, load, [distance](unsigned lane) { return tile + 8 * lane + distance; });
+    once.barrier();
+  }
+  CHECK(once.of(5, shared, load) == one_warp::figures{3, 6, true});
+  CHECK(once.of(6, shared, load) == one_warp::figures{2, 4, true});
   one_warp apart(kernel_of("block 0\nload shared 8 at 1:5\nload shared 4 at 1:6\nnext exit\n"));
   apart.access(5, shared, load, [](unsigned lane) { return tile + 8 * lane; });
   apart.access(6, shared, load, [](unsigned lane) { return tile + 8 * lane + 4; });
