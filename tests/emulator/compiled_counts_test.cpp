@@ -129,6 +129,11 @@ TEST_CASE("linear systems: what follows is determined, what contradicts is refus
   CHECK(!system.allows({}, 1));
   CHECK(system.allows({}, 0));
   CHECK(system.allows({{7, 1}}, 1u << 30));
+  // Each of them, and not both.
+  CHECK(system.allows({{{{8, 1}, {9, 2}}, 5}}));
+  CHECK(system.allows({{{{8, 2}, {9, 4}}, 11}}));
+  CHECK(!system.allows({{{{8, 1}, {9, 2}}, 5}, {{{8, 2}, {9, 4}}, 11}}));
+  CHECK(system.allows({{{{8, 1}, {9, 2}}, 5}, {{{8, 2}, {9, 4}}, 10}}));
   // A third of a whole number is none, but a whole number three times.
   CHECK(system.add({{2, 3}}, 12));
   CHECK(system.allows({{2, 1}}, 4));

@@ -543,11 +543,9 @@ class code_flow {
 };
 
 bool allows_all(const linear_system& system, const code_terms& terms, const lanes_by_width& lanes) {
-  linear_system trial = system;
-  for (std::size_t width = 0; width < widths; ++width) {
-    if (!trial.add(terms[width], lanes[width])) return false;
-  }
-  return true;
+  std::vector<std::pair<linear_system::terms, std::uint64_t>> equations;
+  for (std::size_t width = 0; width < widths; ++width) equations.emplace_back(terms[width], lanes[width]);
+  return system.allows(equations);
 }
 
 void add_all(linear_system& system, const code_terms& terms, const lanes_by_width& lanes) {

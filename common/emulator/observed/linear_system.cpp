@@ -28,12 +28,16 @@ std::uint64_t inverse(std::uint64_t a) {
 
 }  // namespace
 
-linear_system::equation linear_system::reduced(const terms& factors, std::uint64_t value) const {
-  equation rest;
-  rest.value = value % prime;
+linear_system::equation linear_system::made_of(const terms& factors, std::uint64_t value) {
+  equation made;
+  made.value = value % prime;
   for (const auto& [unknown, factor] : factors) {
-    if (const std::uint64_t one = residue(factor); one != 0) rest.factors[unknown] = one;
+    if (const std::uint64_t one = residue(factor); one != 0) made.factors[unknown] = one;
   }
+  return made;
+}
+
+linear_system::equation linear_system::reduced(equation rest) const {
   // An equation's other unknowns lie behind its first one.
   for (auto at = rest.factors.begin(); at != rest.factors.end();) {
     const auto known = equations_.find(at->first);
@@ -55,16 +59,29 @@ linear_system::equation linear_system::reduced(const terms& factors, std::uint64
 }
 
 bool linear_system::is_determined(const terms& factors) const {
-  return reduced(factors, 0).factors.empty();
+  return reduced(made_of(factors, 0)).factors.empty();
 }
 
 bool linear_system::allows(const terms& factors, std::uint64_t value) const {
-  const equation rest = reduced(factors, value);
+  const equation rest = reduced(made_of(factors, value));
   return !rest.factors.empty() || rest.value == 0;
 }
 
+// What is left of them has no unknown that one of the equations here begins with.
+bool linear_system::allows(const std::vector<std::pair<terms, std::uint64_t>>& equations) const {
+  linear_system rests;
+  for (const auto& [factors, value] : equations) {
+    if (!rests.add(reduced(made_of(factors, value)))) return false;
+  }
+  return true;
+}
+
 bool linear_system::add(const terms& factors, std::uint64_t value) {
-  equation rest = reduced(factors, value);
+  return add(made_of(factors, value));
+}
+
+bool linear_system::add(equation one) {
+  equation rest = reduced(std::move(one));
   if (rest.factors.empty()) return rest.value == 0;
   const std::uint64_t scale = inverse(rest.factors.begin()->second);
   for (auto& [unknown, factor] : rest.factors) factor = product(factor, scale);

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace lab::emulator {
@@ -19,6 +19,8 @@ class linear_system {
   [[nodiscard]] bool is_determined(const terms& factors) const;
   // Whether the sum can be `value` beside all that was added.
   [[nodiscard]] bool allows(const terms& factors, std::uint64_t value) const;
+  // Whether all of these can be together.
+  [[nodiscard]] bool allows(const std::vector<std::pair<terms, std::uint64_t>>& equations) const;
   // Adds that it is. False, and nothing is added, if it cannot be.
   bool add(const terms& factors, std::uint64_t value);
 
@@ -27,7 +29,9 @@ class linear_system {
     std::map<std::size_t, std::uint64_t> factors;  // none of them 0; the first one is 1
     std::uint64_t value = 0;
   };
-  [[nodiscard]] equation reduced(const terms& factors, std::uint64_t value) const;
+  [[nodiscard]] static equation made_of(const terms& factors, std::uint64_t value);
+  [[nodiscard]] equation reduced(equation rest) const;
+  bool add(equation one);
 
   std::map<std::size_t, equation> equations_;  // by their first unknown
 };
