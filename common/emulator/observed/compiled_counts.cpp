@@ -236,7 +236,7 @@ class compiled_counts::engine {
       fresh.bytes = bytes;
       for (unsigned left = request.lanes; left != 0; left &= left - 1)
         fresh.begin[lowest(left)] = request.address[lowest(left)] - offset;
-      found = cells.emplace(key, std::move(fresh)).first;
+      found = cells.emplace(key, fresh).first;
     }
     cell& one = found->second;
     one.filled |= filled;

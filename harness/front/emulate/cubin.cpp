@@ -21,7 +21,8 @@ class byte_reader {
   explicit byte_reader(std::string_view bytes) : bytes_(bytes) {}
 
   [[nodiscard]] std::size_t at() const { return at_; }
-  [[nodiscard]] bool has_more() const { return at_ < bytes_.size(); }
+  [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
+  [[nodiscard]] bool has_more() const { return left() != 0; }
   void go_to(std::size_t at) {
     if (at > bytes_.size()) throw std::runtime_error("it ends early");
     at_ = at;
@@ -153,7 +154,7 @@ std::string joined(const std::string& folder, const std::string& file) {
 
 class line_program {
  public:
-  line_program(const elf_file& elf, const elf_section& lines) : elf_(elf), from_(lines.contents) {
+  line_program(const elf_file& elf, const elf_section& lines) : from_(lines.contents) {
     if (const elf_section* const moved = elf.section(".rela" + lines.name)) {
       byte_reader entries(moved->contents);
       while (entries.has_more()) {
@@ -247,6 +248,7 @@ class line_program {
 
   void extended() {
     const auto length = from_.number();
+    if (length > from_.left()) throw std::runtime_error("it ends early");
     const std::size_t end = from_.at() + length;
     constexpr unsigned end_of_sequence = 1, set_address = 2, inlined_call = 0x90;
     switch (from_.take<std::uint8_t>()) {
@@ -281,7 +283,6 @@ class line_program {
     std::uint64_t value = 0;
   };
 
-  const elf_file& elf_;
   byte_reader from_;
   std::map<std::uint64_t, place> moved_;
   line_table table_;
