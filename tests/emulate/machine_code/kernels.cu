@@ -23,8 +23,7 @@ __device__ __forceinline__ float twice(const float* x) {
 }
 // Lines of a function that is inlined, and of one of CUDA's headers.
 __global__ void inlined(const float* x, double* y) {
-  y[threadIdx.x] = twice(x + threadIdx.x) +
-                   __ldg(x + threadIdx.x + 256);
+  y[threadIdx.x] = twice(x + threadIdx.x) + __ldg(x + threadIdx.x + 256);
 }
 
 // Accesses with a condition, two of them with the same one.
