@@ -353,6 +353,8 @@ struct machine_instruction {
   [[nodiscard]] unsigned predicate() const { return low >> 12 & 7; }
   [[nodiscard]] bool is_negated() const { return (low >> 15 & 1) != 0; }
   [[nodiscard]] bool is_conditional() const { return predicate() != always_true || is_negated(); }
+  // nvcc pads copies past the registers with such loads.
+  [[nodiscard]] bool is_never_made() const { return predicate() == always_true && is_negated(); }
   [[nodiscard]] unsigned size() const { return high >> 9 & 7; }
   [[nodiscard]] std::array<unsigned, 2> predicates_set() const {
     return {static_cast<unsigned>(high >> 17 & 7), static_cast<unsigned>(high >> 20 & 7)};
@@ -519,7 +521,7 @@ class code_reader {
     std::array<unsigned, 8> versions{};
     for (std::size_t at = begin; at < end; ++at) {
       const machine_instruction& one = code_[at];
-      if (auto found = access_of(one)) {
+      if (auto found = access_of(one); found && !one.is_never_made()) {
         const source_place place = lines_.of(at * machine_instruction::bytes);
         found->file = place.file;
         found->line = place.line;
