@@ -85,9 +85,10 @@ bool is_forgotten(const std::string& word) {
          std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
-// Of these options those by which nvcc makes another code for a GPU.
+// Of these options those that nvcc is called with all the same, where its code is read: they change it, or
+// are needed for it to be made.
 bool is_for_device(const std::string& word) {
-  constexpr std::array<std::string_view, 21> beginnings{"-G",
+  constexpr std::array<std::string_view, 25> beginnings{"-G",
                                                         "--device-debug",
                                                         "-use_fast_math",
                                                         "--use_fast_math",
@@ -107,9 +108,12 @@ bool is_for_device(const std::string& word) {
                                                         "--ftz=",
                                                         "-fmad=",
                                                         "--fmad=",
-                                                        "-prec-"};
-  return begins(word, "--prec-") ||
-         std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+                                                        "-prec-",
+                                                        "--prec-",
+                                                        "-ccbin",
+                                                        "--compiler-bindir",
+                                                        "-allow-unsupported-compiler"};
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
 // The emulator has CUDA's libraries in its headers, those that it has, and a window that is not opened.
