@@ -174,9 +174,13 @@ const compiled_kernel* compiled_code::find_function(const std::string& name) con
 
 const compiled_kernel* compiled_code::only(
     const std::function<bool(const compiled_kernel&)>& is_meant) const {
-  const auto first = std::find_if(kernels_.begin(), kernels_.end(), is_meant);
-  if (first == kernels_.end()) return nullptr;
-  return std::find_if(first + 1, kernels_.end(), is_meant) == kernels_.end() ? &*first : nullptr;
+  const compiled_kernel* found = nullptr;
+  for (const compiled_kernel& one : kernels_) {
+    if (!is_meant(one)) continue;
+    if (found != nullptr && (found->name != one.name || found->blocks != one.blocks)) return nullptr;
+    if (found == nullptr) found = &one;
+  }
+  return found;
 }
 
 bool is_same_file(const std::string& whole, const std::string& name) {

@@ -22,14 +22,18 @@ struct compiled_access {
   unsigned bytes = 0;  // of a thread
   std::string file;
   int line = 0;  // 0: unknown
-  unsigned condition =
-      0;  // 0: always made; those of a block with the same number are made together or not at all
+  // 0: always made; those of a block with the same number are made together or not at all.
+  unsigned condition = 0;
+
+  bool operator==(const compiled_access&) const = default;
 };
 
 struct compiled_block {
   std::vector<compiled_access> accesses;
   std::vector<std::size_t> next;
   bool may_exit = false;
+
+  bool operator==(const compiled_block&) const = default;
 };
 
 struct compiled_kernel {
@@ -52,7 +56,8 @@ class compiled_code {
   [[nodiscard]] const compiled_kernel* find_function(const std::string& name) const;
 
  private:
-  // The one that is meant; null where there are several.
+  // The one that is meant; null where there are several that differ. What stands in a header is compiled with
+  // each file that includes it.
   [[nodiscard]] const compiled_kernel* only(
       const std::function<bool(const compiled_kernel&)>& is_meant) const;
 
