@@ -3,6 +3,7 @@
 #include "harness/front/emulate/machine_code.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -300,7 +301,20 @@ TEST_CASE("emulate --ptx: without nvcc it says so, and what nvcc refuses is coun
     lab::test::expect(lab::test::emulate({"--ptx", source}), 0,
                       {"lab: accesses are counted as they are written: nvcc does not compile", "not for nvcc",
                        "one (as written)"});
-    return;
+  } else {
+    lab::test::expect(lab::test::emulate({"--ptx", source}), 2, {"--ptx needs nvcc"});
   }
-  lab::test::expect(lab::test::emulate({"--ptx", source}), 2, {"--ptx needs nvcc"});
+  // An nvcc that is too old, and one whose code is none.
+  const std::filesystem::path nvcc = directory / "nvcc";
+  const auto with = [&](const std::string& script) {
+    lab::test::put(nvcc, "#!/bin/sh\n" + script);
+    std::filesystem::permissions(nvcc, std::filesystem::perms::owner_all);
+    return lab::test::call_program({"PATH=" + directory.path().string() + ":/usr/bin:/bin"}, LAB_PROGRAM,
+                                   {"emulate"}, {"--ptx", source}, std::chrono::seconds(120));
+  };
+  lab::test::expect(
+      with("echo one\necho \"nvcc fatal   : Unsupported gpu architecture 'sm_90'\" >&2\nexit 1\n"), 0,
+      {"one.cu: nvcc fatal   : Unsupported gpu architecture 'sm_90'", "one (as written)"});
+  lab::test::expect(with("for word in \"$@\"; do last=$word; done\necho nothing > \"$last\"\n"), 0,
+                    {"what nvcc has made of", "is not understood: it ends early", "one (as written)"});
 }
