@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/emulator/observed/access_log.hpp"
@@ -23,6 +24,7 @@ struct observed_line {
   int line = 0;
   std::string function;
   metric_values metrics;
+  std::string accesses;  // "as compiled" or "as written"; empty: it has none
 };
 
 struct observed_kernel {
@@ -30,6 +32,7 @@ struct observed_kernel {
   std::uint64_t launches = 0;
   metric_values metrics;
   std::vector<observed_line> lines;  // by file and line
+  std::string accesses;              // "as compiled" where all of them are
 };
 
 enum class fault { race, uninitialised, out_of_bounds, host_access };
@@ -54,6 +57,10 @@ class observation {
   observation(const observation&) = delete;
   observation& operator=(const observation&) = delete;
   ~observation();
+
+  // Counts kernels from now on as a GPU's compiler has compiled them, where that can be told from the listing
+  // of its code (compiled_code.hpp). Throws std::invalid_argument for one that is not understood.
+  void use_compiled_code(std::string_view listing);
 
   // Keeps from now on what block `number` (x + y * gridDim.x + ...) asks of memory, in the first launch of
   // each kernel that has so many blocks.

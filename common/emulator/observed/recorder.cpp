@@ -54,6 +54,9 @@ const std::vector<observed_fault>& observation::faults() const {
 const std::vector<std::string>& observation::warnings() const {
   return recorder_->warnings();
 }
+void observation::use_compiled_code(std::string_view listing) {
+  recorder_->use_compiled_code(listing);
+}
 void observation::keep_block(std::uint64_t number) {
   recorder_->keep_block(number);
 }
@@ -97,6 +100,10 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
     records_.push_back(std::make_unique<kernel_record>(
         kernel_record{.kernel = kernel, .name = kernel_name_, .sites = site_table(the_program().bytes)}));
     record_ = records_.back().get();
+    if (compiled_code_) {
+      begin_compiled(compiled_code_->find(mangled_name(kernel)));
+      record_->awaits_function = !record_->compiled;
+    }
   } else {
     record_ = found->get();
   }
@@ -105,10 +112,23 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   record_->block_threads += std::uint64_t{block.x} * block.y * block.z;
   grid_ = grid;
   block_size_ = block;
+  if (record_->compiled) record_->compiled->begin_launch(threads_of_launch());
   dynamic_bytes_ = dynamic_shared_bytes;
   reported_.clear();
   global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
   counting_.begin(configuration().threads - 1);
+}
+
+void observation::recorder::begin_compiled(const compiled_kernel* code) {
+  if (code == nullptr) return;
+  record_->compiled = std::make_unique<compiled_counts>(*code, [](std::uint32_t place) {
+    const source_line& line = line_of(place);
+    return compiled_counts::line{line.file, line.outside_of_kernel ? 0 : line.line};
+  });
+}
+
+std::uint64_t observation::recorder::threads_of_launch() const {
+  return std::uint64_t{grid_.x} * grid_.y * grid_.z * block_size_.x * block_size_.y * block_size_.z;
 }
 
 void observation::recorder::end_grid() {
@@ -118,6 +138,7 @@ void observation::recorder::end_grid() {
 void observation::recorder::begin_counts() {
   counted_before_ = record_->sites.counters();
   barriers_before_ = record_->barriers;
+  compiled_before_ = record_->compiled ? record_->compiled->snapshot() : nullptr;
 }
 
 std::function<void()> observation::recorder::end_counts() {
@@ -125,10 +146,13 @@ std::function<void()> observation::recorder::end_counts() {
   auto counted = std::make_shared<std::vector<site_counters>>(record_->sites.counters());
   for (std::size_t number = 0; number < counted->size(); ++number)
     (*counted)[number] -= counted_before_[number];
-  return [this, record = record_, barriers = record_->barriers - barriers_before_, counted] {
+  std::shared_ptr<compiled_counts::totals> compiled;
+  if (record_->compiled) compiled = record_->compiled->since(*compiled_before_);
+  return [this, record = record_, barriers = record_->barriers - barriers_before_, counted, compiled] {
     saw_events_ = true;
     record->barriers += barriers;
     record->sites += *counted;
+    if (compiled) record->compiled->add(*compiled);
   };
 }
 
@@ -197,6 +221,13 @@ void observation::recorder::begin_block(uint3 block) {
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
+  if (record_->compiled) record_->compiled->begin_block();
+  set_sink();
+}
+
+// Nobody who has to be told of each request: warps are counted faster, and elsewhere.
+void observation::recorder::set_sink() {
+  counter_.set_sink(log_ != nullptr || record_->compiled || record_->awaits_function ? this : nullptr);
 }
 
 std::optional<std::string> observation::recorder::end_block(bool completed) {
@@ -206,6 +237,7 @@ std::optional<std::string> observation::recorder::end_block(bool completed) {
     report_late_reads();
   }
   log_ = nullptr;
+  if (record_->compiled) record_->compiled->end_block();
   counter_.set_sink(nullptr);
   return std::exchange(block_failure_, std::nullopt);
 }
@@ -217,6 +249,7 @@ void observation::recorder::rest_block() {
   late_delivered_.clear();
   resting_[block_number_] = {trace_.depths(), log_};
   log_ = nullptr;
+  if (record_->compiled) record_->compiled->end_block();
   counter_.set_sink(nullptr);
 }
 
@@ -229,7 +262,7 @@ void observation::recorder::resume_block(uint3 block) {
   const resting_block& then = resting_[block_number_];
   trace_.set_depths(then.depths);
   log_ = then.log;
-  if (log_ != nullptr) counter_.set_sink(this);
+  set_sink();
   shared_.resume_block();
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
@@ -260,6 +293,12 @@ const void* observation::recorder::last_seen_at() {
 void observation::recorder::barrier_passed() {
   ++record_->barriers;
   if (log_ != nullptr) log_->barrier_passed();
+  record_->awaits_function = false;  // what was before is not counted
+  if (record_->compiled) {
+    const std::uint64_t threads = std::uint64_t{block_size_.x} * block_size_.y * block_size_.z;
+    record_->compiled->barrier_passed(barrier_is_partial_ ? std::nullopt : std::optional(threads));
+  }
+  barrier_is_partial_ = false;
   report_unwritten_reads();
   shared_.barrier_passed();
   global_.barrier_passed();
@@ -267,6 +306,7 @@ void observation::recorder::barrier_passed() {
 }
 
 void observation::recorder::barrier_without_all(const std::string& warning) {
+  barrier_is_partial_ = true;
   if (warnings_.empty()) warnings_.push_back(warning);
 }
 
@@ -625,7 +665,6 @@ void observation::recorder::begin_log() {
       shared_variables_.push_back(
           {shared_variable_name(symbol.name), the_lane.shared_begin + symbol.value, symbol.bytes});
   }
-  counter_.set_sink(this);
 }
 
 touched_array observation::recorder::array_of(memory_space space, std::uintptr_t address, unsigned bytes) {
@@ -645,6 +684,17 @@ void observation::recorder::take_request(std::uint32_t place, unsigned warp, uns
                                          const std::uintptr_t* address, memory_space space,
                                          memory_operation operation, unsigned bytes,
                                          const access_cost& cost) {
+  if (record_->awaits_function) {
+    record_->awaits_function = false;
+    begin_compiled(compiled_code_->find_function(line_of(place).function));
+    if (record_->compiled) {
+      record_->compiled->begin_launch(threads_of_launch());
+      compiled_before_ = record_->compiled->snapshot();
+    }
+  }
+  if (record_->compiled)
+    record_->compiled->take({place, warp, lanes, address, space, operation, bytes, cost});
+  if (log_ == nullptr) return;
   logged_request request{.place = place,
                          .warp = warp,
                          .lanes = lanes,
@@ -795,22 +845,48 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
   std::vector<observed_kernel> kernels;
   for (const auto& record : records_) {
     site_counters total;
-    std::map<std::tuple<std::string, int, std::string>, site_counters> lines;
+    const compiled_counts::result compiled =
+        record->compiled ? record->compiled->resolve() : compiled_counts::result{};
+    struct line_total {
+      site_counters counters;
+      bool has_accesses = false;
+    };
+    std::map<std::tuple<std::string, int, std::string>, line_total> lines;
     const auto& offsets = record->sites.offsets();
     for (std::size_t number = 0; number < offsets.size(); ++number) {
-      const site_counters& counters = record->sites.counters()[number];
+      site_counters counters = record->sites.counters()[number];
+      bool has_accesses = false;
+      for (const memory_space space : {memory_space::global, memory_space::shared}) {
+        for (const memory_operation operation : {memory_operation::load, memory_operation::store}) {
+          has_accesses = has_accesses || counters.of(space, operation).requests != 0;
+          const auto found = compiled.counters.find({offsets[number], {space, operation}});
+          if (found != compiled.counters.end()) counters.of(space, operation) = found->second;
+        }
+      }
       const source_line& line = line_of(offsets[number]);
       total += counters;
-      if (!line.outside_of_kernel) lines[{line.file, line.line, line.function}] += counters;
+      if (line.outside_of_kernel) continue;
+      line_total& sum = lines[{line.file, line.line, line.function}];
+      sum.counters += counters;
+      sum.has_accesses = sum.has_accesses || has_accesses;
     }
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
     const auto launches = static_cast<double>(record->launches);
     kernel.metrics["launch__grid_size"] = static_cast<double>(record->blocks) / launches;
     kernel.metrics["launch__block_size"] = static_cast<double>(record->block_threads) / launches;
-    for (const auto& [line, counters] : lines) {
-      kernel.lines.push_back({std::get<0>(line), std::get<1>(line), std::get<2>(line), metrics_of(counters)});
+    bool as_compiled = record->compiled != nullptr;
+    for (const auto& [at, sum] : lines) {
+      const auto& [file, line, function] = at;
+      const auto found = compiled.as_compiled.find({file, line});
+      const bool is_compiled = found != compiled.as_compiled.end() && found->second;
+      as_compiled = as_compiled && (is_compiled || !sum.has_accesses);
+      kernel.lines.push_back({file, line, function, metrics_of(sum.counters),
+                              !sum.has_accesses ? ""
+                              : is_compiled     ? "as compiled"
+                                                : "as written"});
     }
+    kernel.accesses = as_compiled ? "as compiled" : "as written";
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/emulator/observed/compiled_counts.hpp"
 #include "common/emulator/observed/counting_threads.hpp"
 #include "common/emulator/observed/global_shadow.hpp"
 #include "common/emulator/observed/observation.hpp"
@@ -25,6 +26,9 @@ class observation::recorder final : public observer, private request_sink {
   recorder();
   ~recorder() override;
 
+  void use_compiled_code(std::string_view listing) {
+    compiled_code_ = std::make_unique<compiled_code>(listing);
+  }
   void keep_block(std::uint64_t number) { wanted_block_ = number; }
   [[nodiscard]] const std::vector<observed_block>& kept_blocks() const { return kept_; }
 
@@ -87,12 +91,17 @@ class observation::recorder final : public observer, private request_sink {
     std::uint64_t blocks = 0;         // summed over launches
     std::uint64_t block_threads = 0;  // likewise
     site_table sites;
-    bool kept = false;  // what the wanted block asked of memory
+    bool kept = false;                          // what the wanted block asked of memory
+    std::unique_ptr<compiled_counts> compiled;  // null: its compiled code is not known
+    bool awaits_function = false;  // whose name may say which code it is: that of the first access
   };
 
   static unsigned the_thread();
   void count(unsigned warp, unsigned to_come);
   void begin_log();
+  void set_sink();
+  void begin_compiled(const compiled_kernel* code);
+  [[nodiscard]] std::uint64_t threads_of_launch() const;
   void take_request(std::uint32_t place, unsigned warp, unsigned lanes, const std::uintptr_t* address,
                     memory_space space, memory_operation operation, unsigned bytes,
                     const access_cost& cost) override;
@@ -159,11 +168,14 @@ class observation::recorder final : public observer, private request_sink {
   void report_shared(const shared_conflict& conflict, const shared_access& access, std::uintptr_t address,
                      unsigned bytes);
 
+  std::unique_ptr<compiled_code> compiled_code_;  // lives longer than what counts by it
   std::vector<std::unique_ptr<kernel_record>> records_;
   kernel_record* record_ = nullptr;  // of the launch that is under way
   // Of the kernel's earlier launches, while this one may be counted again.
   std::vector<site_counters> counted_before_;
   std::uint64_t barriers_before_ = 0;
+  std::shared_ptr<compiled_counts::totals> compiled_before_;
+  bool barrier_is_partial_ = false;
   dim3 grid_, block_size_;
   uint3 block_{};
   std::uint64_t block_number_ = 0;

@@ -132,8 +132,10 @@ void warp_counter::perform_together(std::uint32_t begin, std::uint32_t length, s
         const bool is_affine =
             uneven[k] == 0 && manner_of(first) == manner_of(first + step[k]) &&
             manner_of(first) == manner_of(first + (warp_lanes / 2 - 1) * step[k] + jump[k]);
-        if (sink_ == nullptr && is_affine) {
-          add(sites[place_of(code)], first, warp_lanes, cost_of_steps(first, step[k], jump[k]));
+        if (is_affine) {
+          const access_cost& cost = cost_of_steps(first, step[k], jump[k]);
+          add(sites[place_of(code)], first, warp_lanes, cost);
+          if (sink_ != nullptr) tell_sink(begin + k, code, cost);
         } else {
           packed_access accesses[warp_lanes];
           for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -143,6 +145,16 @@ void warp_counter::perform_together(std::uint32_t begin, std::uint32_t length, s
       }
     }
   }
+}
+
+// Of an access that all lanes make in one manner.
+void warp_counter::tell_sink(std::uint32_t number, std::uint32_t code, const access_cost& cost) {
+  std::uintptr_t address[warp_lanes];
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    address[lane] = address_of(streams_[lane].accesses[number]);
+  const packed_access first = streams_[0].accesses[number];
+  sink_->take_request(place_of(code), warp_, all_lanes, address, space_of(first), operation_of(first),
+                      bytes_of(first), cost);
 }
 
 // Lanes of one instruction may touch different spaces through generic pointers: each is a request of its own.

@@ -21,7 +21,7 @@ class request_sink {
 
 class warp_counter {
  public:
-  // Null: nobody is told, and whole warps are counted faster.
+  // Null: nobody is told.
   void set_sink(request_sink* sink) { sink_ = sink; }
   [[nodiscard]] bool has_sink() const { return sink_ != nullptr; }
   void count(const warp_events& events, site_table& sites);
@@ -37,6 +37,7 @@ class warp_counter {
   void perform(unsigned group, std::uint32_t length, site_table& sites);
   void perform_together(std::uint32_t begin, std::uint32_t length, site_table& sites);
   void count_access(unsigned group, const packed_access* access, std::uint32_t code, site_table& sites);
+  void tell_sink(std::uint32_t number, std::uint32_t code, const access_cost& cost);
   const access_cost& cost_of_steps(packed_access first, std::uint64_t step, std::uint64_t jump);
 
   const lane_stream* streams_ = nullptr;        // that are counted

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "common/emulator/diagnostics.hpp"
@@ -25,6 +27,10 @@ std::string text_of(const metric_values& metrics) {
   return text + "}";
 }
 
+std::string text_of_accesses(const std::string& accesses) {
+  return accesses.empty() ? "" : ", \"accesses\": " + json_string(accesses);
+}
+
 observed_kernels_text describe() {
   observed_kernels_text text{"[", "["};
   for (const observed_kernel& kernel : the_observation->kernels()) {
@@ -36,10 +42,10 @@ observed_kernels_text describe() {
     for (const observed_line& line : kernel.lines) {
       text.kernels += separator + std::string("{\"file\": ") + json_string(line.file) +
                       format(", \"line\": %d, \"function\": ", line.line) + json_string(line.function) +
-                      ", \"metrics\": " + text_of(line.metrics) + "}";
+                      ", \"metrics\": " + text_of(line.metrics) + text_of_accesses(line.accesses) + "}";
       separator = ", ";
     }
-    text.kernels += "]}";
+    text.kernels += "]" + text_of_accesses(kernel.accesses) + "}";
   }
   for (const std::string& warning : the_observation->warnings())
     text.warnings += (text.warnings.size() > 1 ? ", " : "") + json_string(warning);
@@ -52,6 +58,11 @@ struct from_the_beginning {
   from_the_beginning() {
     try {
       the_observation = new observation;
+      if (const char* const listing = std::getenv("LAB_EMULATE_COMPILED");
+          listing != nullptr && *listing != '\0') {
+        std::ifstream file(listing, std::ios::binary);
+        the_observation->use_compiled_code(std::string{std::istreambuf_iterator<char>(file), {}});
+      }
     } catch (const std::exception& error) {
       std::fprintf(stderr, "lab: %s (without --observe it runs)\n", error.what());
       std::_Exit(2);

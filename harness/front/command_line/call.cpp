@@ -443,6 +443,8 @@ verb emulate_verb(CLI::App& program) {
       ->required();
   app->add_flag("--observe", options->observe,
                 "count what each kernel and line does, and find races and wrong accesses (slower)");
+  app->add_flag("--ptx", options->ptx,
+                "--observe, with nvcc: count accesses as it has compiled them, merged, widened or dropped");
   app->add_option("--timeout", options->timeout_seconds, "end the program after this time (default: 300)")
       ->type_name("SECONDS");
   app->add_option("--memory", options->memory, "end the program when it uses more: 512M, 8G (default: 8G)")

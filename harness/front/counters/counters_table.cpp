@@ -82,7 +82,7 @@ std::string cell(const metric_values& metrics, const line_column& column) {
 }
 
 void add_file(std::string& text, const std::string& file, const std::string& source,
-              const std::map<std::int64_t, metric_values>& lines, bool modelled) {
+              const std::map<std::int64_t, metric_values>& lines, const stage_profile& stage) {
   std::vector<const line_column*> shown;
   for (const auto& column : line_columns()) {
     const bool used = std::any_of(lines.begin(), lines.end(),
@@ -92,9 +92,11 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
   text += fmt::format(
       "\n{}: global memory: requests/sectors; shared memory: wavefronts/conflicts; lanes: active, on "
       "average{}\n",
-      file, modelled ? "; all modelled" : "");
+      file, stage.profile.modelled ? "; all modelled" : "");
   table_rows rows{{}};
   for (const auto* column : shown) rows.front().push_back(column->heading);
+  const bool has_accesses = !stage.accesses.empty();
+  if (has_accesses) rows.front().push_back("accesses");
   rows.front().push_back("line");
   std::istringstream stream(source);
   std::int64_t number = 0;
@@ -102,11 +104,15 @@ void add_file(std::string& text, const std::string& file, const std::string& sou
     const auto found = lines.find(++number);
     std::vector<std::string> row;
     for (const auto* column : shown) row.push_back(found == lines.end() ? "" : cell(found->second, *column));
+    if (has_accesses) {
+      const auto how = stage.accesses.find({file, number});
+      row.push_back(how == stage.accesses.end() ? "" : how->second);
+    }
     row.push_back(std::to_string(number));
     row.push_back(line);
     rows.push_back(std::move(row));
   }
-  std::vector<alignment> columns(shown.size() + 1, alignment::right);
+  std::vector<alignment> columns(shown.size() + (has_accesses ? 2 : 1), alignment::right);
   columns.push_back(alignment::left);
   text += aligned_text(rows, columns);
 }
@@ -214,7 +220,7 @@ std::string annotated_sources(const std::vector<stage_profile>& stages) {
           }
         }
       }
-      add_file(text, file, source, lines, stage.profile.modelled);
+      add_file(text, file, source, lines, stage);
     }
   }
   return text;

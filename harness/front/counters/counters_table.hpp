@@ -1,9 +1,12 @@
 // Counters as a person reads them: metrics as rows and stages as columns, or beside the lines of the source.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/front/counters/nsight_compute.hpp"
@@ -20,6 +23,8 @@ struct stage_profile {
   profile_record profile;
   std::string report;             // Nsight Compute's file, where there is one
   std::vector<counter> counters;  // its table, a line for each metric of each launch
+  // By file and line, how its accesses were counted: shown beside them.
+  std::map<std::pair<std::string, std::int64_t>, std::string> accesses;
 };
 void to_json(nlohmann::json& json, const stage_profile& stage);
 

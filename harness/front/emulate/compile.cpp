@@ -85,6 +85,37 @@ bool is_forgotten(const std::string& word) {
          std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
+// Of these options those that nvcc is called with all the same, where its code is read: they change it, or
+// are needed for it to be made.
+bool is_for_device(const std::string& word) {
+  constexpr std::array<std::string_view, 25> beginnings{"-G",
+                                                        "--device-debug",
+                                                        "-use_fast_math",
+                                                        "--use_fast_math",
+                                                        "-extended-lambda",
+                                                        "--extended-lambda",
+                                                        "-expt-",
+                                                        "--expt-",
+                                                        "-restrict",
+                                                        "--restrict",
+                                                        "-rdc=",
+                                                        "--relocatable-device-code=",
+                                                        "-maxrregcount",
+                                                        "--maxrregcount",
+                                                        "-Xptxas",
+                                                        "--ptxas-options",
+                                                        "-ftz=",
+                                                        "--ftz=",
+                                                        "-fmad=",
+                                                        "--fmad=",
+                                                        "-prec-",
+                                                        "--prec-",
+                                                        "-ccbin",
+                                                        "--compiler-bindir",
+                                                        "-allow-unsupported-compiler"};
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+}
+
 // The emulator has CUDA's libraries in its headers, those that it has, and a window that is not opened.
 bool is_own_library(const std::string& word) {
   constexpr std::array<std::string_view, 12> names{"-lcuda",     "-lcublas",     "-lcufft",     "-lcurand",
@@ -436,9 +467,12 @@ bool take_what_is_made(word_reader& from, compiler_words& words) {
 bool take_for_linker(word_reader& from, compiler_words& words) {
   const std::string& word = from.word();
   if (is_forgotten_with_value(word)) {
-    static_cast<void>(from.value());
+    const std::string option = word;
+    const std::string value = from.value();
+    if (is_for_device(option)) words.device.insert(words.device.end(), {option, value});
   } else if (is_forgotten(word) || is_own_library(word) || begins(word, "-gencode=") ||
              begins(word, "-code=") || begins(word, "--generate-code=")) {
+    if (is_for_device(word)) words.device.push_back(word);
     return true;
   } else if (word == "-L" || word == "-l") {
     words.link.push_back(word + from.value());

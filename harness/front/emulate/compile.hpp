@@ -11,6 +11,7 @@ namespace lab::front {
 struct compiler_words {
   std::vector<std::string> compile;  // -I, -D, -U, -include, -std, -f...
   std::vector<std::string> link;     // -l, -L
+  std::vector<std::string> device;   // for nvcc alone: -use_fast_math, -maxrregcount, -ccbin, ...
   std::string architecture = "900";  // __CUDA_ARCH__
   std::string output;                // -o
   bool only_objects = false;         // -c, -dc

@@ -409,10 +409,12 @@ class rewriter {
       if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
     }
     if (external == nowhere || end == tokens_.size()) {
+      // Aligned as a GPU's compiler has arrays that it reads 16 bytes at a time; g++ does not align what is a
+      // thread's own beyond its type.
 #if defined(__clang__)
-      return replace(at, "thread_local");
+      return replace(at, "thread_local __attribute__((aligned(16)))");
 #else
-      return replace(at, "constinit thread_local");
+      return replace(at, "constinit thread_local __attribute__((aligned(16)))");
 #endif
     }
     if (!in_block_[at]) {

@@ -14,6 +14,7 @@
 
 #include "common/utf8.hpp"
 #include "harness/front/counters/counters_table.hpp"
+#include "harness/front/emulate/machine_code.hpp"
 #include "harness/front/emulate/run_program.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
@@ -57,6 +58,9 @@ struct kernel_report {
   std::vector<std::string> notes;
   std::uint64_t recalled_launches = 0;
   profile_record profile;
+  // "as compiled" or "as written": of each kernel, and of the lines that have accesses.
+  std::vector<std::string> accesses;
+  std::vector<std::vector<std::string>> line_accesses;
 };
 
 kernel_report read_report(const std::string& path) {
@@ -89,6 +93,11 @@ kernel_report read_report(const std::string& path) {
   report.recalled_launches = json.value("recalled_launches", std::uint64_t{0});
   if (const auto kernels = json.find("kernels"); kernels != json.end())
     report.profile.kernels = kernels->get<std::vector<kernel_record>>();
+  for (const auto& kernel : json.value("kernels", nlohmann::json::array())) {
+    report.accesses.push_back(kernel.value("accesses", ""));
+    auto& lines = report.line_accesses.emplace_back();
+    for (const auto& line : kernel.at("lines")) lines.push_back(line.value("accesses", ""));
+  }
   return report;
 }
 
@@ -106,19 +115,42 @@ void read_sources(profile_record& profile) {
   }
 }
 
+// How a kernel's accesses were counted, in words; notes of each line in `shown`.
+std::string accesses_of(const kernel_report& report, std::size_t number, stage_profile& shown) {
+  const kernel_record& kernel = report.profile.kernels[number];
+  bool any_compiled = false;
+  for (std::size_t line = 0; line < kernel.lines.size(); ++line) {
+    const std::string& how = report.line_accesses[number][line];
+    if (how.empty()) continue;
+    any_compiled = any_compiled || how == "as compiled";
+    // Of a line of several kernels: the less certain one.
+    std::string& known = shown.accesses[{kernel.lines[line].file, kernel.lines[line].line}];
+    if (known != "as written") known = how;
+  }
+  if (report.accesses[number] == "as compiled" || !any_compiled) return report.accesses[number];
+  return "partly as compiled";
+}
+
 // Each kernel is a column.
-void print_counters(const profile_record& profile) {
+void print_counters(const kernel_report& report, bool compares) {
+  const profile_record& profile = report.profile;
   std::vector<stage_profile> columns;
-  for (const kernel_record& kernel : profile.kernels) {
+  stage_profile whole;
+  whole.profile = profile;
+  for (std::size_t number = 0; number < profile.kernels.size(); ++number) {
+    const kernel_record& kernel = profile.kernels[number];
+    const std::string launches = kernel.launches == 1 ? "" : fmt::format("{} launches", kernel.launches);
+    std::string how;
+    if (compares) how = accesses_of(report, number, whole);
+    const std::string both = launches + (launches.empty() || how.empty() ? "" : ", ") + how;
     stage_profile column;
-    column.stage = fmt::format("{}{}", cleaned(kernel.name, 60),
-                               kernel.launches == 1 ? "" : fmt::format(" ({} launches)", kernel.launches));
+    column.stage =
+        fmt::format("{}{}", cleaned(kernel.name, 60), both.empty() ? "" : fmt::format(" ({})", both));
     column.profile.kernels = {kernel};
     columns.push_back(std::move(column));
   }
-  std::printf("\ncounters, modelled:\n%s", counters_table(columns, {}).c_str());
-  stage_profile whole;
-  whole.profile = profile;
+  std::printf("\ncounters, modelled%s:\n%s", compares ? "" : ", accesses as written",
+              counters_table(columns, {}).c_str());
   std::printf("\n%s", annotated_sources({whole}).c_str());
 }
 
@@ -145,12 +177,24 @@ std::uint64_t checked_memory(const std::string& text) {
   return static_cast<std::uint64_t>(number * factor);
 }
 
+nlohmann::json kernels_of(const kernel_report& report) {
+  nlohmann::json kernels = report.profile.kernels;
+  for (std::size_t number = 0; number < kernels.size(); ++number) {
+    kernels[number]["accesses"] = report.accesses[number];
+    for (std::size_t line = 0; line < report.line_accesses[number].size(); ++line) {
+      const std::string& how = report.line_accesses[number][line];
+      if (!how.empty()) kernels[number]["lines"][line]["accesses"] = how;
+    }
+  }
+  return kernels;
+}
+
 nlohmann::json document_of(const emulate_options& options, const program_ending& ended,
                            const kernel_report& report) {
   nlohmann::json document{{"schema", "kernel-lab-emulate"},
                           {"version", 1},
                           {"files", options.files},
-                          {"observed", options.observe},
+                          {"observed", options.observe || options.ptx},
                           {"exit_code", nullptr},
                           {"signal", nullptr},
                           {"ended_because", ended.ended_because},
@@ -159,7 +203,7 @@ nlohmann::json document_of(const emulate_options& options, const program_ending&
                           {"faults", report.faults},
                           {"notes", report.notes},
                           {"recalled_launches", report.recalled_launches},
-                          {"kernels", report.profile.kernels},
+                          {"kernels", kernels_of(report)},
                           {"modelled", true}};
   if (ended.ending) document[ended.ending->by_signal ? "signal" : "exit_code"] = ended.ending->code;
   return document;
@@ -239,6 +283,15 @@ void print_messages(const program_ending& ended, const kernel_report& report) {
                  escaped(process).c_str());
 }
 
+// The listing of what nvcc made of the program, for it to read; what nvcc has not compiled is told.
+void write_listing(const compile_request& request, const std::string& nvcc, const std::string& path) {
+  const machine_code code = read_machine_code(request, nvcc);
+  for (const std::string& problem : code.problems)
+    std::fprintf(stderr, "lab: accesses are counted as they are written: %s\n", problem.c_str());
+  std::ofstream(path, std::ios::binary) << code.listing;
+  setenv("LAB_EMULATE_COMPILED", path.c_str(), 1);
+}
+
 constexpr auto longest_second_look = std::chrono::seconds(30);
 
 }  // namespace
@@ -250,10 +303,13 @@ int emulate_program(const emulate_options& options) {
   std::vector<named_file> inputs;
   for (const std::string& file : options.files) inputs.push_back({"FILE", file});
   const bool only_compiles = options.words.only_objects || !options.words.output.empty();
+  const bool observe = options.observe || options.ptx;
+  if (options.ptx && only_compiles)
+    throw usage_error("--ptx counts what a program does that is run: it does not go with -o, -c or -dc");
   check_files(inputs, {{"--json", options.json_path}, {"-o", options.words.output}});
   const scratch_folder scratch;
   compile_request request{
-      .sources = options.files, .words = options.words, .observe = options.observe, .folder = scratch.path()};
+      .sources = options.files, .words = options.words, .observe = observe, .folder = scratch.path()};
   request.program = scratch.path(files::path(options.files.front()).stem().string());
   if (only_compiles) {
     request.program = !options.words.output.empty()
@@ -262,23 +318,26 @@ int emulate_program(const emulate_options& options) {
     compile_program(request);
     return exit_ok;
   }
+  const std::string nvcc = options.ptx ? find_nvcc() : "";
   compile_program(request);
+  unsetenv("LAB_EMULATE_COMPILED");
+  if (options.ptx) write_listing(request, nvcc, scratch.path("compiled.txt"));
 
   std::fflush(stdout);
   const auto began = std::chrono::steady_clock::now();
   const auto [ended, report] = run_once(options, request.program, scratch, limits);
   kernel_report shown = report;
-  if (report.failed && !options.observe && !names_lines(report) &&
+  if (report.failed && !observe && !names_lines(report) &&
       std::chrono::steady_clock::now() - began < longest_second_look) {
     if (auto found = look_again(options, std::move(request), scratch, limits))
       shown.faults = std::move(*found);
   }
   print_messages(ended, shown);
-  if (options.observe && report.is_there && !report.profile.kernels.empty()) {
+  if (observe && report.is_there && !report.profile.kernels.empty()) {
     read_sources(shown.profile);
-    print_counters(shown.profile);
+    print_counters(shown, options.ptx);
   }
-  if (options.observe && !report.is_there)
+  if (observe && !report.is_there)
     std::fprintf(stderr, "lab: no counters: the program ended without saying anything of its kernels\n");
   if (!options.json_path.empty())
     write_file(options.json_path, json_text(document_of(options, ended, shown)));

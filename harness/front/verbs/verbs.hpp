@@ -154,6 +154,7 @@ struct emulate_options {
   std::vector<std::string> arguments;  // the program's own
   compiler_words words;
   bool observe = false;
+  bool ptx = false;  // observed, and counted as nvcc has compiled it
   std::optional<double> timeout_seconds;
   std::string memory;
   std::string json_path;
