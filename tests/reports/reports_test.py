@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
 
 import aa
 import claims
+import counters
 import nsight
 import plots
 import rooms
@@ -251,6 +252,27 @@ else:
         with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
             aa.main(["--folder", "x", "--output", "y"])
         self.assertIn("the stages to run follow after --", said.getvalue())
+
+
+class CountersBesideTheModel(unittest.TestCase):
+    MODELLED = [{"kernel": "saxpy", "parameters": {}, "metrics": {"loads": 4, "stores": 2}}]
+
+    def table(self, counted, explanations=()):
+        comparison = counters.Comparison(list(explanations))
+        rows = [{"kernel": "saxpy", "parameters": {}, "metrics": counted}]
+        return comparison.table("kernel", {"loads": "loads", "stores": "stores"}, self.MODELLED, rows, "a GPU", differing=True), comparison
+
+    def test_what_is_the_same_is_counted_and_not_shown(self):
+        text, comparison = self.table({"loads": 4, "stores": 1}, [{"kernel": "saxpy", "metric": "stores", "why": "merged"}])
+        self.assertIn("| saxpy | stores | 2 | 1 | merged |", text)
+        self.assertNotIn("| saxpy | loads", text)
+        self.assertIn("2 figures are not 0", text)
+        self.assertEqual(comparison.unexplained, [])
+
+    def test_a_difference_that_nobody_explains_is_shown_and_told(self):
+        text, comparison = self.table({"loads": 5, "stores": 2})
+        self.assertIn("| saxpy | loads | 4 | 5 | not explained |", text)
+        self.assertEqual(comparison.unexplained, ["saxpy: loads: modelled 4, counted 5"])
 
 
 class TrackNotes(unittest.TestCase):
