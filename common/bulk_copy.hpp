@@ -1,6 +1,7 @@
 // Bulk asynchronous copies between global and shared memory, and the barriers that they complete on (compute
 // capability 9.0). PTX ISA, sections "cp.async.bulk" and "mbarrier". Addresses and sizes are multiples of 16
-// bytes. For kernels with the trait gpu_only; on lower architectures the functions trap.
+// bytes. For kernels with the trait gpu_only, or where a kernel asks for the architecture; on lower ones the
+// functions trap.
 #pragma once
 
 #include <cstdint>

@@ -176,7 +176,8 @@ struct two_scans {
   }
 
   // make() in two turns, of which the first asks for nothing but the tile itself, so that its total is known
-  // early. `publish(total, rest)` is called by one thread.
+  // early. `publish(total, rest)` is called by one thread; with windows shorter than a tile `total` is that
+  // of the last segment alone, and nobody asks for it.
   struct entered {
     state before;  // of the thread's segment, the values before the thread's own
     state middle;  // the last values of the segment before, where that lies in this tile

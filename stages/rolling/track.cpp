@@ -230,6 +230,13 @@ void add_long_windows(case_list& list, std::int64_t tile) {
     const std::int64_t window = 33 * tile + tile / 2;  // of 32 whole tiles
     list.add_with(window + 1'033, window, pattern::integers, which, missing::propagate, 0);
   }
+  // Of more whole tiles than a block asks for at once (rolling/06_long_windows: 128), and in their order:
+  // most of them hold no value or a few, so that what comes first, and what comes last, lies far from the
+  // ends.
+  const std::int64_t of_many = 150 * tile + tile / 2;
+  for (const operation which : {operation::sum, operation::std})
+    list.add_with(of_many + 1'033, of_many, pattern::integers, which, missing::propagate, 0);
+  list.add_with(of_many + 4'133, of_many, pattern::sparse, operation::first_minus_last, missing::skip, 1);
   constexpr std::int64_t window = (1 << 17) + 1;
   list.add_with(window + 1'033, window, pattern::integers, operation::sum, missing::propagate, 0);
   // A last tile that is whole, or of one value.

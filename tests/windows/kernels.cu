@@ -1,9 +1,11 @@
 // One block walks over the array, tile by tile, with one group of threads that loads, computes and stores.
+// And blocks that publish a tile's states each.
 #include "tests/windows/kernels.hpp"
 
 #include "common/memory.hpp"
 #include "common/stream.hpp"
 #include "common/windows/moment_scans.hpp"
+#include "common/windows/tile_messages.hpp"
 #include "common/windows/two_scans.hpp"
 #include "stages/rolling/user_operation.hpp"
 
@@ -54,6 +56,23 @@ __global__ void __launch_bounds__(group_threads)
   }
 }
 
+template <class State>
+__global__ void __launch_bounds__(32)
+    messages_kernel(const State* total, const State* rest, State* found, windows::tile_messages<State> sent,
+                    std::int64_t with_rest) {
+  constexpr int at_once = 2;
+  const std::int64_t own = blockIdx.x;
+  if (threadIdx.x == 0) sent.publish(own, total[own], rest[own]);
+  for (std::int64_t begin = 0; begin < own; begin += 32 * at_once) {
+    State some[at_once] = {};
+    sent.read(some, begin, own, with_rest);
+    for (int k = 0; k < at_once; ++k) {
+      const std::int64_t which = begin + 32 * k + threadIdx.x;
+      if (own + 1 == sent.tiles && which < own) found[which] = some[k];
+    }
+  }
+}
+
 }  // namespace
 
 template <class Operation, int per_thread, int slots>
@@ -86,6 +105,31 @@ std::vector<double> variances_of_layouts(const windows::moments& operation, cons
     return walk<windows::moments, 13, 3>(operation, values, window, min_periods, outside);
   return walk<windows::moments, 17, 10>(operation, values, window, min_periods, outside);
 }
+
+template <class State>
+std::vector<State> read_messages(const published_states<State>& published, std::int64_t with_rest) {
+  const stream on;
+  const auto tiles = std::ssize(published.total);
+  const auto copied = [&](const std::vector<State>& states) {
+    device_buffer<State> copy(states.size(), on.get());
+    CUDA_CHECK(cudaMemcpyAsync(copy.data(), states.data(), copy.bytes(), cudaMemcpyHostToDevice, on.get()));
+    return copy;
+  };
+  const device_buffer<State> total = copied(published.total);
+  const device_buffer<State> rest = copied(published.rest);
+  std::vector<State> results(published.total.size() - 1);
+  device_buffer<State> found(results.size(), on.get());
+  using messages = windows::tile_messages<State>;
+  device_buffer<unsigned char> scratch(messages::bytes(tiles), on.get());
+  launch(messages_kernel<State>, dim3(static_cast<unsigned>(tiles)), dim3(32), 0, on.get(), total.data(),
+         rest.data(), found.data(), messages::cleared(scratch.data(), tiles, on.get()), with_rest);
+  CUDA_CHECK(cudaMemcpyAsync(results.data(), found.data(), found.bytes(), cudaMemcpyDeviceToHost, on.get()));
+  on.synchronize();
+  return results;
+}
+
+template std::vector<double> read_messages(const published_states<double>&, std::int64_t);
+template std::vector<any_words> read_messages(const published_states<any_words>&, std::int64_t);
 
 template std::vector<double> windows_by_two_scans(const windows::total&, const std::vector<double>&,
                                                   std::int64_t, std::int64_t, double);

@@ -22,6 +22,21 @@ std::vector<double> windows_by_two_scans(const Operation& operation, const std::
 std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods, double outside = NAN);
 
+// A state of any bits.
+struct any_words {
+  std::uint64_t word[3];
+};
+
+// What the last block of a grid reads of those before it, by tile_messages.hpp: of tile t published.total[t],
+// and of tile `with_rest` published.rest[with_rest].
+template <class State>
+struct published_states {
+  std::vector<State> total;
+  std::vector<State> rest;
+};
+template <class State>
+std::vector<State> read_messages(const published_states<State>& published, std::int64_t with_rest);
+
 // Every window of `values`, by common/windows/rolling.hpp.
 struct rolling_call {
   std::string operation;

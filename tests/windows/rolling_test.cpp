@@ -1,5 +1,5 @@
-// The C++ face of the window functions, and two_scans.hpp, which no stage runs on the emulator, against the
-// golden results.
+// The C++ face of the window functions, and two_scans.hpp with a ring, which no stage runs on the emulator,
+// against the golden results.
 #include <cmath>
 #include <stdexcept>
 #include <string>

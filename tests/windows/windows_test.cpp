@@ -180,6 +180,48 @@ TEST_CASE("a thread whose values begin with the farthest one overflows no sooner
   }
 }
 
+// All bits set stand for a message that has not been written yet.
+TEST_CASE("a message may hold any words, also those of a message that is not there") {
+  constexpr std::size_t tiles = 150;
+  constexpr std::size_t with_rest = 37;
+  constexpr std::uint64_t words[] = {~std::uint64_t{0}, 0, 1, std::uint64_t{1} << 63, ~std::uint64_t{0} - 1};
+  const auto word = [&](std::uint64_t k) { return words[lab::random_bits(42, k) % std::size(words)]; };
+  lab::test::published_states<lab::test::any_words> published;
+  for (std::uint64_t t = 0; t < tiles; ++t) {
+    published.total.push_back({{word(6 * t), word(6 * t + 1), word(6 * t + 2)}});
+    published.rest.push_back({{word(6 * t + 3), word(6 * t + 4), word(6 * t + 5)}});
+  }
+  published.total[5] = {{words[0], words[0], words[0]}};
+  published.rest[with_rest] = {{words[1], words[0], words[2]}};
+  const auto found = lab::test::read_messages(published, with_rest);
+  for (std::size_t t = 0; t + 1 < tiles; ++t) {
+    const auto& expected = t == with_rest ? published.rest[t] : published.total[t];
+    for (std::size_t k = 0; k < 3; ++k) {
+      INFO("word " << k << " of tile " << t);
+      REQUIRE(found[t].word[k] == expected.word[k]);
+    }
+  }
+}
+
+TEST_CASE("a message of one number may be NaN of any bits") {
+  constexpr std::size_t tiles = 70;
+  constexpr std::size_t with_rest = 7;
+  lab::test::published_states<double> published;
+  for (std::size_t t = 0; t < tiles; ++t) {
+    const std::uint64_t any_nan = ~std::uint64_t{0} << (t % 52);
+    published.total.push_back(t % 3 == 0 ? __builtin_bit_cast(double, any_nan) : t % 3 == 1 ? -0.0 : 0.1);
+    published.rest.push_back(2.5);
+  }
+  const auto found = lab::test::read_messages(published, with_rest);
+  for (std::size_t t = 0; t + 1 < tiles; ++t) {
+    INFO("tile " << t << ": " << found[t]);
+    const double expected = t == with_rest ? published.rest[t] : published.total[t];
+    const bool same_bits =
+        __builtin_bit_cast(std::uint64_t, found[t]) == __builtin_bit_cast(std::uint64_t, expected);
+    REQUIRE((same_bits || (std::isnan(found[t]) && std::isnan(expected))));
+  }
+}
+
 TEST_CASE("variances whose squares are too small for a double are 0, and have roots") {
   for (const std::int64_t window : {2, 11, 15, 300}) {
     std::vector<double> values(4000, 1.57e-162);
