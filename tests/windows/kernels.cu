@@ -56,6 +56,54 @@ __global__ void __launch_bounds__(group_threads)
   }
 }
 
+template <class Operation>
+struct turns {
+  using scans = windows::two_scans<Operation, group_threads, 13>;
+
+  struct shared_state {
+    double own[scans::tile];
+    double leaving[scans::tile];
+    typename scans::template shared_state<1, 1> windows;
+  };
+};
+
+// A tile for each block, which adds up itself what lies between.
+template <class Operation>
+__global__ void __launch_bounds__(group_threads)
+    turns_kernel(const double* values, double* results, std::int64_t n, int window, int min_periods,
+                 int segment_threads, Operation operation) {
+  using scans = typename turns<Operation>::scans;
+  auto& shared = *dynamic_shared<typename turns<Operation>::shared_state>();
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * scans::tile;
+  const std::int64_t oldest = start - (window - 1);
+  for (int k = thread; k < scans::tile; k += group_threads) {
+    shared.own[k] = start + k < n ? values[start + k] : NAN;
+    shared.leaving[k] = oldest + k >= 0 && oldest + k < n ? values[oldest + k] : NAN;
+  }
+  __syncthreads();
+  const scans all(operation, window, segment_threads, thread);
+  const auto entered = all.enter(
+      shared.own, shared.windows, 0, start, [] { __syncthreads(); },
+      [](const auto& /*total*/, const auto& /*rest*/) {});
+  double finished[scans::per_thread];
+  all.finish(finished, entered, shared.own, shared.leaving, shared.windows, 0,
+             windows::place{start, min_periods, start < window - 1 || start + scans::tile >= n}, [&] {
+               if (thread == 0) {
+                 auto between = operation.identity();
+                 for (std::int64_t j = max(std::int64_t{0}, oldest + all.segment); j < start; ++j)
+                   between = operation.combine(between, operation.lift(values[j]));
+                 shared.windows.rest[0] = between;
+               }
+               __syncthreads();
+               return shared.windows.rest[0];
+             });
+  for (int v = 0; v < scans::per_thread; ++v) {
+    const std::int64_t i = start + all.first + v;
+    if (i < n) results[i] = finished[v];
+  }
+}
+
 template <class State>
 __global__ void __launch_bounds__(32)
     messages_kernel(const State* total, const State* rest, State* found, windows::tile_messages<State> sent,
@@ -75,22 +123,41 @@ __global__ void __launch_bounds__(32)
 
 }  // namespace
 
-template <class Operation, int per_thread, int slots>
-std::vector<double> walk(const Operation& operation, const std::vector<double>& values, std::int64_t window,
-                         std::int64_t min_periods, double outside) {
-  using scans = typename computation<Operation, per_thread>::scans;
+// What launch_kernel(in, out, n, stream) makes of the values.
+template <class Launch>
+std::vector<double> results_of(const std::vector<double>& values, const Launch& launch_kernel) {
   const stream on;
   device_buffer<double> in(values.size(), on.get());
   device_buffer<double> out(values.size(), on.get());
   std::vector<double> results(values.size());
   CUDA_CHECK(cudaMemcpyAsync(in.data(), values.data(), in.bytes(), cudaMemcpyHostToDevice, on.get()));
-  launch(walk_kernel<Operation, per_thread, slots>, dim3(1), dim3(group_threads),
-         sizeof(shared_state<Operation, per_thread, slots>), on.get(), in.data(), out.data(),
-         static_cast<std::int64_t>(values.size()), window, min_periods, scans::choose_segment(window),
-         scans::halo_tiles(window), outside, operation);
+  launch_kernel(in.data(), out.data(), static_cast<std::int64_t>(values.size()), on.get());
   CUDA_CHECK(cudaMemcpyAsync(results.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost, on.get()));
   on.synchronize();
   return results;
+}
+
+template <class Operation, int per_thread, int slots>
+std::vector<double> walk(const Operation& operation, const std::vector<double>& values, std::int64_t window,
+                         std::int64_t min_periods, double outside) {
+  using scans = typename computation<Operation, per_thread>::scans;
+  return results_of(values, [&](const double* in, double* out, std::int64_t n, cudaStream_t on) {
+    launch(walk_kernel<Operation, per_thread, slots>, dim3(1), dim3(group_threads),
+           sizeof(shared_state<Operation, per_thread, slots>), on, in, out, n, window, min_periods,
+           scans::choose_segment(window), scans::halo_tiles(window), outside, operation);
+  });
+}
+
+template <class Operation>
+std::vector<double> windows_in_two_turns(const Operation& operation, const std::vector<double>& values,
+                                         std::int64_t window, std::int64_t min_periods) {
+  using scans = typename turns<Operation>::scans;
+  return results_of(values, [&](const double* in, double* out, std::int64_t n, cudaStream_t on) {
+    const auto tiles = static_cast<unsigned>((n + scans::tile - 1) / scans::tile);
+    launch(turns_kernel<Operation>, dim3(tiles), dim3(group_threads),
+           sizeof(typename turns<Operation>::shared_state), on, in, out, n, window, min_periods,
+           scans::scans::choose_segment(window), operation);
+  });
 }
 
 template <class Operation>
@@ -127,6 +194,15 @@ std::vector<State> read_messages(const published_states<State>& published, std::
   on.synchronize();
   return results;
 }
+
+template std::vector<double> windows_in_two_turns(const windows::first_minus_last&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+template std::vector<double> windows_in_two_turns(const windows::total&, const std::vector<double>&,
+                                                  std::int64_t, std::int64_t);
+template std::vector<double> windows_in_two_turns(const windows::skipping<windows::total>&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
+template std::vector<double> windows_in_two_turns(const windows::skipping<windows::moments>&,
+                                                  const std::vector<double>&, std::int64_t, std::int64_t);
 
 template std::vector<double> read_messages(const published_states<double>&, std::int64_t);
 template std::vector<any_words> read_messages(const published_states<any_words>&, std::int64_t);

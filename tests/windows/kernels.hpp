@@ -17,6 +17,11 @@ template <class Operation>
 std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods, double outside = NAN);
 
+// Every window of more than 13 values, made by its two turns, enter() and finish().
+template <class Operation>
+std::vector<double> windows_in_two_turns(const Operation& operation, const std::vector<double>& values,
+                                         std::int64_t window, std::int64_t min_periods);
+
 // Variances with 13 values of a thread, and with 17 for windows longer than a tile of 1664: as
 // rolling/05_two_scans has them.
 std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
