@@ -1,5 +1,7 @@
 #include "harness/front/command_line/call.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
