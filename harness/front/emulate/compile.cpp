@@ -30,90 +30,66 @@ bool begins(const std::string& text, std::string_view prefix) {
   return text.rfind(prefix, 0) == 0;
 }
 
-// Options of nvcc that say nothing to a CPU's compiler.
-bool is_forgotten(const std::string& word) {
-  constexpr std::array<std::string_view, 27> known{"-G",
+template <std::size_t names_count, std::size_t beginnings_count>
+bool is_one_of(const std::string& word, const std::array<std::string_view, names_count>& names,
+               const std::array<std::string_view, beginnings_count>& beginnings) {
+  return std::find(names.begin(), names.end(), word) != names.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+}
+
+// Options that say nothing to a CPU's compiler, and with which nvcc is called where its code is read: they
+// change it, or are needed for it to be made. Some have their value behind them.
+bool is_for_device(const std::string& word) {
+  constexpr std::array<std::string_view, 20> names{"-G",
                                                    "--device-debug",
-                                                   "-lineinfo",
-                                                   "--generate-line-info",
                                                    "-use_fast_math",
                                                    "--use_fast_math",
                                                    "-extended-lambda",
                                                    "--extended-lambda",
                                                    "-expt-extended-lambda",
                                                    "--expt-extended-lambda",
-                                                   "--expt-relaxed-constexpr",
                                                    "-expt-relaxed-constexpr",
-                                                   "-m64",
-                                                   "-w",
+                                                   "--expt-relaxed-constexpr",
                                                    "-restrict",
                                                    "--restrict",
-                                                   "-v",
-                                                   "--verbose",
-                                                   "-keep",
-                                                   "--keep",
-                                                   "-pg",
-                                                   "-dlto",
-                                                   "-MD",
-                                                   "-MMD",
-                                                   "-MP",
-                                                   "--resource-usage",
-                                                   "-allow-unsupported-compiler"};
-  constexpr std::array<std::string_view, 22> beginnings{"-O",
+                                                   "-allow-unsupported-compiler",
+                                                   "--allow-unsupported-compiler",
+                                                   "-maxrregcount",
+                                                   "--maxrregcount",
+                                                   "-Xptxas",
+                                                   "--ptxas-options",
+                                                   "-ccbin",
+                                                   "--compiler-bindir"};
+  constexpr std::array<std::string_view, 14> beginnings{"-rdc=",          "--relocatable-device-code=",
+                                                        "-maxrregcount=", "--maxrregcount=",
+                                                        "-Xptxas=",       "--ptxas-options=",
+                                                        "-ccbin=",        "--compiler-bindir=",
+                                                        "-ftz=",          "--ftz=",
+                                                        "-fmad=",         "--fmad=",
+                                                        "-prec-",         "--prec-"};
+  return is_one_of(word, names, beginnings);
+}
+
+// Options of nvcc that say nothing to a CPU's compiler.
+bool is_forgotten(const std::string& word) {
+  constexpr std::array<std::string_view, 14> names{"-lineinfo", "--generate-line-info",
+                                                   "-m64",      "-w",
+                                                   "-v",        "--verbose",
+                                                   "-keep",     "--keep",
+                                                   "-pg",       "-dlto",
+                                                   "-MD",       "-MMD",
+                                                   "-MP",       "--resource-usage"};
+  constexpr std::array<std::string_view, 10> beginnings{"-O",
                                                         "--optimize",
                                                         "-g",
                                                         "-W",
-                                                        "-rdc=",
-                                                        "--relocatable-device-code=",
-                                                        "-maxrregcount=",
-                                                        "--maxrregcount=",
-                                                        "--ptxas-options=",
-                                                        "-Xptxas=",
                                                         "-cudart=",
                                                         "--cudart=",
                                                         "--threads=",
-                                                        "-ftz=",
-                                                        "--ftz=",
-                                                        "-fmad=",
-                                                        "--fmad=",
-                                                        "-prec-",
-                                                        "--prec-",
                                                         "-diag-suppress",
                                                         "--diag-suppress",
                                                         "--default-stream="};
-  return std::find(known.begin(), known.end(), word) != known.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
-}
-
-// Of these options those that nvcc is called with all the same, where its code is read: they change it, or
-// are needed for it to be made.
-bool is_for_device(const std::string& word) {
-  constexpr std::array<std::string_view, 25> beginnings{"-G",
-                                                        "--device-debug",
-                                                        "-use_fast_math",
-                                                        "--use_fast_math",
-                                                        "-extended-lambda",
-                                                        "--extended-lambda",
-                                                        "-expt-",
-                                                        "--expt-",
-                                                        "-restrict",
-                                                        "--restrict",
-                                                        "-rdc=",
-                                                        "--relocatable-device-code=",
-                                                        "-maxrregcount",
-                                                        "--maxrregcount",
-                                                        "-Xptxas",
-                                                        "--ptxas-options",
-                                                        "-ftz=",
-                                                        "--ftz=",
-                                                        "-fmad=",
-                                                        "--fmad=",
-                                                        "-prec-",
-                                                        "--prec-",
-                                                        "-ccbin",
-                                                        "--compiler-bindir",
-                                                        "-allow-unsupported-compiler"};
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+  return is_for_device(word) || is_one_of(word, names, beginnings);
 }
 
 // The emulator has CUDA's libraries in its headers, those that it has, and a window that is not opened.
@@ -127,23 +103,10 @@ bool is_own_library(const std::string& word) {
 
 // Those of nvcc that have a value behind them, and say nothing either.
 bool is_forgotten_with_value(const std::string& word) {
-  constexpr std::array<std::string_view, 17> known{"-Xptxas",
-                                                   "--ptxas-options",
-                                                   "-ccbin",
-                                                   "--compiler-bindir",
-                                                   "-maxrregcount",
-                                                   "-gencode",
-                                                   "--generate-code",
-                                                   "-code",
-                                                   "-Xlinker",
-                                                   "-Xnvlink",
-                                                   "-Xcudafe",
-                                                   "-t",
-                                                   "--threads",
-                                                   "-odir",
-                                                   "-cudart",
-                                                   "--default-stream",
-                                                   "-MF"};
+  constexpr std::array<std::string_view, 18> known{
+      "-Xptxas",  "--ptxas-options", "-ccbin", "--compiler-bindir", "-maxrregcount",    "--maxrregcount",
+      "-gencode", "--generate-code", "-code",  "-Xlinker",          "-Xnvlink",         "-Xcudafe",
+      "-t",       "--threads",       "-odir",  "-cudart",           "--default-stream", "-MF"};
   return std::find(known.begin(), known.end(), word) != known.end();
 }
 
