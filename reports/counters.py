@@ -145,6 +145,17 @@ def identity(row):
     return row["kernel"], json.dumps(row["parameters"], sort_keys=True)
 
 
+def counted_here(schema, description):
+    """What every record says of where it was made."""
+    return {
+        "schema": schema,
+        "version": 1,
+        "created": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "device": description["device"],
+        "profiler": run(["ncu", "--version"]).strip().splitlines()[-1],
+    }
+
+
 def record(build, path, tracks):
     description = listed(build, "cuda:0")
     unknown = set(tracks) - {track["name"] for track in description["tracks"]}
@@ -160,13 +171,9 @@ def record(build, path, tracks):
         kept = in_words(document["stages"], description["tracks"])
     else:
         document = {
-            "schema": "kernel-lab-counters",
-            "version": 1,
-            "created": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **counted_here("kernel-lab-counters", description),
             "program": program,
-            "device": description["device"],
             "kernels": description["build"],
-            "profiler": run(["ncu", "--version"]).strip().splitlines()[-1],
             "textbook": textbook_counted(build),
         }
         kept = []
@@ -183,14 +190,7 @@ def record(build, path, tracks):
 
 def record_classics(build, path):
     description = listed(build, "cuda:0")
-    document = {
-        "schema": "kernel-lab-classics",
-        "version": 1,
-        "created": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "device": description["device"],
-        "profiler": run(["ncu", "--version"]).strip().splitlines()[-1],
-        "kernels": textbook_counted(build, "classics"),
-    }
+    document = {**counted_here("kernel-lab-classics", description), "kernels": textbook_counted(build, "classics")}
     path.write_text(json.dumps(document, indent=1) + "\n")
 
 

@@ -19,6 +19,7 @@
 #include "harness/device/worker.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
+#include "tests/device/verified.hpp"
 #if LAB_EMULATED
 #include "common/emulator/emulator.hpp"
 #endif
@@ -27,21 +28,9 @@ using lab::failure_kind;
 
 namespace {
 
-lab::verification_record verify(const std::string& path) {
-  lab::skip_without_device();
-  const lab::stream stream;
-  const lab::stage_entry& stage = lab::find_stage(path);
-  lab::verification_record record = lab::verify(stage, {1, 2}, true, stream.get(),
-                                                lab::default_parameters(lab::track_of(stage).describe()));
-#if LAB_EMULATED
-  lab::emulator::reset();  // a kernel that failed may have lost the device to the tests that follow
-#endif
-  return record;
-}
-
 void require_failure(const std::string& name, failure_kind kind, const std::string& words,
                      const std::string& track = "moving_average") {
-  const lab::verification_record record = verify(track + "/" + name);
+  const lab::verification_record record = lab::verified(track + "/" + name);
   INFO(name);
   REQUIRE_FALSE(record.passed);
   REQUIRE(record.failure);
@@ -56,8 +45,8 @@ void require_failure(const std::string& name, failure_kind kind, const std::stri
 TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
   SECTION("right but for one output") {
     require_failure("wrong_at_one_index", failure_kind::wrong, "wrong at index 12345: expected ");
-    CHECK(verify("moving_average/wrong_at_one_index").failure->block == "96");   // 12345 / 128
-    CHECK(verify("moving_average/wrong_at_one_index").failure->thread == "57");  // 12345 % 128
+    CHECK(lab::verified("moving_average/wrong_at_one_index").failure->block == "96");   // 12345 / 128
+    CHECK(lab::verified("moving_average/wrong_at_one_index").failure->thread == "57");  // 12345 % 128
   }
   SECTION("window off by one") {
     require_failure("off_by_one", failure_kind::wrong, "wrong at index 37");
@@ -323,7 +312,7 @@ TEST_CASE("a launch that does more than enqueue work on its stream is rejected, 
 }
 #else
 TEST_CASE("device memory that a stage keeps is reported", "[quiet]") {
-  const lab::verification_record record = verify("moving_average/keeps_device_memory");
+  const lab::verification_record record = lab::verified("moving_average/keeps_device_memory");
   CHECK(record.passed);
   CHECK(record.kept_bytes >= 90'000'000);
 }
@@ -355,7 +344,7 @@ TEST_CASE("a wrong redaction is rejected, in words that say what is wrong") {
   SECTION("written at the neighbour's offset") {
     // Two rows begin at 0, and a device decides which of them stays: the first wrong row is 0 or 1.
     require("neighbours_offset", failure_kind::wrong, ": expected \"");
-    const auto failure = verify("redact/neighbours_offset").failure;
+    const auto failure = lab::verified("redact/neighbours_offset").failure;
     CHECK(*failure->index <= (lab::emulated ? 0 : 1));
     CHECK(failure->block == "0");
     CHECK(failure->thread == std::to_string(*failure->index));
@@ -432,7 +421,7 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
 }
 
 TEST_CASE("an expected failure must fail, and as it says") {
-  const auto record_of = [](const std::string& name) { return verify("moving_average/" + name); };
+  const auto record_of = [](const std::string& name) { return lab::verified("moving_average/" + name); };
   SECTION("one that is right is rejected") {
     const lab::verification_record record = record_of("passes_after_all");
     REQUIRE_FALSE(record.passed);
@@ -464,7 +453,7 @@ TEST_CASE("an expected failure must fail, and as it says") {
   }
 #if LAB_EMULATED
   SECTION("a barrier in a branch is named") {
-    const lab::verification_record record = verify("shared_tile/03_divergent_barrier");
+    const lab::verification_record record = lab::verified("shared_tile/03_divergent_barrier");
     CHECK(record.failed_as_expected);
     CHECK(lab::failure_message(*record.failure).find("03_divergent_barrier/stage.cu:") != std::string::npos);
   }

@@ -15,6 +15,7 @@
 #include "stages/rolling/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
+#include "tests/device/verified.hpp"
 #include "tests/golden/rolling.hpp"
 
 namespace {
@@ -55,11 +56,7 @@ std::vector<lab::stage_entry> rolling_stages(bool wrong) {
 }
 
 void require_wrong_windows(const std::string& name, const std::string& words, const std::string& where) {
-  lab::skip_without_device();
-  const lab::stream stream;
-  const lab::stage_entry& stage = lab::find_stage("rolling/" + name);
-  const lab::verification_record record = lab::verify(
-      stage, {1, 2}, true, stream.get(), lab::default_parameters(lab::track_of(stage).describe()));
+  const lab::verification_record record = lab::verified("rolling/" + name);
   INFO(name);
   REQUIRE(record.failure);
   const std::string message = lab::failure_message(*record.failure);

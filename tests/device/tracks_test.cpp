@@ -13,30 +13,16 @@
 #include "harness/device/worker.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
+#include "tests/device/verified.hpp"
 #include "tests/temporary_directory.hpp"
-#if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
-#endif
 
 using lab::failure_kind;
 
 namespace {
 
-lab::verification_record verify_at(const std::string& path) {
-  lab::skip_without_device();
-  const lab::stream stream;
-  const lab::stage_entry& stage = lab::find_stage(path);
-  lab::verification_record record = lab::verify(stage, {1, 2}, true, stream.get(),
-                                                lab::default_parameters(lab::track_of(stage).describe()));
-#if LAB_EMULATED
-  lab::emulator::reset();  // a kernel that failed may have lost the device to the tests that follow
-#endif
-  return record;
-}
-
 void require_refusal(const std::string& path, failure_kind kind, const std::string& words) {
   INFO(path);
-  const lab::verification_record record = verify_at(path);
+  const lab::verification_record record = lab::verified(path);
   REQUIRE(record.failure);
   const std::string message = lab::failure_message(*record.failure);
   INFO(message);
@@ -49,7 +35,7 @@ void require_refusal(const std::string& path, failure_kind kind, const std::stri
 TEST_CASE("several inputs and a real parameter are tried as one input is") {
   for (const char* path : {"axpy/01_naive", "axpy/02_prepared", "matrix_product/01_naive"}) {
     INFO(path);
-    const lab::verification_record record = verify_at(path);
+    const lab::verification_record record = lab::verified(path);
     if (record.failure) FAIL(lab::failure_message(*record.failure));
     CHECK(record.passed);
     CHECK(record.skipped == 0);

@@ -1,13 +1,13 @@
 // User-defined functions: the gate rejects each wrong kernel for the right reason.
 #include <string>
 
-#include "common/stream.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 #include "stages/udf/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
+#include "tests/device/verified.hpp"
 
 namespace {
 
@@ -26,11 +26,7 @@ void check_words(const lab::verification_record& record, const std::string& word
 // `words`: of the result; `where`: of the parameters or the input.
 void require_wrong(const std::string& name, lab::failure_kind kind, const std::string& words,
                    const std::string& where) {
-  lab::skip_without_device();
-  const lab::stream stream;
-  const lab::stage_entry& stage = wrong_stage(name);
-  const lab::verification_record record = lab::verify(
-      stage, {1, 2}, true, stream.get(), lab::default_parameters(lab::track_of(stage).describe()));
+  const lab::verification_record record = lab::verified(wrong_stage(name));
   INFO(name);
   check_words(record, words, where);
   CHECK(record.failure->kind == kind);
