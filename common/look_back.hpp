@@ -13,6 +13,7 @@
 #include "common/block_reduce.hpp"
 #include "common/cuda.hpp"
 #include "common/operations.hpp"
+#include "common/relaxed_read.hpp"
 
 namespace lab {
 
@@ -30,17 +31,6 @@ inline constexpr look_back_word aggregate = look_back_word{1} << 62;  // the blo
 inline constexpr look_back_word inclusive_prefix = look_back_word{1}
                                                    << 63;  // that of all blocks up to this one
 inline constexpr look_back_word value_bits = aggregate - 1;
-
-// Through the L2 cache, where all blocks meet, and past the L1 cache.
-__device__ __forceinline__ look_back_word read(look_back_word* word) {
-#if LAB_EMULATED
-  return atomicAdd(word, look_back_word{0});
-#else
-  look_back_word value;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
-  return value;
-#endif
-}
 
 __device__ __forceinline__ void write(look_back_word* word, look_back_word value) {
 #if LAB_EMULATED
@@ -72,14 +62,14 @@ __device__ __forceinline__ std::int64_t look_back(look_back_word* words, std::in
   for (std::int64_t nearest = block - 1;; nearest -= 32) {
     const std::int64_t mine = nearest - lane;
     // Before the first block there is nothing to add.
-    look_back_word seen = mine >= 0 ? read(words + mine) : inclusive_prefix;
+    look_back_word seen = mine >= 0 ? relaxed_read(words + mine) : inclusive_prefix;
     unsigned whole = 0;  // lanes whose block knows its prefix
     for (;;) {
       const unsigned published = __ballot_sync(0xffffffffu, seen > value_bits);
       whole = __ballot_sync(0xffffffffu, (seen & inclusive_prefix) != 0);
       const unsigned needed = whole == 0 ? 0xffffffffu : whole ^ (whole - 1);
       if ((published & needed) == needed) break;
-      if (mine >= 0) seen = read(words + mine);
+      if (mine >= 0) seen = relaxed_read(words + mine);
     }
     const bool counts = whole == 0 || lane < __ffs(static_cast<int>(whole));
     prefix += warp_reduce(counts ? seen & value_bits : 0, lab::sum<look_back_word>{});

@@ -16,6 +16,7 @@
 
 #include "common/cuda.hpp"
 #include "common/memory.hpp"
+#include "common/relaxed_read.hpp"
 
 namespace lab::windows {
 
@@ -67,9 +68,9 @@ struct tile_messages {
         for (int part = 0; part < words; ++part) visit(all[k].part[part], from + part * tiles);
       }
     };
-    each([](word& part, word* from) { part = read_word(from); });
+    each([](word& part, word* from) { part = relaxed_read(from); });
     each([](word& part, word* from) {
-      while (part == nothing) part = read_word(from);
+      while (part == nothing) part = relaxed_read(from);
     });
 #pragma unroll
     for (int k = 0; k < count; ++k) {
@@ -108,17 +109,6 @@ struct tile_messages {
       if constexpr (!is_number) parts.part[k] |= (all.part[state_words] >> k & 1) != 0 ? nothing : 0;
     }
     return __builtin_bit_cast(State, parts);
-  }
-
-  // Through the L2 cache, where all blocks meet, and past the L1 cache.
-  static __device__ __forceinline__ word read_word(word* from) {
-#if LAB_EMULATED
-    return atomicAdd(from, word{0});
-#else
-    word value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
-    return value;
-#endif
   }
 #endif
 };
