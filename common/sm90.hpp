@@ -2,8 +2,30 @@
 // are never launched, stops in its place.
 #pragma once
 
+#include "common/cuda.hpp"
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define LAB_SM90(...) asm volatile(__VA_ARGS__)
 #else
 #define LAB_SM90(...) __trap()
 #endif
+
+namespace lab {
+
+// All threads of a warpgroup (128) call one of these: each has `count` registers from then on, which another
+// warpgroup has given, or may take. Code for compute capability 9.0 alone (sm_90a) does so, other code
+// nothing.
+template <int count>
+__device__ __forceinline__ void take_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
+template <int count>
+__device__ __forceinline__ void give_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
+
+}  // namespace lab

@@ -90,12 +90,22 @@ struct work_counter {
 
 enum class tile_kind { stop, halo, results };
 
-// `Windows` makes windows of tiles (in_place.hpp, two_scans.hpp).
-template <class Windows, int groups, int slots>
+// Registers of a multiprocessor for one thread each of a warpgroup, which is 128 threads.
+constexpr int registers_of_warpgroup = 65536 / 128;
+// What issuing copies needs of them.
+constexpr int registers_for_copies = 32;
+
+// `Windows` makes windows of tiles (in_place.hpp, two_scans.hpp). With `takes_registers` the groups that
+// compute have those, too, that the threads which issue the copies do not need. This takes code for compute
+// capability 9.0 alone (sm_90a); without it the kernel is the same, and has fewer.
+template <class Windows, int groups, int slots, bool takes_registers = false>
 struct pipeline {
   static constexpr int tile = Windows::tile;
   static constexpr int group_threads = Windows::group_threads;
-  static constexpr int block_threads = groups * group_threads + 64;  // two more warps issue the copies
+  // Two more warps issue the copies; registers pass between warpgroups.
+  static constexpr int block_threads = groups * group_threads + (takes_registers ? 128 : 64);
+  static constexpr int registers = (registers_of_warpgroup - registers_for_copies) / groups / 8 * 8;
+  static_assert(!takes_registers || group_threads == 128, "a group that takes registers is a warpgroup");
   static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
   static_assert(slots % groups == 1 || groups == 1, "the tile before belongs to the other group");
 
@@ -245,7 +255,11 @@ struct pipeline {
     }
     __syncthreads();
     const int group = static_cast<int>(threadIdx.x) / group_threads;
-    if (group < groups) return compute_tiles(shared, in, windows, groups == 1 ? 0 : group);
+    if (group < groups) {
+      if constexpr (takes_registers) take_registers<registers>();
+      return compute_tiles(shared, in, windows, groups == 1 ? 0 : group);
+    }
+    if constexpr (takes_registers) give_registers<registers_for_copies>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
     if (thread == 0) load_tiles(shared, in, source);
     if (thread == 32) store_tiles(shared, in);

@@ -96,7 +96,7 @@ struct two_scans {
       const int oldest = slot * tile + first - (window - 1);
       const int place = oldest >= 0 ? oldest : oldest + slots * tile;
       if constexpr (by_deviations) {
-        scanned = own_deviations(values + first, where.start + first);
+        scanned = own_deviations(values, where.start);
         read_leaving(leaving, ring, place, slots * tile);
         counted = counted_of(leaving, where.start + first - (window - 1));
         scanned.down = state_of(leaving, counted);
@@ -104,7 +104,7 @@ struct two_scans {
         scanned = totals_and_suffixes(leaving, counted, values, ring, place, slots * tile, where.start);
       }
     } else if constexpr (by_deviations) {
-      scanned = own_deviations(values + first, where.start + first);
+      scanned = own_deviations(values, where.start);
     } else {
       scanned = own_totals(values, where.start);
     }
@@ -188,7 +188,7 @@ struct two_scans {
     const int warp = thread / 32;
     run_of_segment own;
     if constexpr (by_deviations) {
-      own = own_deviations(values + first, start + first);
+      own = own_deviations(values, start);
     } else {
       own = own_totals(values, start);
     }
@@ -271,32 +271,36 @@ struct two_scans {
   __device__ run_of_segment own_totals(const double* values, std::int64_t start) const {
     constexpr int newest = per_thread - 1;
     const double* const own = values + first;
-    const int from = rest_from();
     run_of_segment all = {lifted(own[newest], start + first + newest), operation.identity(),
                           operation.identity()};
-    if (from <= newest) all.last = all.up;
+    note_rest(all, newest);
     if (start >= 0) {
       each_further([&]<int k>() {
         all.up = operation.combine(operation.lift(own[newest - k]), all.up);
-        if (from <= newest - k) all.last = all.up;
+        note_rest(all, newest - k);
       });
     } else {
 #pragma unroll 1
       for (int v = newest - 1; v >= 0; --v) {
         all.up = operation.combine(lifted(own[v], start + first + v), all.up);
-        if (from <= v) all.last = all.up;
+        note_rest(all, v);
       }
     }
+    share_rest(all, values, start);
     return all;
   }
 
   // The values that leave, from `place` on in the ring.
   __device__ void read_leaving(double (&all)[per_thread], const double* ring, int place,
                                int ring_values) const {
-    const bool wraps = place + per_thread > ring_values;
+    if (place + per_thread <= ring_values) {
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) all[v] = ring[place + v];
+      return;
+    }
 #pragma unroll
     for (int v = 0; v < per_thread; ++v)
-      all[v] = ring[wraps && place + v >= ring_values ? place + v - ring_values : place + v];
+      all[v] = ring[place + v >= ring_values ? place + v - ring_values : place + v];
   }
   // Bit v is set where value v counts, which is value `index` + v of the array.
   static __device__ unsigned counted_of(const double (&all)[per_thread], std::int64_t index) {
@@ -321,26 +325,47 @@ struct two_scans {
       return all;
     }
     const double* const own = values + first;
-    const int from = rest_from();
     run_of_segment all;
     double leaving[per_thread];
     read_leaving(leaving, ring, place, ring_values);
     if constexpr (forgets_counts) counted = counted_of(leaving, 0);
     all.up = operation.lift(own[newest]);
-    all.last = from <= newest ? all.up : operation.identity();
+    all.last = operation.identity();
+    note_rest(all, newest);
     suffix[newest] = operation.lift(leaving[newest]);
     each_further([&]<int k>() {
       all.up = operation.combine(operation.lift(own[newest - k]), all.up);
       suffix[newest - k] = operation.combine(operation.lift(leaving[newest - k]), suffix[newest - k + 1]);
-      if (from <= newest - k) all.last = all.up;
+      note_rest(all, newest - k);
     });
-    all.down = suffix[0];
+    all.down = with_count(suffix[0], counted, 0);
+    if constexpr (forgets_counts && Operation::commutes) {
+      double entering[per_thread];
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) entering[v] = own[v];
+      all.up = with_count(all.up, counted_of(entering, 0), 0);
+    }
+    share_rest(all, values, start);
     return all;
   }
 
-  // Of the thread's values the first that is among the last `rest` of its segment; none from per_thread on.
-  __device__ int rest_from() const {
-    return segment - rest - (thread & (segment_threads - 1)) * per_thread;
+  // The last `rest` values of a segment begin among those of one thread. Where the order matters, that thread
+  // notes what it has when it comes by, which costs everybody a move for each value; where it does not, the
+  // segment's threads take that thread's values one each, beside their own.
+  __device__ void note_rest(run_of_segment& all, int v) const {
+    if constexpr (!Operation::commutes) {
+      if (segment - rest - (thread & (segment_threads - 1)) * per_thread <= v) all.last = all.up;
+    }
+  }
+  // `all.up` is complete; `values` are the tile's, of which the first is input `start`.
+  __device__ void share_rest(run_of_segment& all, const double* values, std::int64_t start) const {
+    if constexpr (Operation::commutes) {
+      const int place = thread & (segment_threads - 1);
+      all.last = place >= segment_threads - rest / per_thread ? all.up : operation.identity();
+      const int begin = (thread & -segment_threads) * per_thread + segment - rest;
+      for (int k = place; k < rest % per_thread; k += segment_threads)
+        all.last = operation.combine(all.last, lifted(values[begin + k], start + begin + k));
+    }
   }
 
   // Of the tile `leaving`, of which the thread's first value is input `oldest`: its total.
@@ -430,16 +455,37 @@ struct two_scans {
   // The thread's results, of its suffixes a window before, its own `values`, and what lies between.
   __device__ void join(made (&results)[per_thread], const state (&suffix)[per_thread], unsigned counted,
                        const state& middle, const double* values, const place& where) const {
-    state prefix = operation.lift(values[0]);
-    const auto joined = [&](int v) {
-      const state earlier = operation.combine(with_count(suffix[v], counted, v), middle);
-      return result(operation.combine(earlier, prefix), v, where);
-    };
-    results[0] = joined(0);
-    each_further([&]<int v>() {
-      prefix = operation.combine(prefix, operation.lift(values[v]));
-      results[v] = joined(v);
-    });
+    if (where.at_an_end) {
+      join_each(results, suffix, counted, middle, values, [&](const state& all, int v) {
+        return window_result(operation, all, where.start + first + v, window, where.min_periods);
+      });
+    } else {
+      join_each(results, suffix, counted, middle, values,
+                [&](const state& all, int /*v*/) { return whole_window_result(operation, all, window); });
+    }
+  }
+  template <class Finish>
+  __device__ __forceinline__ void join_each(made (&results)[per_thread], const state (&suffix)[per_thread],
+                                            unsigned counted, const state& middle, const double* values,
+                                            const Finish& finish) const {
+    if constexpr (forgets_counts && requires { middle.count; }) {
+      int count = static_cast<int>(middle.count) + __popc(counted);
+      state behind = middle;  // the suffix
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) {
+        behind = operation.combine(behind, operation.lift(values[v]));
+        count += is_counted(values[v]) ? 1 : 0;
+        results[v] = finish(Operation::counted(operation.combine(suffix[v], behind), count), v);
+        count -= static_cast<int>(counted >> v & 1);
+      }
+    } else {
+      state behind = operation.combine(middle, operation.lift(values[0]));
+      results[0] = finish(operation.combine(with_count(suffix[0], counted, 0), behind), 0);
+      each_further([&]<int v>() {
+        behind = operation.combine(behind, operation.lift(values[v]));
+        results[v] = finish(operation.combine(with_count(suffix[v], counted, v), behind), v);
+      });
+    }
   }
 
   // Deviations: nothing waits from one value to the next, and no state is merged but one for a thread.
@@ -477,18 +523,13 @@ struct two_scans {
     }
     return run;
   }
-  __device__ run_of_segment own_deviations(const double* values, std::int64_t index) const {
+  __device__ run_of_segment own_deviations(const double* values, std::int64_t start) const {
     double own[per_thread];
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) own[v] = values[v];
-    const unsigned counted = counted_of(own, index);
+    for (int v = 0; v < per_thread; ++v) own[v] = values[first + v];
+    const unsigned counted = counted_of(own, start + first);
     run_of_segment all = {state_of(own, counted), operation.identity(), operation.identity()};
-    const int from = rest_from();
-    if (from <= 0) {
-      all.last = all.up;
-    } else if (from < per_thread) {
-      all.last = state_of(own, counted >> from << from);
-    }
+    share_rest(all, values, start);
     return all;
   }
 

@@ -27,13 +27,28 @@ struct layout {
       .tile = group_threads * per_thread, .slots = slots, .min_ahead = groups};
 };
 
-// Of states as large as a value; of larger ones.
+// The more values a thread has, the fewer scans of warps there are for each; and the fewer tiles the ring, so
+// that windows beyond `long_beyond` have another layout.
+template <int per_thread, int slots>
+struct tiles_of_values {
+  using type = layout<3, 17, 10, 4>;
+  using of_long_windows = layout<3, per_thread, slots, 4>;
+  // Four tiles of halo, one that is computed, and five on their way.
+  static constexpr std::int64_t long_beyond = 4 * type::ring.tile;
+};
+
+template <class State>
+constexpr bool is_one_number = sizeof(State) == sizeof(double);
+// Beside the ring two states are kept for each tile, and three for each warp.
+template <class Operation, int for_small, int for_large>
+constexpr int slots_for = sizeof(typename Operation::state) <= 80 ? for_small : for_large;
+
+template <class Operation, bool is_small = is_one_number<typename Operation::state>>
+struct layouts : tiles_of_values<15, slots_for<Operation, 13, 10>> {};
+// Of states as large as a value.
 template <class Operation>
-struct layouts {
-  static constexpr bool is_small = sizeof(typename Operation::state) == sizeof(double);
-  // Beside the ring two states are kept for each tile, and three for each warp.
-  static constexpr int slots = sizeof(typename Operation::state) <= 80 ? 16 : 13;
-  using type = std::conditional_t<is_small, layout<3, 15, 13, 2>, layout<3, 13, slots, 4>>;
+struct layouts<Operation, true> {
+  using type = layout<3, 15, 13, 2>;
 };
 template <>
 struct layouts<windows::first_minus_last> {
@@ -41,23 +56,21 @@ struct layouts<windows::first_minus_last> {
 };
 // Of skipped values a bit tells each: the suffixes' counts take no registers.
 template <class Operation>
-struct layouts<windows::skipping<Operation>> {
-  static constexpr bool is_small = sizeof(typename Operation::state) == sizeof(double);
-  using type = std::conditional_t<is_small, layout<3, 15, 13, 4>, layout<3, 9, 22, 4>>;
+struct layouts<windows::skipping<Operation>, false> {
+  using type = layout<3, 13, slots_for<windows::skipping<Operation>, 16, 13>, 4>;
 };
-// The ring of the first ends a little below windows of 16384.
+template <class Operation>
+requires is_one_number<typename Operation::state>
+struct layouts<windows::skipping<Operation>, false> : tiles_of_values<15, 13> {
+};
 template <>
-struct layouts<windows::skipping<windows::moments>> {
-  using type = layout<3, 13, 13, 4>;
-  using of_long_windows = layout<3, 9, 22, 4>;
-  static constexpr std::int64_t long_beyond = type::ring.longest_window();
-};
-// The tables of weights leave less for the ring. Beyond a tile, more values of fewer threads.
+struct layouts<windows::skipping<windows::moments>> : tiles_of_values<13, 16> {};
+// Registers, not warps, are what merges with known weights take.
 template <>
 struct layouts<windows::moments> {
-  using type = layout<3, 13, 13, 4>;
-  using of_long_windows = layout<2, 17, 11, 4>;
-  static constexpr std::int64_t long_beyond = type::ring.tile;
+  using type = layout<2, 21, 9, 4>;
+  using of_long_windows = layout<3, 15, 13, 4>;
+  static constexpr std::int64_t long_beyond = type::ring.longest_window();
 };
 
 // Calls visit(layout) with that for windows of an operation.
@@ -77,7 +90,7 @@ using computation = std::conditional_t<std::is_same_v<Operation, windows::moment
                                        windows::two_scans<Operation, group_threads, per_thread>>;
 template <class Operation, class Layout>
 using tiles_in_flight =
-    windows::pipeline<computation<Operation, Layout::per_thread>, Layout::groups, Layout::slots>;
+    windows::pipeline<computation<Operation, Layout::per_thread>, Layout::groups, Layout::slots, true>;
 
 template <class Operation, class Layout>
 __global__ void __launch_bounds__(tiles_in_flight<Operation, Layout>::block_threads, 1)
