@@ -163,14 +163,14 @@ std::vector<double> windows_in_two_turns(const Operation& operation, const std::
 template <class Operation>
 std::vector<double> windows_by_two_scans(const Operation& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods, double outside) {
-  return walk<Operation, 15, slots>(operation, values, window, min_periods, outside);
+  return walk<Operation, 17, slots>(operation, values, window, min_periods, outside);
 }
 
 std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods, double outside) {
-  if (window <= group_threads * 13)
-    return walk<windows::moments, 13, 3>(operation, values, window, min_periods, outside);
-  return walk<windows::moments, 17, 10>(operation, values, window, min_periods, outside);
+  if (window <= group_threads * 21)
+    return walk<windows::moments, 21, 3>(operation, values, window, min_periods, outside);
+  return walk<windows::moments, 15, 10>(operation, values, window, min_periods, outside);
 }
 
 template <class State>
