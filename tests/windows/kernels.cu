@@ -170,7 +170,7 @@ std::vector<double> variances_of_layouts(const windows::moments& operation, cons
                                          std::int64_t window, std::int64_t min_periods, double outside) {
   if (window <= group_threads * 21)
     return walk<windows::moments, 21, 3>(operation, values, window, min_periods, outside);
-  return walk<windows::moments, 15, 10>(operation, values, window, min_periods, outside);
+  return walk<windows::moments, 15, 11>(operation, values, window, min_periods, outside);
 }
 
 template <class State>

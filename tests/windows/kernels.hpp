@@ -22,8 +22,8 @@ template <class Operation>
 std::vector<double> windows_in_two_turns(const Operation& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods);
 
-// Variances with 13 values of a thread, and with 17 for windows longer than a tile of 1664: as
-// rolling/05_two_scans has them.
+// Variances with 21 values of a thread, and with 15 for windows longer than a tile of 2688: the layouts of
+// rolling/05_two_scans, which takes the first for longer windows, too.
 std::vector<double> variances_of_layouts(const windows::moments& operation, const std::vector<double>& values,
                                          std::int64_t window, std::int64_t min_periods, double outside = NAN);
 

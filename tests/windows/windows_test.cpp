@@ -55,18 +55,14 @@ std::vector<double> values_of(std::size_t n, bool with_nan) {
 }  // namespace
 
 TEST_CASE("values that are scanned as they enter and as they leave make every window") {
-  constexpr std::int64_t tile = 1920;
-  for (const std::int64_t window : {std::int64_t{1},   std::int64_t{7},
-                                    std::int64_t{8},   std::int64_t{14},
-                                    std::int64_t{15},  std::int64_t{16},
-                                    std::int64_t{17},  std::int64_t{37},
-                                    std::int64_t{225}, std::int64_t{449},
-                                    std::int64_t{450}, std::int64_t{900},
-                                    tile - 1,          tile,
-                                    tile + 1,          tile + 300,
-                                    2 * tile,          2 * tile + 1,
-                                    2 * tile + 500,    3 * tile + 1,
-                                    4 * tile - 3,      4 * tile + 1}) {
+  constexpr std::int64_t tile = 2176;  // 128 threads of 17 values
+  for (const std::int64_t window :
+       {std::int64_t{1},   std::int64_t{7},   std::int64_t{8},   std::int64_t{16},
+        std::int64_t{17},  std::int64_t{18},  std::int64_t{19},  std::int64_t{35},
+        std::int64_t{36},  std::int64_t{41},  std::int64_t{255}, std::int64_t{510},
+        std::int64_t{511}, std::int64_t{900}, tile - 1,          tile,
+        tile + 1,          tile + 300,        2 * tile,          2 * tile + 1,
+        2 * tile + 500,    3 * tile + 1,      4 * tile - 3,      4 * tile + 1}) {
     const auto values = values_of(static_cast<std::size_t>(2 * window + 2 * tile + 301), false);
     require_windows(lab::windows::first_minus_last{}, values, window, window);
     require_windows(lab::windows::total::mean(window), values, window, 1);
@@ -79,7 +75,7 @@ TEST_CASE("values that are scanned as they enter and as they leave make every wi
 
 TEST_CASE("variances forget what has left their windows") {
   constexpr double huge = 1e16;
-  for (const std::int64_t window : {2, 15, 16, 17, 40, 481, 2000, 4100}) {
+  for (const std::int64_t window : {2, 17, 18, 19, 40, 545, 2000, 4100}) {
     std::vector<double> values(static_cast<std::size_t>(3 * window + 4000), 0.1);
     const std::size_t spike = values.size() / 2;
     for (const double what : {huge, 1e170, double{INFINITY}, double{NAN}}) {
@@ -102,7 +98,7 @@ TEST_CASE("variances forget what has left their windows") {
 // Runs of NaN as long as windows, and single values between them: then nothing lies between what leaves and
 // what enters, and the few values that count may be far apart.
 TEST_CASE("variances skip whole stretches, and forget across them") {
-  for (const std::int64_t window : {1, 2, 15, 16, 17, 40, 300, 481, 2000, 4100}) {
+  for (const std::int64_t window : {1, 2, 13, 14, 17, 18, 19, 40, 300, 545, 2000, 4100}) {
     auto values = values_of(static_cast<std::size_t>(3 * window + 4000), true);
     for (std::size_t j = 0; j < values.size(); ++j) {
       const std::uint64_t stretch = lab::random_bits(7, j / 41) % 3;
@@ -141,7 +137,7 @@ TEST_CASE("variances skip whole stretches, and forget across them") {
 
 // What a ring holds before the array and behind it is left from others.
 TEST_CASE("what lies beside the array does not change a bit of a window") {
-  for (const std::int64_t window : {2, 13, 17, 300, 1700, 8191}) {
+  for (const std::int64_t window : {2, 13, 21, 22, 300, 2700, 8191}) {
     const auto values = values_of(static_cast<std::size_t>(window + 4617), false);
     const auto gaps = values_of(values.size(), true);
     const auto of = [&](double outside) {
@@ -233,7 +229,7 @@ TEST_CASE("a message of one number may be NaN of any bits") {
 }
 
 TEST_CASE("variances whose squares are too small for a double are 0, and have roots") {
-  for (const std::int64_t window : {2, 11, 15, 300}) {
+  for (const std::int64_t window : {2, 11, 17, 300}) {
     std::vector<double> values(4000, 1.57e-162);
     for (std::size_t j = 0; j < values.size(); j += 11) values[j] = 0;
     for (const bool root : {false, true}) {
@@ -252,7 +248,7 @@ TEST_CASE("variances whose squares are too small for a double are 0, and have ro
 }
 
 TEST_CASE("variances beside others too small for a double are no roots") {
-  for (const std::int64_t window : {2, 3, 15, 40, 500}) {
+  for (const std::int64_t window : {2, 3, 17, 40, 500}) {
     auto values = values_of(static_cast<std::size_t>(3 * window + 4000), false);
     for (std::size_t j = 100; j + 1000 < values.size(); j += 700) {
       std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(j), window, 0.0);
@@ -271,8 +267,8 @@ TEST_CASE("variances beside others too small for a double are no roots") {
 
 TEST_CASE("variances are right with few values of a thread and with many") {
   for (const std::int64_t window :
-       {2, 13, 14, 15, 27, 200, 833, 1664, 1665, 2176, 2177, 2200, 4353, 9000, 16384}) {
-    const auto values = values_of(static_cast<std::size_t>(window + 2 * 2176 + 777), false);
+       {2, 15, 21, 22, 23, 43, 200, 1345, 1920, 2688, 2689, 2700, 3841, 5761, 9000, 16384}) {
+    const auto values = values_of(static_cast<std::size_t>(window + 2 * 2688 + 777), false);
     const auto operation = lab::windows::moments::std(window);
     const auto found = lab::test::variances_of_layouts(operation, values, window, window);
     // Of whole numbers sums and squares are exact.
