@@ -22,6 +22,8 @@
 //     finish_deviations(result, run, sum, squares, count)
 //                               sets the result for a run, and for values given in this way by their
 //                               deviations from its mean; false where that takes more care
+//     takes_roots()             whether root_of(result) makes the results of these: side by side, so that
+//                               none waits for another's
 //
 // and says with `commutes` whether the order of the runs matters. States are copied between threads, in whole
 // 8-byte words. NaN reaches the result of every window that holds it.
@@ -235,9 +237,14 @@ struct moments {
     const double all = run.count + count;
     const double scaled = reciprocal(all * (all - 1));
     const double variance = fma(-(sum * (scaled * (all - 1))), sum, run.squares + squares) * (scaled * all);
-    const bool usual = is_usual(variance, takes_root);
-    result = usual && takes_root ? usual_root(variance) : variance + 0.0;  // no -0
-    return usual || variance == 0;
+    result = variance + 0.0;  // no -0
+    return is_usual(variance, takes_root) || variance == 0;
+  }
+  __host__ __device__ bool takes_roots() const { return takes_root; }
+  // What takes more care, or is none (0, or an incomplete window's), stays.
+  __host__ __device__ static double root_of(double variance) {
+    const double root = usual_root(variance);
+    return is_usual(variance, true) ? root : variance;
   }
 
   __host__ __device__ static std::int64_t count_of(const state& all) {
@@ -328,6 +335,12 @@ struct skipping {
     const bool enough = run.count + count >= static_cast<double>(min_periods);
     if (!enough) result = incomplete;
     return sure || !enough;
+  }
+  __host__ __device__ bool takes_roots() const requires(has_deviations<Operation>) {
+    return operation.takes_roots();
+  }
+  __host__ __device__ static double root_of(double result) requires(has_deviations<Operation>) {
+    return Operation::root_of(result);
   }
   __host__ __device__ state lift(double value) const {
     if (!is_counted(value)) return identity();

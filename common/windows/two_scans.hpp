@@ -563,6 +563,10 @@ struct two_scans {
                                                     all_squares + squares[v], prefix + __popc(counted >> v));
       rare |= sure ? 0 : 1U << v;
     }
+    if (operation.takes_roots()) {
+#pragma unroll
+      for (int v = 0; v < per_thread; ++v) results[v] = Operation::root_of(results[v]);
+    }
     return rare;
   }
   // Those of which bit v is set.
