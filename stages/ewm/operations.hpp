@@ -5,6 +5,10 @@
 // Where no value is missing, lift(x) is the state of one value, append_present(run, x) adds one to a run
 // whose last position is a value, and quotients of finite sums need no care.
 //
+// Where no value of a whole tile is missing, and what is before it is `settled`, only sums differ from tile
+// to tile: a value x adds enters(x) to a sum that decays, and the average is leaves(sum). of_plain() is the
+// state of such a tile, given its sum, its first value, and the powers of the decay.
+//
 // Weights count from a run's last value, not from its last position: however long a gap follows, the average
 // before it is still there, and no 0 / 0.
 #pragma once
@@ -13,6 +17,28 @@
 #include "stages/ewm/problem.hpp"
 
 namespace lab::ewm {
+
+// The powers of the decay that tiles of `tile` values need, each thread with `per_thread`.
+struct powers_of_decay {
+  double runs[5];    // to the power of 1, 2, 4, 8 and 16 threads' values
+  double warp;       // of a warp's
+  double tile;       // of a tile's
+  double tile_less;  // of a tile's, less one
+  double weight;     // of a tile: the sum of the powers from 0 on
+  std::int64_t values;
+
+  static powers_of_decay of(double decay, int per_thread, int tile) {
+    powers_of_decay powers{};
+    for (int k = 0; k < 5; ++k) powers.runs[k] = std::pow(decay, per_thread << k);
+    powers.warp = std::pow(decay, 32 * per_thread);
+    powers.tile = std::pow(decay, tile);
+    powers.tile_less = std::pow(decay, tile - 1);
+    // Not 1 - decay^tile, of which nothing may be left.
+    powers.weight = decay < 1 ? -std::expm1(tile * std::log(decay)) / (1 - decay) : tile;
+    powers.values = tile;
+    return powers;
+  }
+};
 
 // adjust=true: a weighted sum over a sum of weights.
 struct weighted_mean {
@@ -63,6 +89,21 @@ struct weighted_mean {
   __host__ __device__ static bool is_plain(const state& run) { return fabs(run.sum) < 1e300; }
   __host__ __device__ static double finish_plain(const state& run) {
     return windows::quotient(run.sum, run.weight);
+  }
+
+  // Whether all that could be added is too old to change the weight: it is 1 / (1 - decay), and was rounded
+  // once for each of the last 1 / alpha values.
+  __host__ __device__ bool is_settled(const state& run) const {
+    const double left = 1 - decay;
+    return fabs(run.weight * left - 1) * left < 0x1p-53 * fmin(1 + 4 * left, 2250 * left) && run.trail == 1 &&
+           is_plain(run) && run.values + 1 >= min_periods;
+  }
+  __host__ __device__ static bool is_plain_sum(double sum) { return fabs(sum) < 1e300; }
+  __host__ __device__ static double& sum_of(state& run) { return run.sum; }
+  __host__ __device__ static double enters(double x) { return x; }
+  __host__ __device__ double leaves(double sum) const { return sum * (1 - decay); }
+  __host__ __device__ static state of_plain(double sum, double /*x*/, const powers_of_decay& powers) {
+    return {sum, powers.weight, powers.tile, 1, powers.values};
   }
 };
 
@@ -133,6 +174,20 @@ struct recursive_mean {
   }
   __host__ __device__ static bool is_plain(const state& run) { return fabs(run.average) < 1e300; }
   __host__ __device__ static double finish_plain(const state& run) { return run.average; }
+
+  // The first value of all enters whole: it is there.
+  __host__ __device__ bool is_settled(const state& run) const {
+    return run.values > 0 && run.trail == 1 && is_plain(run) && run.values + 1 >= min_periods;
+  }
+  __host__ __device__ static bool is_plain_sum(double sum) { return fabs(sum) < 1e300; }
+  __host__ __device__ static double& sum_of(state& run) { return run.average; }
+  __host__ __device__ double enters(double x) const { return alpha * x; }
+  __host__ __device__ static double leaves(double sum) { return sum; }
+  // In the average of a run its first value x weighs alpha + decay.
+  __host__ __device__ state of_plain(double sum, double x, const powers_of_decay& powers) const {
+    return {sum + powers.tile * x, powers.tile_less, sum - powers.tile_less * (alpha * x), decay, 1,
+            powers.values};
+  }
 
  private:
   struct shares {

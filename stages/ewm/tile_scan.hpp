@@ -30,28 +30,22 @@ class tile_scan {
   };
 
   __device__ tile_scan(shared_state& shared, const Operation& operation)
-      : shared_(shared), operation_(operation), thread_(static_cast<int>(threadIdx.x)) {}
+      : tile_scan(shared.values, shared.of_warp, operation) {}
+  // `values` and `of_warp` in shared memory: a tile, and a state for each warp.
+  __device__ tile_scan(double* values, state* of_warp, const Operation& operation)
+      : values_(values), of_warp_(of_warp), operation_(operation), thread_(static_cast<int>(threadIdx.x)) {}
 
   // Reads values `first` and on; behind the array's end they are missing.
-  __device__ void fetch(double (&next)[per_thread], const double* values, std::int64_t first,
-                        std::int64_t n) const {
+  __device__ void load(const double* values, std::int64_t first, std::int64_t n) {
+    double next[per_thread];
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
       const std::int64_t j = first + v * threads + thread_;
       next[v] = j < n ? values[j] : static_cast<double>(NAN);
     }
-  }
-  // Makes the tile of what was fetched. Values that the thread has just stored may be replaced without a
-  // barrier before: they have the same places.
-  __device__ void fill(const double (&next)[per_thread]) {
 #pragma unroll
-    for (int v = 0; v < per_thread; ++v) shared_.values[v * threads + thread_] = next[v];
+    for (int v = 0; v < per_thread; ++v) values_[v * threads + thread_] = next[v];
     __syncthreads();
-  }
-  __device__ void load(const double* values, std::int64_t first, std::int64_t n) {
-    double next[per_thread];
-    fetch(next, values, first, n);
-    fill(next);
   }
 
   // All threads of the block call.
@@ -72,20 +66,20 @@ class tile_scan {
       const state earlier = windows::shuffle_up(run, distance);
       if (lane >= distance) run = operation_.combine(earlier, run);
     }
-    if (lane == 31) shared_.of_warp[thread_ / 32] = run;
+    if (lane == 31) of_warp_[thread_ / 32] = run;
     const state in_warp = windows::shuffle_up(run, 1);
     __syncthreads();
     scanned result{operation_.identity(), operation_.identity()};
     for (int warp = 0; warp < warps; ++warp) {
       if (warp == thread_ / 32) result.before = result.total;
-      result.total = operation_.combine(result.total, shared_.of_warp[warp]);
+      result.total = operation_.combine(result.total, of_warp_[warp]);
     }
     if (lane > 0) result.before = operation_.combine(result.before, in_warp);
     return result;
   }
 
-  // Replaces the values by the averages, given all that comes before the thread's values, and stores them.
-  __device__ void store(state before, double* averages, std::int64_t first, std::int64_t n) {
+  // Replaces the thread's values by the averages, given all that comes before them.
+  __device__ void finish(state before) {
     if (is_plain_ && operation_.is_plain(before) && before.values + 1 >= operation_.min_periods) {
       operation_.append(before, own()[0]);
       own()[0] = operation_.finish_plain(before);
@@ -101,20 +95,28 @@ class tile_scan {
         own()[v] = operation_.finish(before);
       }
     }
+  }
+  // Stores what the threads have finished.
+  __device__ void store(double* averages, std::int64_t first, std::int64_t n) const {
     __syncthreads();
 #pragma unroll
     for (int v = 0; v < per_thread; ++v) {
       const int k = v * threads + thread_;
-      if (first + k < n) averages[first + k] = shared_.values[k];
+      if (first + k < n) averages[first + k] = values_[k];
     }
+  }
+  __device__ void store(state before, double* averages, std::int64_t first, std::int64_t n) {
+    finish(before);
+    store(averages, first, n);
   }
 
  private:
   __device__ double* own() {
-    return shared_.values + thread_ * per_thread;
+    return values_ + thread_ * per_thread;
   }
 
-  shared_state& shared_;
+  double* values_;
+  state* of_warp_;
   const Operation& operation_;
   int thread_;
   bool is_plain_ = false;  // of the thread's values none is missing, and none very large

@@ -147,6 +147,18 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                             true});
     }
   }
+  // A gap that ends where a tile does, before one without a gap; and averages that are complete only when
+  // the first values have long been forgotten.
+  for (const std::int64_t adjust : {1, 0}) {
+    for (const double span : {20.0, 200.0}) {
+      list.cases.push_back(
+          {{.n = 4 * tile + 5, .span = span, .adjust = adjust, .min_periods = 1}, pattern::lone_nan, true});
+      list.cases.back().index = 2 * tile - 1;
+    }
+    list.cases.push_back({{.n = 4 * tile + 5, .span = 20, .adjust = adjust, .min_periods = 3 * tile - 40},
+                          pattern::random,
+                          true});
+  }
   // Longer than what stays of the first values.
   list.add_both(50'011, 1'000, pattern::integers, true);
   list.add(60'011, 4'096, pattern::integers, true);

@@ -51,6 +51,7 @@ TEST_CASE("averages that mistake gaps, or large values for gaps, are refused") {
   require_wrong_average("ewm/large_is_missing", "input=wide", true);
   require_wrong_average("ewm/gap_ends_at_200", "input=sparse", true);
   require_wrong_average("ewm/warm_up_of_16384", "span=4096", true);
+  require_wrong_average("ewm/gap_at_a_border", "input=lone NaN", true);
 }
 
 // A span of 2^60 has an alpha that is nothing beside 1.

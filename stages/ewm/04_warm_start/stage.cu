@@ -1,6 +1,9 @@
 // No block tells another anything: an average forgets. Each block has a long stripe of the array, and begins
 // with what lies before it: tile by tile backwards, until what came before has decayed to 2^-106 (so that
 // even a value of 2^53 among values of 1 is within rounding). Along the stripe the state stays in registers.
+//
+// Tiles arrive and leave by bulk copies, three in turn. Of a tile without a gap only the sum is scanned.
+#include "common/bulk_copy.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/ewm/tile_scan.hpp"
 
@@ -8,57 +11,209 @@ namespace lab::ewm::warm_start {
 namespace {
 
 constexpr int block_threads = 128;
-constexpr int forgotten_bits = 106;
-
-// Values of a thread, and blocks on a multiprocessor: what their registers leave room for, beside the next
-// tile's values.
-template <class Operation>
 constexpr int per_thread = 15;
-template <class Operation>
-constexpr int blocks_per_multiprocessor = 7;
-template <>
-constexpr int per_thread<recursive_mean> = 23;
-template <>
-constexpr int blocks_per_multiprocessor<recursive_mean> = 4;
-template <class Operation>
-constexpr int tile_outputs = block_threads* per_thread<Operation>;
+constexpr int tile = block_threads * per_thread;  // 1920 values
+constexpr int warps = block_threads / 32;
+constexpr int forgotten_bits = 106;
+// Tiles of a block in shared memory: one that is computed, one whose averages leave, and those on their way.
+constexpr int slots = 3;
+constexpr int ahead = slots - 2;
+constexpr int blocks_per_multiprocessor = 4;
+static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
+
+#if defined(__CUDACC__) || LAB_EMULATED
+
+// Whether the TMA moves whole tiles (compute capability 9.0).
+#if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+constexpr bool has_bulk_copies = false;
+#else
+constexpr bool has_bulk_copies = true;
+#endif
 
 template <class Operation>
-__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Operation>)
+struct shared_state {
+  double values[slots][tile];
+  double sum_of_warp[2][warps];  // of this tile, and of the one before, which some warps may still read
+  typename Operation::state of_warp[warps];
+#if !LAB_EMULATED
+  mbarrier arrived[slots];
+#endif
+};
+
+// A tile's sums, as if no value of it were missing: how a thread's values decay is known beforehand.
+template <class Operation>
+class plain_tile {
+ public:
+  __device__ plain_tile(const Operation& operation, const powers_of_decay& powers)
+      : operation_(operation), powers_(powers) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int k = 0; k < 5; ++k)
+      if ((lane >> k & 1) != 0) to_thread_ *= powers_.runs[k];
+  }
+
+  // Reads the thread's values, and gives the sum of the tile and, decayed, of what came before it. Of a tile
+  // with a value that is missing that is no number, either.
+  __device__ double scan(const double* values, double (&sum_of_warp)[warps], double before) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const double* own = values + threadIdx.x * per_thread;
+    double sum = 0;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      entered_[v] = operation_.enters(own[v]);
+      sum = fma(sum, operation_.decay, entered_[v]);
+    }
+#pragma unroll
+    for (int k = 0; k < 5; ++k) {
+      const double earlier = windows::shuffle_up(sum, 1 << k);
+      if (lane >= 1 << k) sum = fma(earlier, powers_.runs[k], sum);
+    }
+    if (lane == 31) sum_of_warp[warp] = sum;
+    const double in_warp = windows::shuffle_up(sum, 1);
+    __syncthreads();
+    double all = before;
+#pragma unroll
+    for (int w = 0; w < warps; ++w) {
+      if (w == warp) before_ = all;
+      all = fma(all, powers_.warp, sum_of_warp[w]);
+    }
+    before_ = fma(before_, to_thread_, lane > 0 ? in_warp : 0);
+    return all;
+  }
+
+  // Replaces the thread's values by the averages.
+  __device__ void finish(double* values) const {
+    double* own = values + threadIdx.x * per_thread;
+    double sum = before_;
+#pragma unroll
+    for (int v = 0; v < per_thread; ++v) {
+      sum = fma(sum, operation_.decay, entered_[v]);
+      own[v] = operation_.leaves(sum);
+    }
+  }
+
+ private:
+  const Operation& operation_;
+  const powers_of_decay& powers_;
+  double to_thread_ = 1;  // the decay from the warp's first value to the thread's
+  double before_ = 0;     // the sum of what came before the thread's values
+  double entered_[per_thread];
+};
+
+template <class Operation>
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     average_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
-                   std::int64_t stripe, std::int64_t warm_up, Operation operation) {
-  using scans = tile_scan<Operation, block_threads, per_thread<Operation>>;
-  constexpr int outputs = scans::tile;
-  __shared__ typename scans::shared_state shared;
-  scans tile(shared, operation);
+                   std::int64_t stripe, std::int64_t warm_up, Operation operation, powers_of_decay powers) {
+  using state = typename Operation::state;
+  using scans = tile_scan<Operation, block_threads, per_thread>;
+  auto& shared = *dynamic_shared<shared_state<Operation>>();
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * stripe;
+  const std::int64_t end = first + stripe < n ? first + stripe : n;
+  // Tiles are numbered as they are read: those before the stripe, backwards, then the stripe's.
+  const std::int64_t most = first / tile;
+  const std::int64_t enough = (warm_up + tile - 1) / tile;
+  const int warm_tiles = static_cast<int>(enough < most ? enough : most);
+  int number = 0;
+  int slot = 0;
+  unsigned round = 0;  // how often the slots have been filled
 
+#if !LAB_EMULATED
+  const auto bring = [&](int next, int target) {
+    const std::int64_t start =
+        first + (next < warm_tiles ? -1 - next : next - warm_tiles) * std::int64_t{tile};
+    if (start < end && start + tile <= n)
+      copy_in(shared.values[target], values + start, tile, shared.arrived[target]);
+  };
+  if (has_bulk_copies && threadIdx.x == 0) {
+    for (mbarrier& barrier : shared.arrived) barrier.initialise(1);
+    fence_mbarrier_init();
+    for (int k = 0; k < ahead; ++k) bring(k, k);
+  }
+  __syncthreads();
+#endif
+  // Waits for the tile that begins at `start`, and has one more brought.
+  const auto arrive = [&](std::int64_t start) {
+#if !LAB_EMULATED
+    if (has_bulk_copies && threadIdx.x == 0) {
+      // The averages that were there have left, since all but the last tile's have.
+      wait_group_read<1>();
+      bring(number + ahead, (slot + ahead) % slots);
+    }
+    if (has_bulk_copies && start + tile <= n) return shared.arrived[slot].wait(round);
+#endif
+    scans(shared.values[slot], shared.of_warp, operation).load(values, start, n);
+  };
+  const auto advance = [&] {
+    ++number;
+    if (++slot == slots) slot = 0, ++round;
+  };
+
+  plain_tile<Operation> plain(operation, powers);
   // Runs combine in any grouping, so earlier tiles can be put before later ones. What decays is counted in
   // values that are present: a gap forgets nothing.
-  typename Operation::state before = operation.identity();
-  for (std::int64_t start = first - outputs; start >= 0 && before.values < warm_up; start -= outputs) {
-    tile.load(values, start, n);
-    before = operation.combine(tile.scan().total, before);
+  state before = operation.identity();
+  for (std::int64_t start = first - tile; start >= 0 && before.values < warm_up; start -= tile) {
+    int place = slot;
+    if (number < warm_tiles) {
+      arrive(start);
+      advance();
+    } else {
+      // Further back, since values were missing: in a place that no copy is on its way to.
+      place = (slot + slots - 1) % slots;
+      scans(shared.values[place], shared.of_warp, operation).load(values, start, n);
+    }
+    const double earliest = shared.values[place][0];
+    const double sum = plain.scan(shared.values[place], shared.sum_of_warp[number % 2], 0);
+    const state total = operation.is_plain_sum(sum)
+                            ? operation.of_plain(sum, earliest, powers)
+                            : scans(shared.values[place], shared.of_warp, operation).scan().total;
+    before = operation.combine(total, before);
   }
-  const std::int64_t end = first + stripe < n ? first + stripe : n;
-  // The next tile's values are on their way while the current one is computed.
-  double next[per_thread<Operation>];
-  tile.fetch(next, values, first, end);
-  for (std::int64_t start = first; start < end; start += outputs) {
-    tile.fill(next);
-    tile.fetch(next, values, start + outputs, end);
-    const auto [in_tile, total] = tile.scan();
-    tile.store(operation.combine(before, in_tile), averages, start, n);
-    before = operation.combine(before, total);
+#if !LAB_EMULATED
+  if (has_bulk_copies) fence_proxy_async();
+#endif
+  __syncthreads();
+  for (std::int64_t start = first; start < end; start += tile) {
+    arrive(start);
+    double* const here = shared.values[slot];
+    scans tile_here(here, shared.of_warp, operation);
+    const double sum = plain.scan(here, shared.sum_of_warp[number % 2], operation.sum_of(before));
+    if (operation.is_plain_sum(sum) && operation.is_settled(before)) {
+      plain.finish(here);
+      operation.sum_of(before) = sum;
+      before.values += tile;
+    } else {
+      const auto [in_tile, total] = tile_here.scan();
+      tile_here.finish(operation.combine(before, in_tile));
+      before = operation.combine(before, total);
+    }
+    if (has_bulk_copies && start + tile <= n) {
+#if !LAB_EMULATED
+      fence_proxy_async();
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        copy_out(averages + start, here, tile);
+        commit_group();
+      }
+#endif
+    } else {
+      tile_here.store(averages, start, n);
+    }
+    advance();
   }
+#if !LAB_EMULATED
+  if (has_bulk_copies && threadIdx.x == 0) wait_group_read<0>();
+#endif
 }
+
+#endif
 
 template <class Operation>
 void launch_one(const Operation& operation, const input& in, const output& out, cudaStream_t stream) {
-  constexpr std::int64_t tile = tile_outputs<Operation>;
   const std::int64_t forgotten = problem::values_to_decay(in.decay, forgotten_bits);
   const std::int64_t tiles = (in.n + tile - 1) / tile;
-  const std::int64_t most_blocks = std::int64_t{blocks_per_multiprocessor<Operation>} * multiprocessors();
+  const std::int64_t most_blocks = std::int64_t{blocks_per_multiprocessor} * multiprocessors();
   // No shorter than its warm-up, which would otherwise be most of the work.
   const std::int64_t warm_up_tiles = std::min(tiles, (forgotten + tile - 1) / tile);
   const std::int64_t stripe_tiles =
@@ -66,8 +221,9 @@ void launch_one(const Operation& operation, const input& in, const output& out, 
   const auto blocks = static_cast<unsigned>((tiles + stripe_tiles - 1) / stripe_tiles);
   // An average also knows how many values there were.
   const std::int64_t warm_up = std::max(forgotten, in.min_periods);
-  lab::launch(average_kernel<Operation>, dim3(blocks), dim3(block_threads), 0, stream, in.values,
-              out.averages, in.n, stripe_tiles * tile, warm_up, operation);
+  lab::launch(average_kernel<Operation>, dim3(blocks), dim3(block_threads), sizeof(shared_state<Operation>),
+              stream, in.values, out.averages, in.n, stripe_tiles * tile, warm_up, operation,
+              powers_of_decay::of(in.decay, per_thread, tile));
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
@@ -76,20 +232,14 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 }
 
 // The block depends on the device: it has more or fewer stripes.
-owner owner_of(const problem::parameters& p, std::int64_t index) {
-  const auto thread_of = [index]<class Operation>(const Operation&) {
-    return std::to_string(index % tile_outputs<Operation> / per_thread<Operation>);
-  };
-  std::string thread;
-  with_operation(problem::bind_input(p, nullptr),
-                 [&](const auto& operation) { thread = thread_of(operation); });
-  return {"", thread};
+owner owner_of(const problem::parameters& /*p*/, std::int64_t index) {
+  return {"", std::to_string(index % tile / per_thread)};
 }
 
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "stripes that begin early: no block waits for another",
                                         .launch = launch,
-                                        .tile = tile_outputs<weighted_mean>,
+                                        .tile = tile,
                                         .owner_of = owner_of}};
 
 }  // namespace
