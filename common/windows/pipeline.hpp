@@ -90,9 +90,8 @@ struct work_counter {
 
 enum class tile_kind { stop, halo, results };
 
-// Registers of a multiprocessor for one thread each of a warpgroup, which is 128 threads.
-constexpr int registers_of_warpgroup = 65536 / 128;
-// What issuing copies needs of them.
+// Registers of a multiprocessor, and those of a thread that issues copies.
+constexpr int all_registers = 65536;
 constexpr int registers_for_copies = 32;
 
 // `Windows` makes windows of tiles (in_place.hpp, two_scans.hpp). With `takes_registers` the groups that
@@ -104,7 +103,11 @@ struct pipeline {
   static constexpr int group_threads = Windows::group_threads;
   // Two more warps issue the copies; registers pass between warpgroups.
   static constexpr int block_threads = groups * group_threads + (takes_registers ? 128 : 64);
-  static constexpr int registers = (registers_of_warpgroup - registers_for_copies) / groups / 8 * 8;
+  // Of a computing thread: a block has no more to pass on than it was launched with, and who asks for one too
+  // many waits for ever.
+  static constexpr int registers_at_launch = all_registers / block_threads / 8 * 8;
+  static constexpr int registers =
+      ((groups + 1) * registers_at_launch - registers_for_copies) / groups / 8 * 8;
   static_assert(!takes_registers || group_threads == 128, "a group that takes registers is a warpgroup");
   static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
   static_assert(slots % groups == 1 || groups == 1, "the tile before belongs to the other group");

@@ -7,6 +7,8 @@ __device__ __forceinline__ void apply_to_elements(const Value* __restrict__ valu
                                                   Result* __restrict__ results, long long n,
                                                   const Function& function) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
+  // Two at a time: each further one is compiled anew, too, with every function.
+#pragma unroll 2
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride)
     results[i] = static_cast<Result>(function(values[i]));
 }

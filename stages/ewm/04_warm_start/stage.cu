@@ -2,7 +2,7 @@
 // with what lies before it: tile by tile backwards, until what came before has decayed to 2^-106 (so that
 // even a value of 2^53 among values of 1 is within rounding). Along the stripe the state stays in registers.
 //
-// Tiles arrive and leave by bulk copies, three in turn. Of a tile without a gap only the sum is scanned.
+// Tiles arrive and leave by bulk copies, four in turn. Of a tile without a gap only the sum is scanned.
 #include "common/bulk_copy.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/ewm/tile_scan.hpp"
@@ -16,9 +16,9 @@ constexpr int tile = block_threads * per_thread;  // 1920 values
 constexpr int warps = block_threads / 32;
 constexpr int forgotten_bits = 106;
 // Tiles of a block in shared memory: one that is computed, one whose averages leave, and those on their way.
-constexpr int slots = 3;
+constexpr int slots = 4;
 constexpr int ahead = slots - 2;
-constexpr int blocks_per_multiprocessor = 4;
+constexpr int blocks_per_multiprocessor = 2;
 static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
 
 #if defined(__CUDACC__) || LAB_EMULATED
