@@ -108,7 +108,8 @@ struct pipeline {
   static constexpr int registers_at_launch = all_registers / block_threads / 8 * 8;
   static constexpr int registers =
       ((groups + 1) * registers_at_launch - registers_for_copies) / groups / 8 * 8;
-  static_assert(!takes_registers || group_threads == 128, "a group that takes registers is a warpgroup");
+  static_assert(!takes_registers || (group_threads == 128 && registers <= 256),
+                "a group that takes registers is a warpgroup, and a thread has at most 256");
   static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
   static_assert(slots % groups == 1 || groups == 1, "the tile before belongs to the other group");
 

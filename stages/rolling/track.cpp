@@ -152,14 +152,18 @@ void add_windows(case_list& list, std::int64_t tile) {
     for (const std::int64_t window : {3000, 4096})
       list.add(window + 2 * tile + 777, window, pattern::random, false, static_cast<operation>(k));
   }
-  // A stage may have other tiles for states of several numbers (05_two_scans: 1664 and 2176 values).
+  // A stage may have other tiles for states of several numbers (05_two_scans: 2688 values, and 1920 for
+  // windows beyond 16 129).
   for (const operation which : {operation::var, operation::std}) {
-    for (const std::int64_t window : {14, 1664, 1665, 2176, 2177, 4353, 16384})
+    for (const std::int64_t window : {21, 22, 1345, 1921, 2688, 2689, 5377, 16129, 16130, 16384})
       list.add(window + 2 * tile + 777, window, pattern::random, false, which);
   }
-  // So too where values are skipped (1664 and, for windows beyond 14977, 1152).
+  // For one's own, 2176 values, and beyond windows of 8704 also 1920.
+  for (const std::int64_t window : {17, 18, 1089, 2176, 2177, 8704, 8705, 16384})
+    list.add(window + 2 * tile + 777, window, pattern::random, false, operation::user);
+  // So too where values are skipped, and 1664 beyond.
   for (const std::int64_t window :
-       {std::int64_t{15}, std::int64_t{1665}, std::int64_t{14'978}, tile + 1, 3 * tile}) {
+       {std::int64_t{18}, std::int64_t{2177}, std::int64_t{8704}, std::int64_t{8705}, tile + 1, 3 * tile}) {
     for (const operation which : {operation::std, operation::mean, operation::max})
       list.add_with(window + 2 * tile + 777, window, pattern::gaps, which, missing::skip, 1);
   }

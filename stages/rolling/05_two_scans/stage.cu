@@ -29,10 +29,11 @@ struct layout {
 
 // The more values a thread has, the fewer scans of warps there are for each; and the fewer tiles the ring, so
 // that windows beyond `long_beyond` have another layout.
-template <int per_thread, int slots>
+template <class Long>
 struct tiles_of_values {
   using type = layout<3, 17, 10, 4>;
-  using of_long_windows = layout<3, per_thread, slots, 4>;
+  using of_long_windows = Long;
+  static_assert(Long::ring.longest_window() >= type::ring.longest_window());
   // Four tiles of halo, one that is computed, and five on their way.
   static constexpr std::int64_t long_beyond = 4 * type::ring.tile;
 };
@@ -40,11 +41,13 @@ struct tiles_of_values {
 template <class State>
 constexpr bool is_one_number = sizeof(State) == sizeof(double);
 // Beside the ring two states are kept for each tile, and three for each warp.
-template <class Operation, int for_small, int for_large>
-constexpr int slots_for = sizeof(typename Operation::state) <= 80 ? for_small : for_large;
+template <class State, std::size_t most_bytes, class Smaller, class Larger>
+using by_state = std::conditional_t<sizeof(State) <= most_bytes, Smaller, Larger>;
 
 template <class Operation, bool is_small = is_one_number<typename Operation::state>>
-struct layouts : tiles_of_values<15, slots_for<Operation, 13, 10>> {};
+struct layouts
+    : tiles_of_values<by_state<typename Operation::state, 272, layout<3, 15, 13, 4>, layout<3, 17, 10, 4>>> {
+};
 // Of states as large as a value.
 template <class Operation>
 struct layouts<Operation, true> {
@@ -57,14 +60,15 @@ struct layouts<windows::first_minus_last> {
 // Of skipped values a bit tells each: the suffixes' counts take no registers.
 template <class Operation>
 struct layouts<windows::skipping<Operation>, false> {
-  using type = layout<3, 13, slots_for<windows::skipping<Operation>, 16, 13>, 4>;
+  using type =
+      by_state<typename windows::skipping<Operation>::state, 80, layout<3, 13, 16, 4>, layout<3, 13, 13, 4>>;
 };
 template <class Operation>
 requires is_one_number<typename Operation::state>
-struct layouts<windows::skipping<Operation>, false> : tiles_of_values<15, 13> {
+struct layouts<windows::skipping<Operation>, false> : tiles_of_values<layout<3, 15, 13, 4>> {
 };
 template <>
-struct layouts<windows::skipping<windows::moments>> : tiles_of_values<13, 16> {};
+struct layouts<windows::skipping<windows::moments>> : tiles_of_values<layout<3, 13, 16, 4>> {};
 // Registers, not warps, are what merges with known weights take.
 template <>
 struct layouts<windows::moments> {
