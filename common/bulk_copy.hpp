@@ -9,6 +9,17 @@
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
 
+namespace lab {
+
+// Of a kernel that has another way, too: whether it can use these copies where it runs.
+#if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+inline constexpr bool has_bulk_copies = false;
+#else
+inline constexpr bool has_bulk_copies = true;
+#endif
+
+}  // namespace lab
+
 #if defined(__CUDACC__) && !LAB_EMULATED
 
 namespace lab {

@@ -40,6 +40,11 @@ struct powers_of_decay {
   }
 };
 
+// A number, and none so large that what is added to it might be beyond the largest.
+__host__ __device__ inline bool is_plain_sum(double sum) {
+  return fabs(sum) < 1e300;
+}
+
 // adjust=true: a weighted sum over a sum of weights.
 struct weighted_mean {
   struct state {
@@ -86,7 +91,7 @@ struct weighted_mean {
     ++run.values;
   }
   // Whether the sums are far from the largest number.
-  __host__ __device__ static bool is_plain(const state& run) { return fabs(run.sum) < 1e300; }
+  __host__ __device__ static bool is_plain(const state& run) { return is_plain_sum(run.sum); }
   __host__ __device__ static double finish_plain(const state& run) {
     return windows::quotient(run.sum, run.weight);
   }
@@ -98,7 +103,6 @@ struct weighted_mean {
     return fabs(run.weight * left - 1) * left < 0x1p-53 * fmin(1 + 4 * left, 2250 * left) && run.trail == 1 &&
            is_plain(run) && run.values + 1 >= min_periods;
   }
-  __host__ __device__ static bool is_plain_sum(double sum) { return fabs(sum) < 1e300; }
   __host__ __device__ static double& sum_of(state& run) { return run.sum; }
   __host__ __device__ static double enters(double x) { return x; }
   __host__ __device__ double leaves(double sum) const { return sum * (1 - decay); }
@@ -172,14 +176,13 @@ struct recursive_mean {
     run.keep *= decay;
     ++run.values;
   }
-  __host__ __device__ static bool is_plain(const state& run) { return fabs(run.average) < 1e300; }
+  __host__ __device__ static bool is_plain(const state& run) { return is_plain_sum(run.average); }
   __host__ __device__ static double finish_plain(const state& run) { return run.average; }
 
   // The first value of all enters whole: it is there.
   __host__ __device__ bool is_settled(const state& run) const {
     return run.values > 0 && run.trail == 1 && is_plain(run) && run.values + 1 >= min_periods;
   }
-  __host__ __device__ static bool is_plain_sum(double sum) { return fabs(sum) < 1e300; }
   __host__ __device__ static double& sum_of(state& run) { return run.average; }
   __host__ __device__ double enters(double x) const { return alpha * x; }
   __host__ __device__ static double leaves(double sum) { return sum; }

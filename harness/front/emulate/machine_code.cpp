@@ -57,8 +57,7 @@ std::string find_nvcc() {
   if (nvcc.empty())
     throw environment_error(
         "--ptx needs nvcc, and there is none in PATH or /usr/local/cuda/bin: install the CUDA toolkit, or "
-        "count "
-        "accesses as they are written, with --observe");
+        "count accesses as they are written, with --observe");
   return nvcc;
 }
 

@@ -23,13 +23,6 @@ static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
 
 #if defined(__CUDACC__) || LAB_EMULATED
 
-// Whether the TMA moves whole tiles (compute capability 9.0).
-#if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
-constexpr bool has_bulk_copies = false;
-#else
-constexpr bool has_bulk_copies = true;
-#endif
-
 template <class Operation>
 struct shared_state {
   double values[slots][tile];
@@ -165,7 +158,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     }
     const double earliest = shared.values[place][0];
     const double sum = plain.scan(shared.values[place], shared.sum_of_warp[number % 2], 0);
-    const state total = operation.is_plain_sum(sum)
+    const state total = is_plain_sum(sum)
                             ? operation.of_plain(sum, earliest, powers)
                             : scans(shared.values[place], shared.of_warp, operation).scan().total;
     before = operation.combine(total, before);
@@ -179,7 +172,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     double* const here = shared.values[slot];
     scans tile_here(here, shared.of_warp, operation);
     const double sum = plain.scan(here, shared.sum_of_warp[number % 2], operation.sum_of(before));
-    if (operation.is_plain_sum(sum) && operation.is_settled(before)) {
+    if (is_plain_sum(sum) && operation.is_settled(before)) {
       plain.finish(here);
       operation.sum_of(before) = sum;
       before.values += tile;

@@ -61,13 +61,6 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
-// Whether the TMA moves whole tiles (compute capability 9.0).
-#if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
-constexpr bool has_bulk_copies = false;
-#else
-constexpr bool has_bulk_copies = true;
-#endif
-
 template <class Operation>
 struct block {
   using state = typename Operation::state;

@@ -41,4 +41,12 @@ inline std::int64_t enough(const input& in) {
   return std::max(problem::values_to_decay(in.decay, 106), in.min_periods);
 }
 
+// What departs by its operation alone, made of the right one.
+template <template <class> class Wrong>
+void launch_with(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  with_operation(in, [&]<class Operation>(const Operation& operation) {
+    launch_warm(in, out, stream, enough(in), Wrong<Operation>{operation});
+  });
+}
+
 }  // namespace lab::ewm::wrong

@@ -12,15 +12,9 @@ struct backwards : Operation {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  with_operation(in, [&]<class Operation>(const Operation& operation) {
-    launch_warm(in, out, stream, enough(in), backwards<Operation>{operation});
-  });
-}
-
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "combines in the wrong order",
-                                        .launch = launch,
+                                        .launch = launch_with<backwards>,
                                         .tile = tile_outputs,
                                         .owner_of = consecutive_owner<tile_outputs, per_thread>}};
 

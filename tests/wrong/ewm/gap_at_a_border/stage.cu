@@ -14,14 +14,10 @@ struct border_has_no_gap : Operation {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  with_operation(in, [&]<class Operation>(const Operation& operation) {
-    launch_warm(in, out, stream, enough(in), border_has_no_gap<Operation>{operation});
-  });
-}
-
-const registration<problem> registered{
-    LAB_PATH, {.idea = "a gap at a border is overlooked", .launch = launch, .tile = tile_outputs}};
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "a gap at a border is overlooked",
+                                        .launch = launch_with<border_has_no_gap>,
+                                        .tile = tile_outputs}};
 
 }  // namespace
 }  // namespace lab::ewm::wrong

@@ -12,15 +12,9 @@ struct gap_decays_once : Operation {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  with_operation(in, [&]<class Operation>(const Operation& operation) {
-    launch_warm(in, out, stream, enough(in), gap_decays_once<Operation>{operation});
-  });
-}
-
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "a gap decays once",
-                                        .launch = launch,
+                                        .launch = launch_with<gap_decays_once>,
                                         .tile = tile_outputs,
                                         .owner_of = consecutive_owner<tile_outputs, per_thread>}};
 

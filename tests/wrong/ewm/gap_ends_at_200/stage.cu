@@ -15,14 +15,8 @@ struct gap_ends : Operation {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  with_operation(in, [&]<class Operation>(const Operation& operation) {
-    launch_warm(in, out, stream, enough(in), gap_ends<Operation>{operation});
-  });
-}
-
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "a gap ends at 200", .launch = launch, .tile = tile_outputs}};
+const registration<problem> registered{
+    LAB_PATH, {.idea = "a gap ends at 200", .launch = launch_with<gap_ends>, .tile = tile_outputs}};
 
 }  // namespace
 }  // namespace lab::ewm::wrong

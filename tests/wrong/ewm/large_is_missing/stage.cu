@@ -12,15 +12,9 @@ struct large_is_missing : Operation {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  with_operation(in, [&]<class Operation>(const Operation& operation) {
-    launch_warm(in, out, stream, enough(in), large_is_missing<Operation>{operation});
-  });
-}
-
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "what is large is missing",
-                                        .launch = launch,
+                                        .launch = launch_with<large_is_missing>,
                                         .tile = tile_outputs,
                                         .owner_of = consecutive_owner<tile_outputs, per_thread>}};
 

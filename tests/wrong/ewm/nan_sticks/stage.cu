@@ -17,15 +17,9 @@ struct sticking : Operation {
   __host__ __device__ static void poison(recursive_mean::state& run, double x) { run.average += x; }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  with_operation(in, [&]<class Operation>(const Operation& operation) {
-    launch_warm(in, out, stream, enough(in), sticking<Operation>{operation});
-  });
-}
-
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "a NaN stays in every later average",
-                                        .launch = launch,
+                                        .launch = launch_with<sticking>,
                                         .tile = tile_outputs,
                                         .owner_of = consecutive_owner<tile_outputs, per_thread>}};
 
