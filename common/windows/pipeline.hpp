@@ -46,12 +46,14 @@ struct ring_plan {
     return static_cast<int>((window - 1 + tile - 1) / tile);
   }
   // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
-  // 21 at 3, and `longer` times as many. From 8 tiles of halo on, a chunk long enough is a stripe.
+  // 21 at 3, and `longer` times as many. From `a_stripe` tiles on (8 tiles of halo), a chunk long enough is a
+  // stripe.
   [[nodiscard]] constexpr std::int64_t chunk_tiles(std::int64_t n, std::int64_t window, int multiprocessors,
                                                    int longer = 1) const {
+    constexpr std::int64_t a_stripe = 96;
     const int halo = halo_tiles(window);
-    if (halo < 8) return std::int64_t{longer} * std::max(1, halo) * (halo + 4);
-    return (n / tile + multiprocessors) / multiprocessors;
+    const std::int64_t tiles = std::int64_t{longer} * std::max(1, halo) * (halo + 4);
+    return tiles < a_stripe ? tiles : (n / tile + multiprocessors) / multiprocessors;
   }
   [[nodiscard]] stream_of_tiles tiles_of(const double* values, double* results, std::int64_t n,
                                          std::int64_t window, std::int64_t min_periods) const {
@@ -96,8 +98,10 @@ constexpr int registers_for_copies = 32;
 
 // `Windows` makes windows of tiles (in_place.hpp, two_scans.hpp). With `takes_registers` the groups that
 // compute have those, too, that the threads which issue the copies do not need. This takes code for compute
-// capability 9.0 alone (sm_90a); without it the kernel is the same, and has fewer.
-template <class Windows, int groups, int slots, bool takes_registers = false>
+// capability 9.0 alone (sm_90a); without it the kernel is the same, and has fewer. With `results_in_ring`
+// results take the places of values that have left, where the ring keeps values; else they have a tile of
+// their own behind the ring.
+template <class Windows, int groups, int slots, bool takes_registers = false, bool results_in_ring = false>
 struct pipeline {
   static constexpr int tile = Windows::tile;
   static constexpr int group_threads = Windows::group_threads;
@@ -111,16 +115,30 @@ struct pipeline {
   static_assert(!takes_registers || (group_threads == 128 && registers <= 256),
                 "a group that takes registers is a warpgroup, and a thread has at most 256");
   static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
-  static_assert(slots % groups == 1 || groups == 1, "the tile before belongs to the other group");
+  static constexpr int ring_values = slots * tile;
+  static constexpr int drains = results_in_ring ? slots : groups;
 
   struct shared_state {
-    double ring[slots * tile];  // values as they arrive
-    double results[tile];
+    double ring[ring_values + (results_in_ring ? 0 : tile)];  // values as they arrive
     typename Windows::template shared_state<groups, slots> windows;
     std::int64_t start[slots];  // input index of the tile's first value
     tile_kind kind[slots];
-    mbarrier arrived[slots], scanned[slots], computed[slots], drained[groups];
+    mbarrier arrived[slots], scanned[slots], computed[slots], drained[drains];
   };
+
+  // Tiles that have left every window, and do not wait for others to come in their place.
+  static __device__ int spare_tiles(const stream_of_tiles& in) {
+    return slots - 1 - in.ahead - in.halo_tiles;
+  }
+  // Where the results of the tile at `slot` begin. With a spare tile, it is theirs. Without one, they take
+  // the place of what leaves with this tile, which the threads have in registers; those in the ring end where
+  // it does and go on where it begins. Bulk copies want an even place, which may be that of the last value to
+  // leave with the tile before.
+  static __device__ int results_at(int slot, const stream_of_tiles& in) {
+    if constexpr (!results_in_ring) return ring_values;
+    const int place = slot * tile - (spare_tiles(in) > 0 ? (in.halo_tiles + 1) * tile : in.window / 2 * 2);
+    return place >= 0 ? place : place + ring_values;
+  }
 
   // The loading thread: copies the tiles in, `ahead` of the computation.
   template <class Source>
@@ -156,15 +174,23 @@ struct pipeline {
       }
     };
     for (int i = 0; i <= in.ahead; ++i) load_next();
+    // So many tiles ago were computed the results that lie where the next tile comes.
+    const int since = max(spare_tiles(in) - 1, 0);
     unsigned phase = 0;
     for (int slot = 0; shared.kind[slot] != tile_kind::stop;) {
       shared.computed[slot].wait(phase);
+      if constexpr (results_in_ring) {
+        const int there = slot - since;
+        if (there >= 0 || phase > 0)
+          shared.drained[there < 0 ? there + slots : there].wait(there < 0 ? phase - 1 : phase);
+      }
       load_next();  // over the tile that has left every window with this one
       if (++slot == slots) slot = 0, ++phase;
     }
   }
 
-  // The storing thread: copies results out. Their one buffer is free again before the next tile fills it.
+  // The storing thread: copies results out. Where they have but one tile, it is free again before the next
+  // fills it.
   static __device__ void store_tiles(shared_state& shared, const stream_of_tiles& in) {
     int slot = 0;
     unsigned phase = 0;
@@ -175,10 +201,15 @@ struct pipeline {
       const std::int64_t start = shared.start[slot];
       shared.computed[slot].wait(phase);
       const int count = static_cast<int>(min(std::int64_t{tile}, in.n - start)) / 2 * 2;
-      if (results && count > 0) copy_out(in.results + start, shared.results, count);
+      const int place = results_at(slot, in);
+      if (results && count > 0) {
+        const int before_end = results_in_ring ? min(count, ring_values - place) : count;
+        copy_out(in.results + start, shared.ring + place, before_end);
+        if (before_end < count) copy_out(in.results + start + before_end, shared.ring, count - before_end);
+      }
       commit_group();
       wait_group_read<0>();
-      shared.drained[t % groups].arrive();
+      shared.drained[results_in_ring ? static_cast<unsigned>(slot) : t % groups].arrive();
       if (++slot == slots) slot = 0, ++phase;
     }
   }
@@ -225,16 +256,33 @@ struct pipeline {
       typename Windows::made made[per_thread];
       windows.make(made, shared.ring, shared.windows, group, slot, place{start, in.min_periods, at_an_end},
                    kind == tile_kind::results, group_barrier, wait_for_values, wait_for_scans);
-      if (t > 0) shared.drained[(t - 1) % groups].wait((t - 1) / groups);
+      if constexpr (results_in_ring) {
+        // The tiles before are done with what their windows hold, and this group with what leaves its own.
+        if (kind == tile_kind::results) {
+          wait_for_others(shared.computed);
+          if (Windows::reads_again && spare_tiles(in) == 0) group_barrier();
+        }
+      } else {
+        if (t > 0) shared.drained[(t - 1) % groups].wait((t - 1) / groups);
+      }
       if (kind == tile_kind::results) {
-        double* const results = shared.results + windows.first;
+        const int place = results_at(slot, in) + windows.first;
+        const auto result = [&](int v) -> double& {
+          if constexpr (!results_in_ring) return shared.ring[place + v];
+          return shared.ring[place + v < ring_values ? place + v : place + v - ring_values];
+        };
+        if (results_in_ring && place + per_thread > ring_values) {
 #pragma unroll
-        for (int v = 0; v < per_thread; ++v) results[v] = windows.whole(made[v]);
+          for (int v = 0; v < per_thread; ++v) result(v) = windows.whole(made[v]);
+        } else {
+#pragma unroll
+          for (int v = 0; v < per_thread; ++v) shared.ring[place + v] = windows.whole(made[v]);
+        }
         if (at_an_end) {
           for (int v = 0; v < per_thread; ++v) {
             const std::int64_t i = start + windows.first + v;
-            if (i < in.window - 1) results[v] = windows.at(made[v], i, in.min_periods);
-            if (i == in.n - 1) in.results[i] = results[v];  // of an odd number, which no bulk copy moves
+            if (i < in.window - 1) result(v) = windows.at(made[v], i, in.min_periods);
+            if (i == in.n - 1) in.results[i] = result(v);  // of an odd number, which no bulk copy moves
           }
         }
       }

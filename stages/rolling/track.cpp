@@ -153,15 +153,17 @@ void add_windows(case_list& list, std::int64_t tile) {
       list.add(window + 2 * tile + 777, window, pattern::random, false, static_cast<operation>(k));
   }
   // A stage may have other tiles for states of several numbers (05_two_scans: 2688 values, and 1920 for
-  // windows beyond 16 129).
+  // windows beyond 8064), and other places for results of longer windows (beyond 13 441).
   for (const operation which : {operation::var, operation::std}) {
-    for (const std::int64_t window : {21, 22, 1345, 1921, 2688, 2689, 5377, 16129, 16130, 16384})
+    for (const std::int64_t window : {21, 22, 1345, 1921, 2688, 2689, 5377, 8064, 8065, 13441, 13442, 16384})
       list.add(window + 2 * tile + 777, window, pattern::random, false, which);
   }
-  // For one's own, 2176 values, and beyond windows of 8704 also 1920.
-  for (const std::int64_t window : {17, 18, 1089, 2176, 2177, 8704, 8705, 16384})
+  // For one's own, 2176 values, and other places beyond windows of 13 057.
+  for (const std::int64_t window : {17, 18, 1089, 2176, 2177, 8704, 8705, 13057, 13058, 16384})
     list.add(window + 2 * tile + 777, window, pattern::random, false, operation::user);
-  // So too where values are skipped, and 1664 beyond.
+  for (const std::int64_t window : {15360, 15361})
+    list.add(window + 2 * tile + 777, window, pattern::random, false, operation::first_minus_last);
+  // So too where values are skipped, and 1920 or 1664 beyond windows of 8704.
   for (const std::int64_t window :
        {std::int64_t{18}, std::int64_t{2177}, std::int64_t{8704}, std::int64_t{8705}, tile + 1, 3 * tile}) {
     for (const operation which : {operation::std, operation::mean, operation::max})
@@ -264,6 +266,15 @@ void add_drawn(case_list& list, std::int64_t tile, std::uint64_t seed) {
 void add_large(case_list& list) {
   for (std::size_t k = 0; k < operations; ++k)
     list.add(1'000'017, 300, k % 4 == 0 ? pattern::random : pattern::integers, true);
+  // So many tiles of a block that it comes back to each place of its shared memory.
+  constexpr std::int64_t several_rounds = 12'000'017;
+  for (const operation which : {operation::mean, operation::max, operation::var, operation::std,
+                                operation::first_minus_last, operation::user}) {
+    for (const std::int64_t window : {300, 13'442, 16'383, 16'384})
+      list.add_with(several_rounds, window, window % 4 == 0 ? pattern::random : pattern::integers, which,
+                    missing::propagate, 0);
+    list.add_with(several_rounds, 16'384, pattern::gaps, which, missing::skip, 1);
+  }
   // Enough blocks for their order to change.
   list.add(3'000'017, 300, pattern::random, false, operation::mean);
   // Indices beyond 32 bits.

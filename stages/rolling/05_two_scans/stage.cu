@@ -15,27 +15,29 @@ namespace {
 constexpr int group_threads = 128;
 
 // Groups of threads, which compute a tile each, in turn; values of a thread, whose suffixes wait in its
-// registers; tiles of the ring; and how many times as long as for a sum a chunk is: where not the order of
-// memory decides but the computation, scanning a halo less often is worth more.
-template <int groups_, int per_thread_, int slots_, int longer_>
+// registers; tiles of the ring; how many times as long as for a sum a chunk is: where not the order of memory
+// decides but the computation, scanning a halo less often is worth more; and whether results take the places
+// of values that have left, which saves a tile.
+template <int groups_, int per_thread_, int slots_, int longer_, bool results_in_ring_ = false>
 struct layout {
   static constexpr int groups = groups_;
   static constexpr int per_thread = per_thread_;
   static constexpr int slots = slots_;
   static constexpr int longer = longer_;
+  static constexpr bool results_in_ring = results_in_ring_;
   static constexpr windows::ring_plan ring{
       .tile = group_threads * per_thread, .slots = slots, .min_ahead = groups};
 };
 
 // The more values a thread has, the fewer scans of warps there are for each; and the fewer tiles the ring, so
-// that windows beyond `long_beyond` have another layout.
-template <class Long>
-struct tiles_of_values {
-  using type = layout<3, 17, 10, 4>;
+// that windows beyond so many tiles of `Short` have another layout.
+template <class Short, int tiles, class Long>
+struct by_window {
+  using type = Short;
   using of_long_windows = Long;
-  static_assert(Long::ring.longest_window() >= type::ring.longest_window());
-  // Four tiles of halo, one that is computed, and five on their way.
-  static constexpr std::int64_t long_beyond = 4 * type::ring.tile;
+  static constexpr std::int64_t long_beyond = std::int64_t{tiles} * Short::ring.tile;
+  static_assert(Short::ring.longest_window() >= long_beyond);
+  static_assert(Long::ring.longest_window() >= Short::ring.longest_window());
 };
 
 template <class State>
@@ -45,18 +47,18 @@ template <class State, std::size_t most_bytes, class Smaller, class Larger>
 using by_state = std::conditional_t<sizeof(State) <= most_bytes, Smaller, Larger>;
 
 template <class Operation, bool is_small = is_one_number<typename Operation::state>>
-struct layouts
-    : tiles_of_values<by_state<typename Operation::state, 272, layout<3, 15, 13, 4>, layout<3, 17, 10, 4>>> {
+struct layouts {
+  using state = typename Operation::state;
+  using type = by_state<state, 88, layout<3, 17, 13, 4, true>,
+                        by_state<state, 504, layout<3, 15, 13, 4, true>, layout<3, 15, 11, 4, true>>>;
 };
 // Of states as large as a value.
 template <class Operation>
 struct layouts<Operation, true> {
-  using type = layout<3, 15, 13, 2>;
+  using type = layout<3, 15, 14, 2, true>;
 };
 template <>
-struct layouts<windows::first_minus_last> {
-  using type = layout<3, 15, 13, 4>;
-};
+struct layouts<windows::first_minus_last> : by_window<layout<3, 15, 13, 4>, 8, layout<3, 17, 13, 4, true>> {};
 // Of skipped values a bit tells each: the suffixes' counts take no registers.
 template <class Operation>
 struct layouts<windows::skipping<Operation>, false> {
@@ -65,17 +67,15 @@ struct layouts<windows::skipping<Operation>, false> {
 };
 template <class Operation>
 requires is_one_number<typename Operation::state>
-struct layouts<windows::skipping<Operation>, false> : tiles_of_values<layout<3, 15, 13, 4>> {
+struct layouts<windows::skipping<Operation>, false>
+    : by_window<layout<3, 17, 10, 4>, 4, layout<3, 15, 14, 4, true>> {
 };
 template <>
-struct layouts<windows::skipping<windows::moments>> : tiles_of_values<layout<3, 13, 16, 4>> {};
+struct layouts<windows::skipping<windows::moments>>
+    : by_window<layout<3, 17, 10, 4>, 4, layout<3, 13, 16, 4>> {};
 // Registers, not warps, are what merges with known weights take.
 template <>
-struct layouts<windows::moments> {
-  using type = layout<2, 21, 9, 4>;
-  using of_long_windows = layout<3, 15, 13, 4>;
-  static constexpr std::int64_t long_beyond = type::ring.longest_window();
-};
+struct layouts<windows::moments> : by_window<layout<2, 21, 9, 4>, 3, layout<3, 15, 14, 4, true>> {};
 
 // Calls visit(layout) with that for windows of an operation.
 template <class Operation, class Visit>
@@ -93,8 +93,8 @@ using computation = std::conditional_t<std::is_same_v<Operation, windows::moment
                                        windows::moment_scans<group_threads, per_thread>,
                                        windows::two_scans<Operation, group_threads, per_thread>>;
 template <class Operation, class Layout>
-using tiles_in_flight =
-    windows::pipeline<computation<Operation, Layout::per_thread>, Layout::groups, Layout::slots, true>;
+using tiles_in_flight = windows::pipeline<computation<Operation, Layout::per_thread>, Layout::groups,
+                                          Layout::slots, true, Layout::results_in_ring>;
 
 template <class Operation, class Layout>
 __global__ void __launch_bounds__(tiles_in_flight<Operation, Layout>::block_threads, 1)
