@@ -62,7 +62,7 @@ struct moment_scans {
   using scans = suffix_prefix<moments, group_threads_, per_thread_>;
   static constexpr int group_threads = group_threads_;
   static constexpr int per_thread = per_thread_;
-  static constexpr bool reads_again = true;  // what leaves, when results take care
+  static constexpr bool reads_again = true;  // what leaves, from the ring, for results that take care
   static constexpr int warps = group_threads / 32;
   static constexpr int tile = scans::tile;
   static constexpr int steps = 5;  // of a scan in a warp: distances 1 to 16

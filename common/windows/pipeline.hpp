@@ -46,8 +46,8 @@ struct ring_plan {
     return static_cast<int>((window - 1 + tile - 1) / tile);
   }
   // A long chunk reads little twice, a short one keeps the blocks close: 5 tiles at 1 tile of halo, 12 at 2,
-  // 21 at 3, and `longer` times as many. From `a_stripe` tiles on (8 tiles of halo), a chunk long enough is a
-  // stripe.
+  // 21 at 3, and `longer` times as many. Where that is `a_stripe` or more (from 8 tiles of halo on, if
+  // `longer` is 1), each block takes one stripe.
   [[nodiscard]] constexpr std::int64_t chunk_tiles(std::int64_t n, std::int64_t window, int multiprocessors,
                                                    int longer = 1) const {
     constexpr std::int64_t a_stripe = 96;
@@ -98,9 +98,9 @@ constexpr int registers_for_copies = 32;
 
 // `Windows` makes windows of tiles (in_place.hpp, two_scans.hpp). With `takes_registers` the groups that
 // compute have those, too, that the threads which issue the copies do not need. This takes code for compute
-// capability 9.0 alone (sm_90a); without it the kernel is the same, and has fewer. With `results_in_ring`
-// results take the places of values that have left, where the ring keeps values; else they have a tile of
-// their own behind the ring.
+// capability 9.0 alone (sm_90a); without it the kernel is the same, and has fewer. With `results_in_ring`,
+// where the ring keeps values, results take the places of values that have left, and `Windows` says whether
+// it `reads_again` what leaves; else they have a tile of their own behind the ring.
 template <class Windows, int groups, int slots, bool takes_registers = false, bool results_in_ring = false>
 struct pipeline {
   static constexpr int tile = Windows::tile;
@@ -115,6 +115,10 @@ struct pipeline {
   static_assert(!takes_registers || (group_threads == 128 && registers <= 256),
                 "a group that takes registers is a warpgroup, and a thread has at most 256");
   static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
+  static_assert(!results_in_ring || groups > 1,
+                "a tile's readers are known by the tiles of the other groups");
+  static_assert(!results_in_ring || slots >= ring_plan::max_ahead + 3,
+                "without a spare tile a window is longer than a tile, and its results beside what is read");
   static constexpr int ring_values = slots * tile;
   static constexpr int drains = results_in_ring ? slots : groups;
 
@@ -126,14 +130,14 @@ struct pipeline {
     mbarrier arrived[slots], scanned[slots], computed[slots], drained[drains];
   };
 
-  // Tiles that have left every window, and do not wait for others to come in their place.
+  // Tiles of the ring that have left every window and into which nothing is being loaded.
   static __device__ int spare_tiles(const stream_of_tiles& in) {
     return slots - 1 - in.ahead - in.halo_tiles;
   }
-  // Where the results of the tile at `slot` begin. With a spare tile, it is theirs. Without one, they take
-  // the place of what leaves with this tile, which the threads have in registers; those in the ring end where
-  // it does and go on where it begins. Bulk copies want an even place, which may be that of the last value to
-  // leave with the tile before.
+  // Where the results of the tile at `slot` begin. With a spare tile they take that. Without one they take
+  // the places of the values that leave with this tile, which the threads have in registers; results that
+  // reach the ring's end go on at its beginning. Bulk copies want an even place, so of even windows they
+  // begin one place earlier, at the last value that left with the tile before.
   static __device__ int results_at(int slot, const stream_of_tiles& in) {
     if constexpr (!results_in_ring) return ring_values;
     const int place = slot * tile - (spare_tiles(in) > 0 ? (in.halo_tiles + 1) * tile : in.window / 2 * 2);
@@ -174,7 +178,7 @@ struct pipeline {
       }
     };
     for (int i = 0; i <= in.ahead; ++i) load_next();
-    // So many tiles ago were computed the results that lie where the next tile comes.
+    // The results that lie where the next tile goes were computed this many tiles ago.
     const int since = max(spare_tiles(in) - 1, 0);
     unsigned phase = 0;
     for (int slot = 0; shared.kind[slot] != tile_kind::stop;) {
@@ -257,7 +261,8 @@ struct pipeline {
       windows.make(made, shared.ring, shared.windows, group, slot, place{start, in.min_periods, at_an_end},
                    kind == tile_kind::results, group_barrier, wait_for_values, wait_for_scans);
       if constexpr (results_in_ring) {
-        // The tiles before are done with what their windows hold, and this group with what leaves its own.
+        // Nobody reads what the windows of the tiles before hold any more, nor, behind the barrier, what
+        // leaves this one.
         if (kind == tile_kind::results) {
           wait_for_others(shared.computed);
           if (Windows::reads_again && spare_tiles(in) == 0) group_barrier();

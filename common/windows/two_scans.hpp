@@ -37,7 +37,7 @@ struct two_scans {
   // An operation that does not count its values has no min_periods of its own, which are asked for elsewhere.
   static constexpr bool by_deviations = has_deviations<Operation> && requires { Operation::is_counted(0.0); };
   static_assert(per_thread <= 32, "a bit tells of each of a thread's values whether it counts");
-  // What leaves, when results take care.
+  // Whether results that take care read from the ring again what leaves.
   static constexpr bool reads_again = by_deviations;
 
   template <int groups, int slots>

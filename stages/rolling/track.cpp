@@ -158,7 +158,7 @@ void add_windows(case_list& list, std::int64_t tile) {
     for (const std::int64_t window : {21, 22, 1345, 1921, 2688, 2689, 5377, 8064, 8065, 13441, 13442, 16384})
       list.add(window + 2 * tile + 777, window, pattern::random, false, which);
   }
-  // For one's own, 2176 values, and other places beyond windows of 13 057.
+  // For one's own, 2176 values, and with results in other places beyond windows of 13 057.
   for (const std::int64_t window : {17, 18, 1089, 2176, 2177, 8704, 8705, 13057, 13058, 16384})
     list.add(window + 2 * tile + 777, window, pattern::random, false, operation::user);
   for (const std::int64_t window : {15360, 15361})
@@ -270,7 +270,7 @@ void add_large(case_list& list) {
   constexpr std::int64_t several_rounds = 12'000'017;
   for (const operation which : {operation::mean, operation::max, operation::var, operation::std,
                                 operation::first_minus_last, operation::user}) {
-    for (const std::int64_t window : {300, 13'442, 16'383, 16'384})
+    for (const std::int64_t window : {300, 13'057, 13'442, 16'383, 16'384})
       list.add_with(several_rounds, window, window % 4 == 0 ? pattern::random : pattern::integers, which,
                     missing::propagate, 0);
     list.add_with(several_rounds, 16'384, pattern::gaps, which, missing::skip, 1);

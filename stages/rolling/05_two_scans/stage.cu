@@ -29,8 +29,8 @@ struct layout {
       .tile = group_threads * per_thread, .slots = slots, .min_ahead = groups};
 };
 
-// The more values a thread has, the fewer scans of warps there are for each; and the fewer tiles the ring, so
-// that windows beyond so many tiles of `Short` have another layout.
+// The more values a thread has, the fewer scans of warps there are for each, and the fewer tiles has the
+// ring. Windows beyond so many tiles of `Short` have another layout.
 template <class Short, int tiles, class Long>
 struct by_window {
   using type = Short;
@@ -50,7 +50,7 @@ template <class Operation, bool is_small = is_one_number<typename Operation::sta
 struct layouts {
   using state = typename Operation::state;
   using type = by_state<state, 88, layout<3, 17, 13, 4, true>,
-                        by_state<state, 504, layout<3, 15, 13, 4, true>, layout<3, 15, 11, 4, true>>>;
+                        by_state<state, 512, layout<3, 15, 13, 4, true>, layout<3, 15, 11, 4, true>>>;
 };
 // Of states as large as a value.
 template <class Operation>
