@@ -558,7 +558,7 @@ class timed_launches {
     workloads_[which]->launch();
   }
 
-  // The last launch in full; and some of the others once more, on the same input.
+  // The last launch in full; and some of those that were not, once more, on the same input.
   void look_back() {
     check_all();
     if (stage_.traits.nondeterministic) return;
@@ -568,7 +568,7 @@ class timed_launches {
         static_cast<std::size_t>(std::distance(checked_.lower_bound(taken_), checked_.end()));
     // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the
     // first.
-    for (std::size_t k = 0; k < left_.size(); ++k) {
+    for (std::size_t k = 0; k < std::min(left_.size(), max_repeated); ++k) {
       if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
       std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
       const auto& [seed, digest] = left_[k];
@@ -587,6 +587,7 @@ class timed_launches {
 
  private:
   static constexpr std::size_t min_repeated = emulated ? 6 : 4;
+  static constexpr std::size_t max_repeated = 64;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
 
@@ -614,13 +615,21 @@ class timed_launches {
       workloads_[k]->vary(last_seeds_[k]);
       workloads_[k]->poison();
     }
+    prepared_at_ = host_nanoseconds();
   }
 
+  // A launch that takes longer than all repetitions may is checked in full instead of being made again.
   void after() {
-    if (!stage_.traits.nondeterministic) {
-      for (std::size_t k = 0; k < launched_; ++k) left_.emplace_back(last_seeds_[k], workloads_[k]->digest());
+    const bool is_slow = agreed_seconds_since(prepared_at_) > repetition_seconds;
+    const bool is_chosen = checked_.contains(taken_++);
+    if (is_chosen || (is_slow && is_quickly_checked_)) {
+      const std::int64_t start = host_nanoseconds();
+      check_all();
+      is_quickly_checked_ = agreed_seconds_since(start) < repetition_seconds;
+      if (is_slow) return;
     }
-    if (checked_.contains(taken_++)) check_all();
+    if (stage_.traits.nondeterministic) return;
+    for (std::size_t k = 0; k < launched_; ++k) left_.emplace_back(last_seeds_[k], workloads_[k]->digest());
   }
 
   void check_all() {
@@ -639,6 +648,8 @@ class timed_launches {
   std::uint64_t next_seed_;
   std::vector<std::uint64_t> last_seeds_;
   std::uint64_t taken_ = 0;
+  std::int64_t prepared_at_ = 0;
+  bool is_quickly_checked_ = true;  // as far as is known
   std::set<std::uint64_t> checked_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> left_;  // the seed of each sample, and its digest
 };

@@ -585,6 +585,28 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
   CHECK_FALSE(wrong.timing);
 }
 
+#if LAB_EMULATED
+// No GPU needs so long for what a test can wait for.
+TEST_CASE("launches that take longer than repetitions may are checked one by one", "[quiet]") {
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::parameter_values parameters{{"n", 1'000'000}, {"window", 2000}};
+  const lab::verification_record proved{.passed = true, .cases = 1, .seeds = {7, 8}, .trials = 1};
+  const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/right_when_watched"), parameters,
+                                             {7, 8}, proved, plan, stream.get());
+  CHECK_FALSE(wrong.timing);
+  REQUIRE(wrong.verification.failure);
+  const std::string message = lab::failure_message(*wrong.verification.failure);
+  INFO(message);
+  CHECK(message.find("wrong at index 0") != std::string::npos);
+  CHECK(message.find("while timed") != std::string::npos);
+  const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
+                                             proved, plan, stream.get());
+  CHECK(right.verification.passed);
+  CHECK(right.timing);
+}
+#endif
+
 TEST_CASE("references are worked out once, and none from elsewhere makes a right stage fail", "[quiet]") {
   lab::skip_without_device();
   const auto verify_again = [&](const char* stage, const nlohmann::json& references) {

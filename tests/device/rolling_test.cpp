@@ -139,7 +139,8 @@ TEST_CASE("the golden results of the window functions refuse each wrong kernel")
     // Farther than these reach, in longer windows than they have, or in another order of blocks.
     const std::set<std::string> beyond{
         "nan_is_zero_far",        "few_present",       "forgets_min_periods_when_long",
-        "leaves_out_unpublished", "forgets_far_tiles", "adds_tiles_backwards"};
+        "leaves_out_unpublished", "forgets_far_tiles", "adds_tiles_backwards",
+        "trips_in_late_rounds"};
     if (beyond.contains(entry.name)) continue;
     INFO(entry.path);
     const rolling_stage& stage = lab::typed_stage<rolling::problem>(entry);
@@ -184,7 +185,8 @@ TEST_CASE("a wrong window function is rejected, in words that say what is wrong"
     require_wrong_windows("ends_with_missing", "operation=first_minus_last", "missing=skip");
   }
   SECTION("NaN where no small input reaches") {
-    require_wrong_windows("nan_is_zero_far", "expected nan", "input=gaps");
+    // On a GPU a trial with longer windows, where what is missing is left out, comes first.
+    require_wrong_windows("nan_is_zero_far", lab::emulated ? "expected nan" : "missing=skip", "input=gaps");
   }
   SECTION("min-periods between one and the window") {
     require_wrong_windows("one_too_few_present", "expected inf", "missing=skip");
@@ -200,6 +202,11 @@ TEST_CASE("a wrong window function is rejected, in words that say what is wrong"
   }
   SECTION("a trait that excuses NaN, and no other answer") {
     require_wrong_windows("leaks_anything", "found 7", "wrong at index");
+  }
+  if constexpr (!lab::emulated) {
+    SECTION("a block that has come around its ring often") {
+      require_wrong_windows("trips_in_late_rounds", "wrong at index", "n=12000017");
+    }
   }
 }
 
