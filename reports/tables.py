@@ -568,14 +568,17 @@ def recorded_figures(records, stage, claim, used):
         if row is None or row["status"] != "ok" or not claims.speaks_of(claim, row["run"]["device"]):
             continue
         median = row["timing"]["median"]
-        timed = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["run"] is row["run"]]
+        timed = [name for name in sorted(stages) if stages[name]["status"] == "ok"]
         own = [name for name in timed if not stages[name]["library"]]
-        libraries = sorted((name for name in timed if stages[name]["library"]), key=lambda name: stages[name]["timing"]["median"])
+        libraries = [name for name in timed if stages[name]["library"] and stages[name]["run"] is row["run"]]
+        libraries.sort(key=lambda name: stages[name]["timing"]["median"])
         base = {
             "speedup": [name for name in own if name < stage][-1:],
             "speedup_over_first": own[:1],
             "speedup_over_library": libraries[:1],
         }.get(claim["metric"], [])
+        # Two runs are not compared, nor does another stage stand in for the one that was timed in another run.
+        base = [name for name in base if stages[name]["run"] is row["run"]]
         used += [row, *(stages[name] for name in base)]
         unstable = is_unstable(row) or any(is_unstable(stages[name]) for name in base)
         device = row["run"]["device"]["name"].removeprefix("NVIDIA ").split()[0]

@@ -662,6 +662,25 @@ class Claims(unittest.TestCase):
         self.assertEqual(records.broken, [])
         self.assertIn("| - |", predicted(at={"type": "float64"}))
 
+    def test_no_other_stage_stands_in_for_one_that_was_timed_in_another_run(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, rows in {"1": [row("01_a", 1000), row("03_c", 400)], "2": [row("02_b", 800), row("04_d", 100)]}.items():
+                one = run(name, [group({"n": 10}, rows)])
+                one["device"]["compute_capability"] = "9.0"
+                (pathlib.Path(directory) / f"{name}.json").write_text(json.dumps(one))
+            records = tables.Records(pathlib.Path(directory))
+        records.other_devices, records.broken = [], []
+
+        def recorded(stage, metric):
+            one = {"metric": metric, "holds": "at_least", "value": 1, "at": {"n": 10}, "compute_capability": "9.0"}
+            records.claims = {stage: claims.parse(json.dumps({"claims": [one]}), "claims.json")}
+            return tables.predicted(records, stage).splitlines()[2].split("|")[4].strip().split()[0]
+
+        self.assertEqual(recorded("track/03_c", "speedup_over_first"), "2.50")
+        self.assertEqual(recorded("track/03_c", "speedup"), "-")  # and not 2.5 times as fast as the stage before
+        self.assertEqual(recorded("track/04_d", "speedup_over_first"), "-")  # and not 8 times as fast as 02_b
+        self.assertEqual(recorded("track/04_d", "speedup"), "-")
+
 
 def elf(sections):
     """A 64-bit ELF file of sections (name, type, info, link, content); the first is none, the last is for names."""
