@@ -36,6 +36,13 @@ expectation reference_of(const Sources& sources, const typename Problem::paramet
   return std::apply([&](const auto&... values) { return Problem::reference(values..., p, i); }, sources);
 }
 
+// So many outputs of `terms` terms each are one core's at a time, `most` of them where they are cheap: of
+// 2^16 terms together, long enough to be worth a core, and short enough that a few costly outputs have all
+// cores.
+constexpr std::int64_t piece_of(std::int64_t terms, std::int64_t most) {
+  return std::clamp<std::int64_t>((1 << 16) / std::max<std::int64_t>(terms, 1), 1, most);
+}
+
 // Compares found outputs with the reference, on all cores.
 template <class Problem, class Output>
 class comparison {
@@ -60,10 +67,7 @@ class comparison {
   template <class Sources>
   check_result run(const Sources& sources, const std::vector<std::int64_t>& indices,
                    const std::vector<output_element>& found) const {
-    // Of 2^16 terms: long enough to be worth a core, and short enough that a few costly outputs have all
-    // cores.
-    const std::int64_t piece =
-        std::clamp<std::int64_t>((1 << 16) / std::max<std::int64_t>(terms_, 1), 1, 1024);
+    const std::int64_t piece = piece_of(terms_, 1024);
     const auto count = static_cast<std::int64_t>(indices.size());
     std::vector<check_result> results(threads_for(count, piece));
     for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
@@ -221,11 +225,13 @@ struct exactness {
   }
 };
 
-// The digests of hash_exact() that right outputs first .. n - 1 have, in segments.
+// The digests of hash_exact() that right outputs first .. n - 1 have, in segments. To work one out costs
+// `terms` terms.
 template <class Problem, class Output, class Sources>
 std::vector<std::uint64_t> exact_digests(const Sources& sources, const typename Problem::parameters& p,
-                                         std::int64_t n, std::int64_t segment, std::int64_t first = 0) {
-  constexpr std::int64_t piece = 1 << 14;  // of a segment, by one core
+                                         std::int64_t n, std::int64_t segment, std::int64_t first = 0,
+                                         std::int64_t terms = 1) {
+  const std::int64_t piece = piece_of(terms, 1 << 14);  // of a segment, by one core
   const std::int64_t pieces = (segment + piece - 1) / piece;
   const std::int64_t segments = (n - first + segment - 1) / segment;
   std::vector<std::atomic<std::uint64_t>> sums(static_cast<std::size_t>(segments));

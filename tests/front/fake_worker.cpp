@@ -31,6 +31,7 @@ void send_text(const std::string& text) {
 lab::seal_key key;
 std::uint64_t lines_sent = 0;
 std::string id;
+std::size_t request_bytes = 0;
 
 void send(json message) {
   message["id"] = id;
@@ -108,6 +109,7 @@ json describe(const std::string& mode, const std::string& device) {
                                 {"01_first", "02_kept", "03_library", "04_unstable", "05_wrong"}),
                           track("own_counters", {parameter("n", {1000})}, {"01_barriers"}),
                           track("lies", {parameter("n", {1000})}, {"01_first", "02_broken"}),
+                          track("references", {parameter("n", {1000})}, {"01_tells_much", "02_reads_little"}),
                           track("answers", {parameter("n", {1000})},
                                 {"01_forged", "02_other_id", "03_repeated", "04_unannounced", "05_late_clock",
                                  "06_samples_differ", "07_good_clock", "08_escapes"})};
@@ -252,6 +254,17 @@ void answer_stage(const std::string& stage_path) {
     send({{"end", "ok"}});
   } else if (contains(name, "faster_than_light")) {
     send(ok(50e3));
+  } else if (contains(name, "tells_much")) {
+    json message = ok(200e3);
+    for (int k = 0; k < 400; ++k) message["references"]["key " + std::to_string(k)] = std::string(1000, '7');
+    send(message);
+  } else if (contains(name, "reads_little")) {
+    // As a worker: what is beyond is cut off.
+    constexpr std::size_t longest_request = std::size_t{1} << 18;
+    const bool was_told = request_bytes > 10'000;
+    if (request_bytes > longest_request || !was_told)
+      send({{"end", "error"}, {"message", "malformed request"}, {"kind", "usage"}});
+    send(ok(200e3));
   } else if (contains(name, "hang")) {
     std::this_thread::sleep_for(std::chrono::hours(1));
   } else if (contains(name, "usage")) {
@@ -333,6 +346,7 @@ int main(int argc, char** argv) {
     received.append(buffer, static_cast<std::size_t>(count));
   key = {lab::from_hexadecimal(received.substr(0, 16)).value(),
          lab::from_hexadecimal(received.substr(16, 16)).value()};
+  request_bytes = received.size();
   const json request = json::parse(received.substr(32));
   id = request.at("id").get<std::string>();
   answer(request, mode, device);

@@ -243,6 +243,10 @@ TEST_CASE("a stage that hangs is stopped, and the next one runs") {
   CHECK(row_of(results, "hang/03_good").at("status") == "ok");
 }
 
+TEST_CASE("what a stage's references worked out is handed on as far as a request holds it") {
+  expect(lab_with({"run", "references"}), 0, {"02_reads_little  ✓", "2 ok, 0 failed"});
+}
+
 TEST_CASE("odd answers are understood or refused") {
   expect(lab_with({"run", "odd/0[1234]*"}), 0, {"4 ok", "unstable"});
   expect(lab_with({"run", "odd/05*"}), 1, {"cannot be understood", "verification"});

@@ -21,6 +21,10 @@ constexpr double verify_seconds = 900;
 // Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
 constexpr double time_limit_factor = 10;
 
+// A worker takes requests of up to 256 KiB (conversation.hpp), and what JSON adds counts, too. What is not
+// handed on is worked out again.
+constexpr std::size_t most_reference_bytes = std::size_t{96} << 10;
+
 // Is it this row alone that cannot be had?
 bool concerns_the_row(const answer_record& answer) {
   if (answer.end == answer_end::failed)
@@ -213,8 +217,14 @@ answer_record session::request_about(const stage_description& stage, nlohmann::j
   // A stage that did not pass may have spoilt more than its own outputs.
   const auto worked_out = answer.content.find("references");
   if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
+    auto& known = references_[track];
+    std::size_t bytes = 0;
+    for (const auto& [key, text] : known) bytes += key.size() + text.size();
     for (const auto& [key, text] : worked_out->items()) {
-      if (text.is_string()) references_[track].emplace(key, text.get<std::string>());
+      if (!text.is_string()) continue;
+      bytes += key.size() + text.get_ref<const std::string&>().size();
+      if (bytes > most_reference_bytes) break;
+      known.emplace(key, text.get<std::string>());
     }
   }
   return answer;
