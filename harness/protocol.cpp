@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+template class nlohmann::basic_json<>;
+
 namespace lab {
 
 std::string text_of(const nlohmann::json& json) {

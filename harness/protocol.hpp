@@ -13,6 +13,9 @@
 
 #include "harness/records.hpp"
 
+// What is no template of its own is compiled once, in protocol.cpp, and not by every file that includes it.
+extern template class nlohmann::basic_json<>;
+
 namespace lab {
 
 // Where a worker finds its two pipes.

@@ -161,6 +161,8 @@ def problem_of(run):
 
 def read_json(path):
     """The document in a file. Raises BrokenRecord where it is none."""
+    if path.exists() and not path.is_file():
+        raise BrokenRecord(f"{path}: no regular file")
     try:
         return json.loads(path.read_bytes().decode(), parse_constant=no_number)
     except (OSError, ValueError, RecursionError) as error:

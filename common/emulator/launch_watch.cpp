@@ -84,6 +84,7 @@ struct launch_watch::state {
   const bool had_children = has_children();
   const fault_handling handling;
   host_accesses accesses;
+  std::atomic<std::size_t> host_bytes{0};  // copied between host and device
   std::mutex mutex;
   std::vector<std::string> sentences;
 };
@@ -174,9 +175,21 @@ void note_synchronisation(const char* function) {
                     function));
 }
 
-void note_host_copy(const char* function) {
+void note_host_copy(const char* function, std::size_t bytes) {
   launch_watch::state* const watch = current_watch();
-  if (watch == nullptr || watch->rules.may_synchronise) return;
+  if (watch == nullptr) return;
+  if (watch->rules.may_synchronise) {
+    // A size, a border, a part's result: not the data, with which the host would do the device's work.
+    constexpr std::size_t small = std::size_t{1} << 20;
+    const std::size_t most = std::max(small, device_memory::instance().used(0) / 4);
+    if (watch->host_bytes.fetch_add(bytes) + bytes > most) {
+      watch->add(
+          "a launch that copies more than 1 MiB, and more than a quarter of the device's memory that is in "
+          "use, between "
+          "host and device; what it computes is computed on the device");
+    }
+    return;
+  }
   watch->add(
       format("%s between host and device memory in a launch; what it reads and writes is on the device, "
              "and small values are arguments of the kernel",

@@ -11,7 +11,7 @@ namespace lab::emulator {
 
 struct launch_rules {
   bool may_allocate = false;     // device memory, page-locked memory, pools
-  bool may_synchronise = false;  // wait for the device, and copy between host and device
+  bool may_synchronise = false;  // wait for the device, and copy a little between host and device
   // Of a launch on several devices: further streams, and whether it may choose among the devices.
   std::vector<cudaStream_t> more_streams = {};
   bool may_choose_device = false;

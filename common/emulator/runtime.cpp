@@ -484,7 +484,7 @@ cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, cons
       !usable(function, "source", from, from_pitch * (height - 1) + width, from_side)) {
     return finish(cudaErrorInvalidValue);
   }
-  if (!memory().owns(to) || !memory().owns(from)) note_host_copy(function);
+  if (!memory().owns(to) || !memory().owns(from)) note_host_copy(function, width * height);
   const rows what{to, to_pitch, from, from_pitch, width, height};
   if (stream != nullptr && is_deferring()) {
     move_rows_later(what, stream);
@@ -744,7 +744,7 @@ cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
     note_stream(what.function, what.stream);
   }
   // One side is the symbol.
-  if (!memory().holds(to) && !memory().holds(from)) note_host_copy(what.function);
+  if (!memory().holds(to) && !memory().holds(from)) note_host_copy(what.function, what.bytes);
   if (what.offset > what.symbol_bytes || what.bytes > what.symbol_bytes - what.offset) {
     add_diagnostic_of_call(format("copy of %zu bytes at offset %zu of a symbol of %zu bytes", what.bytes,
                                   what.offset, what.symbol_bytes));

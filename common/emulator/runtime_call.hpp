@@ -1,6 +1,8 @@
 // What the runtime's functions tell the launch watch about themselves. Internal.
 #pragma once
 
+#include <cstddef>
+
 #include "common/emulator/runtime_api.hpp"
 
 namespace lab::emulator {
@@ -10,7 +12,7 @@ namespace lab::emulator {
 void note_stream(const char* function, cudaStream_t stream);
 void note_allocation(const char* function);
 void note_synchronisation(const char* function);
-void note_host_copy(const char* function);
+void note_host_copy(const char* function, std::size_t bytes);
 // Never allowed in a launch; `instead` says what is.
 void note_forbidden(const char* function, const char* instead);
 // Of cudaSetDevice().

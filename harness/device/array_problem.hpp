@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -14,6 +16,7 @@
 
 #include "common/cuda.hpp"
 #include "harness/device/inputs.hpp"
+#include "harness/device/many_values.hpp"
 #include "harness/device/parameter.hpp"
 
 namespace lab {
@@ -37,11 +40,55 @@ struct generated_values {
   std::uint64_t seed;
 
   T operator()(std::int64_t j) const { return input_value<T>(kind, seed, j); }
+  // to[k] = element first + k * step, for k < count.
+  void values(std::int64_t first, std::int64_t step, std::int64_t count, T* to) const {
+    input_values(kind, seed, first, step, count, to);
+  }
 
   // No finite element among the first n is larger.
   [[nodiscard]] double largest(std::int64_t n) const {
     return kind == pattern::spikes ? 1e16 : largest_magnitude(kind, n);
   }
+};
+
+// The same for one thread that goes through them in order, at up to two places at a time (what enters a
+// window, and what leaves it): made many at a time. What is asked for elsewhere is made by itself.
+template <class T>
+class values_in_order : public generated_values<T> {
+ public:
+  values_in_order() = default;
+  explicit values_in_order(const generated_values<T>& of) : generated_values<T>(of) {}
+
+  T operator()(std::int64_t j) const {
+    for (run& one : runs_) {
+      const auto place = static_cast<std::uint64_t>(j - one.first);
+      if (place < one.count) return one.values[place];
+      if (place == one.count) return first_of_next(one, j);
+    }
+    // Whether it begins a run is known when the next one is asked for.
+    run& other = runs_[turn_++ % runs_.size()];
+    other.first = j + 1;
+    other.count = 0;
+    return generated_values<T>::operator()(j);
+  }
+
+ private:
+  static constexpr std::int64_t at_once = 256;
+  struct run {
+    std::int64_t first = -1;
+    std::uint64_t count = 0;
+    std::array<T, at_once> values;
+  };
+
+  T first_of_next(run& one, std::int64_t j) const {
+    this->values(j, 1, at_once, one.values.data());
+    one.first = j;
+    one.count = at_once;
+    return one.values[0];
+  }
+
+  mutable std::array<run, 2> runs_;
+  mutable std::size_t turn_ = 0;
 };
 
 // The element types of a problem's arrays.
@@ -223,9 +270,10 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
 //   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
 //   alternatives(p, pattern)               what a stage is tried on instead that cannot run p
 //   why_invalid(p)                         parameters that make no sense together
-//   parameters_of_files(headers, paths)    of `apply`; n, where it is missing
-//   draw, draw_difference                  of an image
-//   texts() and more                       of a person's own function: takes_texts, below
+//   fitted(p, before)                      p with what must follow its sizes, which were others before
+//   (padding, say) parameters_of_files(headers, paths)    of `apply`; n, where it is missing draw,
+//   draw_difference                  of an image texts() and more                       of a person's own
+//   function: takes_texts, below
 //
 // The tracks below stages/ show each.
 

@@ -17,6 +17,7 @@
 #include "common/process_group.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/array_workload.hpp"
+#include "harness/device/larger_trials.hpp"
 #include "harness/device/parameters.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
@@ -102,6 +103,7 @@ class array_track final : public track {
         if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
         list.push_back(std::move(added));
       }
+      add_lone_value(list, values, seed);
     }
     with_elements<Problem>(
         typed(values), [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
@@ -111,6 +113,37 @@ class array_track final : public track {
             list.push_back({.parameters = values, .input = pattern::gaps});
           }
         });
+    return list;
+  }
+
+  [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
+                                                 std::uint64_t seed) const override {
+    if constexpr (is_spread<Problem>) return {};
+    std::vector<trial> list = larger().in_between(trials(entry, true, seed), seed);
+    for (trial& one : list) {
+      const parameters p = runnable(entry, typed(one.parameters), one.input);
+      one.parameters = values_of(Problem::describe(), p);
+    }
+    return list;
+  }
+
+  [[nodiscard]] std::vector<trial> other_inputs(const stage_entry& entry, const parameter_values& values,
+                                                std::uint64_t seed) const override {
+    if constexpr (is_spread<Problem>) return {};
+    std::vector<trial> list = larger().at(values, trials(entry, true, seed), seed);
+    const array_layout layout = Problem::layout(typed(values));
+    if (layout.inputs.size() != 1 || layout.inputs[0].size() < 2) return list;
+    const auto n = static_cast<std::uint64_t>(layout.inputs[0].size());
+    const std::uint64_t place = random_bits(seed ^ 0x91a27, 0);
+    for (const std::uint64_t planted : {n - 1 - place % std::min<std::uint64_t>(n, 32), place % n})
+      list.push_back({.parameters = values, .input = pattern::planted, .seed = planted});
+    // An answer that was kept for an input that looks alike.
+    const std::uint64_t base = random_bits(seed ^ 0x0c4c, 0) >> 32;
+    const auto changed = [&](std::uint64_t k) {
+      return seed_of_change(base, static_cast<std::int64_t>(random_bits(seed ^ 0x0c4c, k) % n));
+    };
+    list.push_back(
+        {.parameters = values, .input = pattern::one_changed, .seed = changed(1), .then = {changed(2)}});
     return list;
   }
 
@@ -191,7 +224,11 @@ class array_track final : public track {
     parameter_values values = given;
     for (const auto& [name, value] : parameters_of_files(headers, inputs)) {
       if (given.contains(name)) throw usage_error(name + " is what the input file says, not an option here");
-      values[name] = value;
+      try {
+        values[name] = complete_parameters(Problem::describe(), {{name, value}}).at(name);
+      } catch (const usage_error& unfit) {
+        throw usage_error(inputs[0] + ": " + unfit.what());
+      }
     }
     if constexpr (takes_texts<Problem>) Problem::stand_in_for(texts, values);
     // A default that depends on the device would give other results on another one.
@@ -232,6 +269,40 @@ class array_track final : public track {
   }
 
  private:
+  // What a trial costs.
+  struct trial_cost {
+    double operator()(const parameters& p) const {
+      if constexpr (requires { Problem::why_invalid(p); }) {
+        if (!Problem::why_invalid(p).empty()) return -1;
+      }
+      const array_layout layout = Problem::layout(p);
+      constexpr double of_input = 16;  // to make it, move it and look at it
+      return static_cast<double>(layout.terms) * static_cast<double>(layout.output.size()) +
+             of_input * values(p);
+    }
+    static parameters fitted(const parameters& p, [[maybe_unused]] const parameters& before) {
+      if constexpr (requires { Problem::fitted(p, before); }) return Problem::fitted(p, before);
+      return p;
+    }
+    // All that is read, or written where nothing is.
+    [[nodiscard]] double values(const parameters& p) const {
+      const array_layout layout = Problem::layout(p);
+      double all = layout.inputs.empty() ? static_cast<double>(layout.output.size()) : 0;
+      for (const array_member& input : layout.inputs) all += static_cast<double>(input.size());
+      return all;
+    }
+  };
+  static auto larger() { return lab::larger_trials(Problem::describe(), trial_cost{}); }
+
+  // One value that needs many digits, at a place that nobody knows.
+  static void add_lone_value(std::vector<trial>& list, const parameter_values& values, std::uint64_t seed) {
+    const array_layout layout = Problem::layout(typed(values));
+    if (list.empty() || layout.inputs.size() != 1 || layout.inputs[0].size() == 0) return;
+    const auto size = static_cast<std::uint64_t>(layout.inputs[0].size());
+    list.push_back(
+        {.parameters = values, .input = pattern::lone_value, .seed = random_bits(seed ^ 0x10e, size) % size});
+  }
+
   // Inputs that differ in one value, one after the other, at some sizes of the `quick` trials with which the
   // list begins.
   static void add_changed(std::vector<trial>& list, std::size_t quick, std::uint64_t seed) {

@@ -63,10 +63,30 @@ parameter_values input_values(const typename Problem::parameters& p) {
   return values;
 }
 
-// The column with its letters turned as `variation` says (letters.hpp).
-inline column varied_copy(const column& from, std::uint64_t variation) {
-  column varied{copy_of(from.offsets), copy_of(from.chars)};
-  if (variation == 0) return varied;
+// The column moved round as `variation` says, and with its letters turned if it is to be (letters.hpp).
+inline column varied_copy(const column& from, std::uint64_t variation, bool is_turned) {
+  if (variation == 0 || from.rows() == 0) return {copy_of(from.offsets), copy_of(from.chars)};
+  const std::int64_t rows = from.rows();
+  const std::int64_t first_row = first_row_of(variation, rows);
+  const std::int64_t begin = from.offsets[first_row];
+  column varied{host_array<std::int64_t>(rows + 1), host_array<char>(from.bytes())};
+  constexpr std::int64_t piece = std::int64_t{1} << 16;
+  for_pieces_on_all_cores(rows, piece, [&](std::int64_t row, std::int64_t end, unsigned) {
+    for (; row < end; ++row) {
+      const bool is_wrapped = row + first_row >= rows;
+      varied.offsets[row] = is_wrapped ? from.offsets[row + first_row - rows] + from.bytes() - begin
+                                       : from.offsets[row + first_row] - begin;
+    }
+  });
+  varied.offsets[rows] = from.bytes();
+  for_pieces_on_all_cores(from.bytes(), piece, [&](std::int64_t byte, std::int64_t end, unsigned) {
+    const std::int64_t whole = std::clamp(from.bytes() - begin, byte, end);
+    std::copy(from.chars.data() + begin + byte, from.chars.data() + begin + whole,
+              varied.chars.data() + byte);
+    std::copy(from.chars.data() + begin + whole - from.bytes(),
+              from.chars.data() + begin + end - from.bytes(), varied.chars.data() + whole);
+  });
+  if (!is_turned) return varied;
   constexpr std::int64_t piece_words = std::int64_t{1} << 16;
   const std::int64_t words = (varied.bytes() + varied_bytes - 1) / varied_bytes;
   for_pieces_on_all_cores(words, piece_words, [&](std::int64_t first, std::int64_t end, unsigned) {

@@ -14,6 +14,7 @@
 #include "harness/device/column_problem.hpp"
 #include "harness/device/column_table.hpp"
 #include "harness/device/column_workload.hpp"
+#include "harness/device/larger_trials.hpp"
 #include "harness/device/parameters.hpp"
 #include "harness/device/raw_column.hpp"
 #include "harness/device/stage_call.hpp"
@@ -51,6 +52,26 @@ class column_track final : public track {
   // All rows are compared byte for byte, whatever the size.
   [[nodiscard]] std::vector<trial> exact_trials(const stage_entry& /*stage*/,
                                                 const parameter_values& /*parameters*/,
+                                                std::uint64_t /*seed*/) const override {
+    return {};
+  }
+
+  [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
+                                                 std::uint64_t seed) const override {
+    std::vector<trial> list =
+        lab::larger_trials(Problem::describe(), trial_cost{}).in_between(trials(entry, true, seed), seed);
+    // Columns of as many rows and bytes, one after the other: what is kept of those before is no answer.
+    if (!list.empty()) {
+      trial successive{.parameters = list.back().parameters};
+      for (std::uint64_t k = 1; k <= 3; ++k) successive.then.push_back(random_bits(seed ^ 0x5cce55, k));
+      list.push_back(std::move(successive));
+    }
+    return list;
+  }
+
+  // What the columns hold is a parameter.
+  [[nodiscard]] std::vector<trial> other_inputs(const stage_entry& /*entry*/,
+                                                const parameter_values& /*values*/,
                                                 std::uint64_t /*seed*/) const override {
     return {};
   }
@@ -123,6 +144,18 @@ class column_track final : public track {
   }
 
  private:
+  // What a trial costs: its bytes, and its rows.
+  struct trial_cost {
+    double operator()(const parameters& p) const {
+      constexpr double of_row = 100;
+      double all = of_row * values(p);
+      for (const std::int64_t bytes : estimated_bytes<Problem>(p)) all += static_cast<double>(bytes);
+      return all;
+    }
+    static parameters fitted(const parameters& p, const parameters& /*before*/) { return p; }
+    [[nodiscard]] double values(const parameters& p) const { return static_cast<double>(p.rows); }
+  };
+
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 
   static parameters typed(const parameter_values& values) {

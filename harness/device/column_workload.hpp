@@ -75,9 +75,10 @@ class column_workload final : public workload {
     next_is_checked_ = false;
   }
 
-  // The letters of one column alone change. What must become of them is worked out when somebody checks it.
+  // The letters of one column change, and the row with which all begin, so that no offset is where it was.
+  // What must become of them is worked out when somebody checks it.
   void vary(std::uint64_t seed) override {
-    inputs_->vary(varied_column(), variation_, seed);
+    inputs_->vary(varied_column(), base_->inputs, variation_, seed);
     variation_ = seed;
   }
 
@@ -232,7 +233,7 @@ class column_workload final : public workload {
     made_variation_ = variation_;
     input_columns<Problem> varied;
     for (std::size_t k = 0; k < varied.size(); ++k)
-      varied[k] = varied_copy(base_->inputs[k], k == varied_column() ? variation_ : 0);
+      varied[k] = varied_copy(base_->inputs[k], variation_, k == varied_column());
     data_ = make_table<Problem>(parameters_, std::move(varied));
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -225,6 +226,12 @@ struct exactness {
   }
 };
 
+// For one thread that goes through them in order.
+template <class... T>
+std::tuple<values_in_order<T>...> in_order(const std::tuple<generated_values<T>...>& sources) {
+  return std::apply([](const auto&... values) { return std::tuple{values_in_order(values)...}; }, sources);
+}
+
 // The digests of hash_exact() that right outputs first .. n - 1 have, in segments. To work one out costs
 // `terms` terms.
 template <class Problem, class Output, class Sources>
@@ -240,9 +247,21 @@ std::vector<std::uint64_t> exact_digests(const Sources& sources, const typename 
     const std::int64_t end = std::min({begin + piece, first + (which / pieces + 1) * segment, n});
     std::uint64_t sum = 0;
     if (begin < end) {
-      exactness<Problem>::template keys<Output>(
-          sources, p, begin, end - begin,
-          [&](std::int64_t i, std::uint64_t key) { sum += random_bits(key, static_cast<std::uint64_t>(i)); });
+      std::array<std::uint64_t, 256> keys;
+      std::size_t held = 0;
+      const auto take = [&](std::int64_t i, std::uint64_t key) {
+        keys[held++] = key;
+        if (held < keys.size()) return;
+        sum += sum_of_hashes(keys.data(), i + 1 - std::ssize(keys), std::ssize(keys));
+        held = 0;
+      };
+      if constexpr (exactness<Problem>::template streams<Sources>) {
+        exactness<Problem>::template keys<Output>(in_order(sources), p, begin, end - begin, take);
+      } else {
+        exactness<Problem>::template keys<Output>(sources, p, begin, end - begin, take);
+      }
+      const auto rest = static_cast<std::int64_t>(held);
+      sum += sum_of_hashes(keys.data(), end - rest, rest);
     }
     sums[static_cast<std::size_t>(which / pieces)] += sum;
   });

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace lab {
 
@@ -64,6 +65,30 @@ two_sums sums_with_infinities(const Value& value, std::int64_t first, std::int64
   return all;
 }
 
+// Calls visit(first, count, value) for pieces of at most `most` values, in order. What can make many values
+// at a time (many_values.hpp) is asked for a piece of them; else they are asked for one by one.
+template <std::int64_t most, class Value, class Visit>
+void for_pieces_of(const Value& value, std::int64_t first, std::int64_t count, const Visit& visit) {
+  using element = std::decay_t<decltype(value(first))>;
+  constexpr std::int64_t worth_it = 16;
+  if constexpr (requires(element * to) { value.values(first, 1, count, to); }) {
+    if (count >= worth_it) {
+      std::array<element, most> piece;
+      for (std::int64_t begin = first; begin < first + count; begin += most) {
+        const std::int64_t of_piece = std::min(most, first + count - begin);
+        value.values(begin, 1, of_piece, piece.data());
+        if (!visit(begin, of_piece,
+                   [&](std::int64_t j) { return piece[static_cast<std::size_t>(j - begin)]; }))
+          return;
+      }
+      return;
+    }
+  }
+  for (std::int64_t begin = first; begin < first + count; begin += most) {
+    if (!visit(begin, std::min(most, first + count - begin), value)) return;
+  }
+}
+
 // The same, where most are finite: four sums that need not wait for each other.
 template <class Value>
 two_sums sums_of(const Value& value, std::int64_t first, std::int64_t count) {
@@ -71,21 +96,25 @@ two_sums sums_of(const Value& value, std::int64_t first, std::int64_t count) {
   constexpr std::int64_t looked_at = 256;  // values, after which one that is infinite or NaN is noticed
   std::array<compensated_sum, chains> sums;
   std::array<double, chains> magnitudes = {};
-  const auto add = [&](std::int64_t j, std::size_t chain) {
-    const auto x = static_cast<double>(value(j));
-    sums[chain].add(x);
-    magnitudes[chain] += std::abs(x);
-  };
-  for (std::int64_t begin = first; begin < first + count; begin += looked_at) {
-    const std::int64_t end = std::min(begin + looked_at, first + count);
-    std::int64_t j = begin;
-    for (; j + chains <= end; j += chains) {
-      for (std::size_t chain = 0; chain < chains; ++chain) add(j + static_cast<std::int64_t>(chain), chain);
-    }
-    for (; j < end; ++j) add(j, 0);
-    if (!std::isfinite(magnitudes[0] + magnitudes[1] + magnitudes[2] + magnitudes[3]))
-      return sums_with_infinities(value, first, count);
-  }
+  bool is_finite = true;
+  for_pieces_of<looked_at>(
+      value, first, count, [&](std::int64_t begin, std::int64_t of_piece, const auto& its_value) {
+        const auto add = [&](std::int64_t j, std::size_t chain) {
+          const auto x = static_cast<double>(its_value(j));
+          sums[chain].add(x);
+          magnitudes[chain] += std::abs(x);
+        };
+        const std::int64_t end = begin + of_piece;
+        std::int64_t j = begin;
+        for (; j + chains <= end; j += chains) {
+          for (std::size_t chain = 0; chain < chains; ++chain)
+            add(j + static_cast<std::int64_t>(chain), chain);
+        }
+        for (; j < end; ++j) add(j, 0);
+        is_finite = std::isfinite(magnitudes[0] + magnitudes[1] + magnitudes[2] + magnitudes[3]);
+        return is_finite;
+      });
+  if (!is_finite) return sums_with_infinities(value, first, count);
   two_sums all;
   for (std::size_t chain = 0; chain < chains; ++chain) {
     if (!sums[chain].is_finite()) return sums_with_infinities(value, first, count);

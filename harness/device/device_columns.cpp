@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/all_cores.hpp"
@@ -56,10 +57,52 @@ strings device_columns::view(std::size_t k) const {
   return {one.offsets.data(), reinterpret_cast<const char*>(one.chars.data()), one.chars.size()};
 }
 
-void device_columns::vary(std::size_t k, std::uint64_t from, std::uint64_t to) {
+void device_columns::vary(std::size_t k, std::span<const column> sent, std::uint64_t from, std::uint64_t to) {
   const guarded_buffer<unsigned char>& chars = columns_[k].chars;
-  vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), from, to, reader_.stream());
+  const auto turn = [&](std::uint64_t now, std::uint64_t then) {
+    vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), now, then, reader_.stream());
+  };
+  // How far a letter is turned follows from its place.
+  turn(from, 0);
+  const std::int64_t rows = sent[k].rows();
+  rotate(sent, first_row_of(from, rows), first_row_of(to, rows));
+  turn(0, to);
   hash_ = hash();
+}
+
+void device_columns::rotate(std::span<const column> sent, std::int64_t from, std::int64_t to) {
+  if (from == to) return;
+  const cudaStream_t stream = reader_.stream();
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const column& of = sent[k];
+    const std::int64_t rows = of.rows();
+    const std::int64_t bytes = of.bytes();
+    const std::int64_t first_row = (to - from + rows) % rows;
+    const std::int64_t begin = of.offsets[to] - of.offsets[from] + (to < from ? bytes : 0);
+    unsigned char* const offsets = columns_[k].offsets.data();
+    unsigned char* const chars = columns_[k].chars.data();
+    const auto copy = [&](unsigned char* at, const unsigned char* source, std::int64_t count) {
+      if (count == 0) return;
+      CUDA_CHECK(
+          cudaMemcpyAsync(at, source, static_cast<std::size_t>(count), cudaMemcpyDeviceToDevice, stream));
+    };
+    const device_buffer<unsigned char> before(
+        static_cast<std::size_t>(std::max(bytes, columns_[k].offsets.size())), stream);
+    copy(before.data(), chars, bytes);
+    copy(chars, before.data() + begin, bytes - begin);
+    copy(chars + (bytes - begin), before.data(), begin);
+    copy(before.data(), offsets, columns_[k].offsets.size());
+    const auto rotate_as = [&](auto* moved) {
+      using offset = std::remove_pointer_t<decltype(moved)>;
+      rotate_offsets(reinterpret_cast<const offset*>(before.data()), moved, rows, first_row, begin, bytes,
+                     stream);
+    };
+    if (offset_bits_ == 64) {
+      rotate_as(reinterpret_cast<std::int64_t*>(offsets));
+    } else {
+      rotate_as(reinterpret_cast<std::int32_t*>(offsets));
+    }
+  }
 }
 
 std::uint64_t device_columns::hash() const {

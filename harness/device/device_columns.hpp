@@ -21,8 +21,9 @@ class device_columns {
 
   [[nodiscard]] strings view(std::size_t k) const;
 
-  // Turns the letters of column k, which hold what `from` made of them (letters.hpp).
-  void vary(std::size_t k, std::uint64_t from, std::uint64_t to);
+  // Turns the letters of column k and moves all rows round (letters.hpp): the columns hold what `from` made
+  // of `sent`, and then what `to` makes of it.
+  void vary(std::size_t k, std::span<const column> sent, std::uint64_t from, std::uint64_t to);
 
   // What must not have changed since the columns were made or varied: a write to a guard, or to the columns,
   // of which `right` holds what they must be.
@@ -36,6 +37,8 @@ class device_columns {
     guarded_buffer<unsigned char> chars;
   };
 
+  // Begins with row `to` of `sent` in the place of row `from`.
+  void rotate(std::span<const column> sent, std::int64_t from, std::int64_t to);
   [[nodiscard]] std::uint64_t hash() const;
   // Calls visit(buffer) for the offsets and the characters of each column.
   template <class Visit>

@@ -66,8 +66,12 @@ auto fold_values(const Value& value, std::int64_t count) {
   const Operation<std::conditional_t<Operation<element>::rounds, long double, element>> combine;
   const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
     auto result = combine.identity();
-    for (std::int64_t j = first; j < first + of_piece; ++j)
-      result = combine(result, static_cast<decltype(result)>(value(j)));
+    for_pieces_of<256>(value, first, of_piece,
+                       [&](std::int64_t begin, std::int64_t count_of_piece, const auto& its_value) {
+                         for (std::int64_t j = begin; j < begin + count_of_piece; ++j)
+                           result = combine(result, static_cast<decltype(result)>(its_value(j)));
+                         return true;
+                       });
     return result;
   };
   return fold_in_parts(piece, combine, count);
@@ -78,7 +82,12 @@ template <class Value>
 std::int64_t fold_integers(const Value& value, std::int64_t count) {
   const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
     std::int64_t sum = 0;
-    for (std::int64_t j = first; j < first + of_piece; ++j) sum += static_cast<std::int64_t>(value(j));
+    for_pieces_of<256>(value, first, of_piece,
+                       [&](std::int64_t begin, std::int64_t count_of_piece, const auto& its_value) {
+                         for (std::int64_t j = begin; j < begin + count_of_piece; ++j)
+                           sum += static_cast<std::int64_t>(its_value(j));
+                         return true;
+                       });
     return sum;
   };
   return fold_in_parts(piece, std::plus<std::int64_t>(), count);

@@ -42,7 +42,12 @@ enum class pattern {
   lone_nan,       // signed random, and NaN at the index that the seed names
   quarters,       // -12.5, -12.25, ... (whole numbers: -50, -49, ...): fractions beside every small number
   extremes,       // of every magnitude and either sign, and the largest and smallest that there are
-  one_changed     // small integers, the same for seeds that differ in their place alone; there 100
+  one_changed,    // small integers, the same for seeds that differ in their place alone; there 100
+  // Exact, too: zeros, and at the index that the seed names a whole number that needs all digits of a
+  // float32, or 40 of a float64's: what is stored or added with fewer shows.
+  lone_value,
+  large,   // signed random times 2^900 (float: 2^70): no sum is beyond the range, and every square is
+  planted  // random, and 2^20 at the index that the seed names: what looks random and is guessed shows
 };
 
 // The seed of `one_changed`: of its small integers, and the index of the value that is another.
@@ -63,7 +68,9 @@ inline constexpr const char* pattern_names[] = {"random",         "signed random
                                                 "small integers", "gaps",
                                                 "sparse",         "lone Inf",
                                                 "lone NaN",       "quarters",
-                                                "extremes",       "one changed"};
+                                                "extremes",       "one changed",
+                                                "lone value",     "large",
+                                                "planted"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -73,7 +80,8 @@ inline const char* to_string(pattern kind) {
 // of small integers walks at random, 18 a step: after 1e9 steps it is within 18 sqrt(1e9) = 5.7e5, and 16.8e6
 // is 29 times that.
 constexpr bool is_exact(pattern kind) {
-  return kind == pattern::integers || kind == pattern::small_integers || kind == pattern::one_changed;
+  return kind == pattern::integers || kind == pattern::small_integers || kind == pattern::one_changed ||
+         kind == pattern::lone_value;
 }
 
 // The smallest denormal of a floating-point type; 1 for an integer. (std::numeric_limits is for the host
@@ -108,10 +116,14 @@ __host__ __device__ constexpr bool is_missing(std::uint64_t seed, std::int64_t i
   }
 }
 
-// Which values of `sparse` are there: of four stretches of 1024 one has about 32, one about 4, and two none.
+// Which values of `sparse` are there: of four stretches of 1024 (then of 16384) one has about one in 32, one
+// about one in 256, and two none.
 __host__ __device__ constexpr bool is_sparse(std::uint64_t seed, std::int64_t index) {
   const std::uint64_t bits = random_bits(~seed, static_cast<std::uint64_t>(index));
-  const auto stretch = static_cast<std::uint64_t>(index) / 1024 + seed;
+  // Long ones behind the first 2^16 values.
+  constexpr std::int64_t short_stretches = 1 << 16;
+  const auto stretch =
+      static_cast<std::uint64_t>(index < short_stretches ? index / 1024 : 64 + index / 16384) + seed;
   if (stretch % 4 == 0) return bits % 32 == 0;
   return stretch % 4 == 1 && bits % 256 == 0;
 }
@@ -143,6 +155,14 @@ __host__ __device__ T uniform_value(pattern kind, std::uint64_t seed, std::uint6
 __host__ __device__ constexpr int changed_value(std::uint64_t seed, std::int64_t index) {
   if (static_cast<std::uint64_t>(index) == (seed & 0xffff'ffff)) return 100;
   return small_integer(random_bits(seed >> 32, static_cast<std::uint64_t>(index)));
+}
+
+// Of `lone_value`: odd, of as many digits as there are, or 40. Of whole numbers one whose square is one, too.
+template <class T>
+__host__ __device__ constexpr T full_value(std::uint64_t bits) {
+  constexpr int digits = std::is_integral_v<T> ? 20 : sizeof(T) == 4 ? 24 : 40;
+  constexpr std::uint64_t highest = std::uint64_t{1} << (digits - 1);
+  return static_cast<T>(highest | bits % highest | 1);
 }
 
 // Of `extremes`: the ends of the type's range, and numbers of every length beside the powers of two.
@@ -235,9 +255,12 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   if (kind == pattern::one_changed) value = changed_value(seed, index);
   if (kind == pattern::quarters) value = index - 50;
   if (kind == pattern::extremes) return extreme_whole<T>(bits);
+  if (kind == pattern::lone_value) value = 0;
+  if (kind == pattern::planted && static_cast<std::uint64_t>(index) == seed) value = 1 << 20;
   if (static_cast<std::uint64_t>(index) == seed) {
     if (kind == pattern::lone_maximum) value = 200;
     if (kind == pattern::lone_minimum) value = -200;
+    if (kind == pattern::lone_value) value = full_value<std::int64_t>(bits);
   }
   return static_cast<T>(value);
 }
@@ -301,6 +324,13 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
       return extreme_real<T>(bits);
     case pattern::one_changed:
       return static_cast<T>(changed_value(seed, index));
+    case pattern::large:
+      return static_cast<T>((2 * uniform(bits) - 1) * (sizeof(T) == 8 ? 0x1p900 : 0x1p70));
+    case pattern::planted:
+      return static_cast<std::uint64_t>(index) == seed ? static_cast<T>(1 << 20)
+                                                       : static_cast<T>(uniform(bits));
+    case pattern::lone_value:
+      return static_cast<std::uint64_t>(index) == seed ? full_value<T>(bits) : static_cast<T>(0);
     case pattern::integers:
       return static_cast<T>(1 + bits % (1u << 20));
     case pattern::small_integers:
@@ -328,6 +358,12 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
   } else {
     return real_value<T>(kind, seed, index, bits);
   }
+}
+
+// Whether the seed is the index of one value.
+inline bool has_a_place(pattern kind) {
+  return kind == pattern::lone_maximum || kind == pattern::lone_minimum || kind == pattern::lone_infinity ||
+         kind == pattern::lone_nan || kind == pattern::lone_value || kind == pattern::planted;
 }
 
 inline bool has_rare_values(pattern kind) {
@@ -381,6 +417,12 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
       return 31;
     case pattern::one_changed:
       return 100;
+    case pattern::large:
+      return 0x1p900;
+    case pattern::planted:
+      return 0x1p20;
+    case pattern::lone_value:
+      return 0x1p40;
     case pattern::lone_maximum:
     case pattern::lone_minimum:
       return 2;

@@ -304,6 +304,21 @@ __global__ void probe_clock_kernel(std::uint64_t* result) {
 #endif
 }
 
+// What lies in front of the row that comes first goes to the end.
+template <class T>
+struct rotated_offset {
+  const T* offsets;
+  T* to;
+  std::int64_t rows, first_row, begin, bytes;
+
+  __device__ void operator()(std::int64_t row) const {
+    const bool is_wrapped = row + first_row >= rows;
+    const auto byte =
+        static_cast<std::int64_t>(offsets[is_wrapped ? row + first_row - rows : row + first_row]) - begin;
+    to[row] = static_cast<T>(row == rows ? bytes : is_wrapped ? byte + bytes : byte);
+  }
+};
+
 // One thread for each 16 bytes, which it loads at once where they are whole.
 __global__ void vary_kernel(char* chars, std::int64_t bytes, std::uint64_t from, std::uint64_t to) {
   const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
@@ -386,6 +401,16 @@ void vary_letters(char* chars, std::int64_t bytes, std::uint64_t from, std::uint
   launch(vary_kernel, dim3(static_cast<unsigned>((bytes + per_block - 1) / per_block)), dim3(block_threads),
          0, stream, chars, bytes, from, to);
 }
+
+template <class T>
+void rotate_offsets(const T* offsets, T* to, std::int64_t rows, std::int64_t first_row, std::int64_t begin,
+                    std::int64_t bytes, cudaStream_t stream) {
+  for_each_index(rows + 1, rotated_offset<T>{offsets, to, rows, first_row, begin, bytes}, stream);
+}
+template void rotate_offsets(const std::int32_t*, std::int32_t*, std::int64_t, std::int64_t, std::int64_t,
+                             std::int64_t, cudaStream_t);
+template void rotate_offsets(const std::int64_t*, std::int64_t*, std::int64_t, std::int64_t, std::int64_t,
+                             std::int64_t, cudaStream_t);
 
 void flush_cache(const void* data, std::size_t bytes, cudaStream_t stream) {
   const std::size_t n = bytes / sizeof(uint4);

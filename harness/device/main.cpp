@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cfenv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -149,6 +150,8 @@ constexpr std::chrono::seconds patience{2};
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Whatever constructors of the stage's have set.
+  std::fesetenv(FE_DFL_ENV);
   try {
     const call asked = parse(argc, argv);
     lab::check_registry();

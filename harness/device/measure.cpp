@@ -628,6 +628,9 @@ class timed_launches {
       is_quickly_checked_ = agreed_seconds_since(start) < repetition_seconds;
       if (is_slow) return;
     }
+    for (std::size_t k = 0; k < launched_; ++k) {
+      if (const auto failure = workloads_[k]->damage()) throw wrong_sample(*failure);
+    }
     if (stage_.traits.nondeterministic) return;
     for (std::size_t k = 0; k < launched_; ++k) left_.emplace_back(last_seeds_[k], workloads_[k]->digest());
   }

@@ -43,6 +43,7 @@ void receive(texts worked_out) {
   store& all = the_store();
   const std::lock_guard lock(all.access);
   all.received = std::move(worked_out);
+  all.used.clear();
 }
 
 void forget_use() {

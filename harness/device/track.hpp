@@ -83,6 +83,8 @@ class workload {
   [[nodiscard]] virtual bool capturable() const { return true; }
   // Waits, and compares everything that `prepare` set up with what it must be now.
   virtual check_result check() = 0;
+  // Likewise, but for what was computed: outputs that nobody wrote, and what was changed beside them.
+  virtual std::optional<failure_record> damage() { return std::nullopt; }
   // Waits, and hashes the outputs bit by bit.
   virtual std::uint64_t digest() = 0;
 };
@@ -130,6 +132,12 @@ class track {
   // What must be right at the parameters that are measured, beside random inputs: inputs on which one element
   // that is left out, doubled or moved shows, whatever the size.
   [[nodiscard]] virtual std::vector<trial> exact_trials(const stage_entry& stage,
+                                                        const parameter_values& parameters,
+                                                        std::uint64_t seed) const = 0;
+  // What was tried at small sizes, at larger ones; and some of it at the parameters that are measured.
+  [[nodiscard]] virtual std::vector<trial> larger_trials(const stage_entry& stage,
+                                                         std::uint64_t seed) const = 0;
+  [[nodiscard]] virtual std::vector<trial> other_inputs(const stage_entry& stage,
                                                         const parameter_values& parameters,
                                                         std::uint64_t seed) const = 0;
   // What the stage asks for beyond the problem's own bound on errors, relative to the scale; 0 where it does

@@ -331,6 +331,29 @@ void gate::check_one_after_another(workload& work, const trial& one) {
   }
 }
 
+// Two launches on different data, the second at once behind the first: what is skipped or kept since there
+// was one just now shows. Where there is no memory for two, they come one by one anyway.
+void gate::check_in_a_row(workload& work, const trial& one) {
+  const std::unique_ptr<workload> other = made_if_it_fits(one.parameters);
+  if (other == nullptr) return;
+  const launch_setup setups[] = {{one.input, random_bits(seeds_.drawn, 3)},
+                                 {one.input, random_bits(seeds_.drawn, 4)}};
+  const auto launch_other = [&] {
+    other->prepare(setups[0].input, setups[0].seed);
+    work.prepare(setups[1].input, setups[1].seed);
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    other->launch();
+  };
+  const char* const remark = ", one of two launches in a row";
+  check_result result = launch_and_check(launch_other, work, setups[1], stream_);
+  add(result);
+  if (!result.failure) {
+    result = other->check();
+    add(result);
+  }
+  if (result.failure) fail(std::move(*result.failure), one.parameters, setups[1], remark);
+}
+
 // A trial beyond this device's memory is no fault of the stage.
 std::unique_ptr<workload> gate::made_if_it_fits(const parameter_values& parameters) const {
   try {
@@ -349,6 +372,7 @@ void gate::try_one(const trial& one, std::size_t place) {
     return;
   }
   ++record_.cases;
+  record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, one.parameters));
   constexpr memory_fill fills[] = {memory_fill::ones, memory_fill::zeros, memory_fill::random};
   // The emulator's time is short: there the first trials are made in full.
   constexpr std::size_t full_trials_there = 16;
@@ -438,7 +462,11 @@ bool gate::trials(bool thorough) {
   std::size_t place = 0;
   const std::size_t kept_before = memory::foreign();
   try {
-    const std::vector<trial> all = track_.trials(stage_, thorough, seeds_.drawn);
+    std::vector<trial> all = track_.trials(stage_, thorough, seeds_.drawn);
+    if (thorough) {
+      const std::vector<trial> larger = track_.larger_trials(stage_, seeds_.drawn);
+      all.insert(all.end(), larger.begin(), larger.end());
+    }
     const std::vector<bool> runs = which_run(all);
     for (const trial& one : all) {
       const bool is_run = runs[place];
@@ -485,11 +513,24 @@ bool gate::at(const parameter_values& parameters) {
     const auto work = track_.make(stage_, parameters, stream_);
     ++record_.cases;
     ++record_.trials;
-    if (!check(*work, parameters, {.seed = seeds_.drawn})) return false;
+    const trial random{.parameters = parameters};
+    const launch_setup first{.seed = seeds_.drawn};
+    if (!check(*work, parameters, first)) return false;
+    if (!stage_.traits.nondeterministic) check_same_bits(*work, random, first);
+    if (record_.passed) check_in_a_row(*work, random);
+    if (!record_.passed) return false;
     bool turn = false;
-    for (const trial& one : track_.exact_trials(stage_, parameters, seeds_.drawn)) {
+    std::vector<trial> all = track_.exact_trials(stage_, parameters, seeds_.drawn);
+    const std::vector<trial> other = track_.other_inputs(stage_, parameters, seeds_.drawn);
+    all.insert(all.end(), other.begin(), other.end());
+    for (const trial& one : all) {
       ++record_.cases;
       ++record_.trials;
+      if (!one.then.empty()) {
+        check_one_after_another(*work, one);
+        if (!record_.passed) return false;
+        continue;
+      }
       turn = !turn;
       const launch_setup setup{one.input, one.seed.value_or(seeds_.drawn),
                                turn ? memory_fill::zeros : memory_fill::random, turn};
@@ -505,9 +546,20 @@ verification_record verify(const stage_entry& stage, trial_seeds seeds, bool tho
                            const std::vector<parameter_values>& measured) {
   gate its_gate(stage, seeds, stream);
   if (!its_gate.trials(thorough)) return its_gate.record();
+  std::string refused;
+  std::size_t asked = 0;
   for (const parameter_values& parameters : measured) {
-    if (!track_of(stage).unsupported(stage, parameters).empty()) continue;
+    if (std::string why = track_of(stage).unsupported(stage, parameters); !why.empty()) {
+      refused = std::move(why);
+      continue;
+    }
+    ++asked;
     if (!its_gate.at(parameters)) break;
+  }
+  if (asked == 0 && !measured.empty()) {
+    its_gate.fail({.kind = failure_kind::unsupported,
+                   .found = "it runs nothing of what is measured, and is not proved there: " + refused},
+                  measured.front(), {});
   }
   return its_gate.record();
 }

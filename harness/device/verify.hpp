@@ -83,6 +83,7 @@ class gate {
   [[nodiscard]] std::unique_ptr<workload> made_if_it_fits(const parameter_values& parameters) const;
   void try_one(const trial& one, std::size_t place);
   void check_one_after_another(workload& work, const trial& one);
+  void check_in_a_row(workload& work, const trial& one);
   void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
   void judge_traits(bool thorough);

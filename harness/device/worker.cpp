@@ -17,6 +17,7 @@
 #include "harness/device/accesses.hpp"
 #include "harness/device/across_processes.hpp"
 #include "harness/device/counters.hpp"
+#include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure.hpp"
 #include "harness/device/references.hpp"
@@ -168,11 +169,21 @@ bool is_found_by_observing(failure_kind kind) {
          kind == failure_kind::out_of_bounds || kind == failure_kind::crash;
 }
 
-// The stage's first trials with observed kernels, in both orders of a block's threads.
+// The stage's first trials with observed kernels, in both orders of a block's threads; and larger ones, as
+// many as come in a second.
 verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream) {
+  constexpr double seconds_of_larger = 1;
   const track& its_track = track_of(stage);
   verification_record record{.passed = true, .seeds = {seeds.fixed, seeds.drawn}};
-  for (const trial& one : its_track.trials(stage, false, seeds.drawn)) {
+  std::vector<trial> all = its_track.trials(stage, false, seeds.drawn);
+  const std::size_t quick = all.size();
+  const std::vector<trial> larger = its_track.larger_trials(stage, seeds.drawn);
+  all.insert(all.end(), larger.begin(), larger.end());
+  std::int64_t larger_begin = 0;
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    if (place == quick) larger_begin = host_nanoseconds();
+    if (place > quick && host_seconds_since(larger_begin) > seconds_of_larger) break;
+    const trial& one = all[place];
     if (!its_track.unsupported(stage, one.parameters).empty()) continue;
     const auto work = its_track.make(stage, one.parameters, stream);
     const launch_setup setup{

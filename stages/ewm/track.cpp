@@ -131,6 +131,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
       }
     }
     list.add_both(2'203, span, pattern::wide, true);
+    list.add_both(2'203, span, pattern::large, true);
   }
   // Nearly nothing but gaps, of thousands of values; and many values until an average is complete.
   for (const double span : {2.0, 30.0, 3000.0}) {

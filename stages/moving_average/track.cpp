@@ -51,7 +51,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                     true});
   }
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::nonfinite, pattern::denormal,
-                             pattern::ramp, pattern::wide, pattern::gaps}) {
+                             pattern::ramp, pattern::wide, pattern::large, pattern::gaps}) {
     for (const std::int64_t window : {1, 2, 17, 128, 300})
       list.push_back({{.n = 20'011, .window = window}, kind, window != 300});
     list.push_back({{.n = 3000 + tile + 777, .window = 3000}, kind});

@@ -24,10 +24,12 @@ enum class content : std::int64_t {
   multibyte,    // characters of one to four bytes
   hostile,      // names that no person has, and visibilities that are almost "public"
   skewed,       // a few rows of 100 KB to 1 MB (on the emulator a tenth of that) among people
-  huge_row,     // one row of 64 MiB (on the emulator 1 MiB) among people
+  huge_row,     // one row of 64 MiB (of 16 among fewer than 100 000; on the emulator 1) among people
   near_public,  // people, and visibilities that are "public" but for one byte, at any of its places or beside
                 // them
-  long_names    // names of 60 to 190 letters
+  long_names,   // names of 60 to 190 letters
+  any_text      // names of any characters and of every length up to 8192 of them, and visibilities that are
+                // "public" but for up to three changes
 };
 
 struct people {
@@ -159,6 +161,69 @@ void append_hostile_name(Text& text, row_bits& bits) {
   change_byte(text, place, [](char) { return ' '; });
 }
 
+// Any character there is, of one to four bytes, each as often as the others.
+template <class Text>
+void append_any_character(Text& text, row_bits& bits) {
+  constexpr std::array<std::uint32_t, 5> begins = {0, 0x80, 0x800, 0x10000, 0x110000};
+  const auto bytes = static_cast<std::size_t>(1 + bits.below(4));
+  std::uint32_t code =
+      begins[bytes - 1] + static_cast<std::uint32_t>(bits.below(begins[bytes] - begins[bytes - 1]));
+  if (code >= 0xd800 && code < 0xe000) code -= 0x800;  // no character, but half of one
+  const auto rest = [code](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3f)); };
+  const auto lead = [code](unsigned mark, int shift) { return static_cast<char>(mark | code >> shift); };
+  std::array<char, 4> encoded{};
+  if (bytes == 1) encoded = {lead(0, 0)};
+  if (bytes == 2) encoded = {lead(0xc0, 6), rest(0)};
+  if (bytes == 3) encoded = {lead(0xe0, 12), rest(6), rest(0)};
+  if (bytes == 4) encoded = {lead(0xf0, 18), rest(12), rest(6), rest(0)};
+  text += std::string_view(encoded.data(), bytes);
+}
+
+// Letters or any characters, with up to three spaces anywhere.
+template <class Text>
+void append_any_name(Text& text, row_bits& bits) {
+  const std::int64_t length = bits.below((std::int64_t{1} << bits.below(14)) + 1);
+  const bool are_letters = bits.below(2) == 0;
+  const std::int64_t spaces = bits.below(4);
+  const std::int64_t begin = text.size();
+  if (are_letters) {
+    append_letters(text, bits, length);
+    for (std::int64_t k = 0; k < spaces && length > 0; ++k)
+      change_byte(text, begin + bits.below(length), [](char) { return ' '; });
+    return;
+  }
+  // The last part may be a character alone, of any kind.
+  for (std::int64_t part = 0; part <= spaces; ++part) {
+    if (part > 0) text += ' ';
+    const std::int64_t of_part = bits.below(length / (spaces + 1) + 2);
+    for (std::int64_t k = 0; k < of_part; ++k) append_any_character(text, bits);
+  }
+}
+
+// Bytes are changed, put in, or left out; or there are many more of them.
+inline std::string any_visibility(row_bits& bits) {
+  std::string text = "public";
+  if (bits.below(2) == 0) return text;
+  for (std::int64_t changes = 1 + bits.below(3); changes > 0; --changes) {
+    const auto place = static_cast<std::size_t>(bits.below(std::ssize(text) + 1));
+    const auto byte = static_cast<char>(bits.below(128));
+    switch (bits.below(4)) {
+      case 0:
+        text.insert(place, 1, byte);
+        break;
+      case 1:
+        if (place < text.size()) text.erase(place, 1);
+        break;
+      case 2:
+        text.append(static_cast<std::size_t>(bits.below(std::int64_t{1} << bits.below(12))), byte);
+        break;
+      default:
+        if (place < text.size()) text[place] = byte;
+    }
+  }
+  return text == "public" ? "publi" : text;
+}
+
 // "public" and more, of a length whose low 8 or 16 bits are those of "public"; the longer one rarely.
 inline constexpr auto wrapped_lengths = [] {
   std::array<char, 6 + (1 << 16)> text{};
@@ -197,10 +262,8 @@ class long_rows {
   template <class Text>
   void append(Text& text, std::int64_t row) const {
     row_bits bits(seed_, row);
-    constexpr std::uint64_t rows_for_more = 1000;
-    const std::int64_t huge = std::int64_t{1} << (emulated || rows_in_all_ < rows_for_more ? 20 : 26);
     const std::int64_t length =
-        kind_ == content::huge_row ? huge : (100'000 + bits.below(900'001)) / (emulated ? 10 : 1);
+        kind_ == content::huge_row ? huge_length() : (100'000 + bits.below(900'001)) / (emulated ? 10 : 1);
     constexpr std::int64_t short_part = 11;
     switch ((seed_ + (kind_ == content::huge_row ? rows_in_all_ : static_cast<std::uint64_t>(row))) % 3) {
       case 0:
@@ -219,6 +282,12 @@ class long_rows {
   }
 
  private:
+  // Where it is a trial, one thread may have to walk through it: more than a float32 can count.
+  [[nodiscard]] std::int64_t huge_length() const {
+    if (emulated || rows_in_all_ < 1000) return std::int64_t{1} << 20;
+    return rows_in_all_ < 100'000 ? (std::int64_t{1} << 24) + 3 : std::int64_t{1} << 26;
+  }
+
   std::vector<std::int64_t> rows_;
   std::uint64_t seed_;
   std::uint64_t rows_in_all_;
@@ -240,6 +309,9 @@ void append_name(Text& text, content kind, row_bits& bits) {
       break;
     case content::hostile:
       append_hostile_name(text, bits);
+      break;
+    case content::any_text:
+      append_any_name(text, bits);
       break;
     case content::people:
     case content::near_public:
@@ -276,6 +348,8 @@ template <class Text>
 void append_visibility(Text& text, content kind, row_bits& bits) {
   if (kind == content::near_public) {
     text += near_public_visibility(bits);
+  } else if (kind == content::any_text) {
+    text += any_visibility(bits);
   } else if (kind == content::hostile) {
     text += hostile_visibility(bits);
   } else if (kind == content::all_private || (kind != content::all_public && bits.below(2) != 0)) {

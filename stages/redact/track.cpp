@@ -12,7 +12,7 @@ std::vector<parameter<problem::parameters>> problem::describe() {
        .emulator_bench = {20'000},
        .content_meaning = "what the names and visibilities are like",
        .contents = {"people", "all_private", "all_public", "empty", "multibyte", "hostile", "skewed",
-                    "huge_row", "near_public", "long_names"}});
+                    "huge_row", "near_public", "long_names", "any_text"}});
 }
 
 both<column> problem::generate(const parameters& p, std::uint64_t seed) {
@@ -66,8 +66,9 @@ class case_list {
   }
   // One launch, of what the bits draw.
   void add_drawn(std::int64_t rows, std::uint64_t bits) {
-    constexpr content kinds[] = {content::people, content::hostile, content::multibyte, content::near_public};
-    add(rows, kinds[bits % 4], allocators[bits / 4 % 3], bits / 16 % 2 == 0 ? 32 : 64);
+    constexpr content kinds[] = {content::people, content::hostile, content::multibyte, content::near_public,
+                                 content::any_text};
+    add(rows, kinds[bits % 5], allocators[bits / 5 % 3], bits / 15 % 2 == 0 ? 32 : 64);
     cases.back().brief = true;
   }
 
@@ -96,11 +97,14 @@ void add_sizes(case_list& list, std::int64_t tile) {
     list.add_in_turn(rows, content::people, 32);
     list.add_in_turn(rows, content::hostile, 64);
   }
-  // The space lies early, late or nowhere by the number of rows. At 1001 the row has 64 MiB on a GPU, where a
-  // stage with a thread for each row takes seconds.
+  // The space lies early, late or nowhere by the number of rows. At 1001 the row has 16 MiB on a GPU, where a
+  // stage with a thread for each row takes a second.
   for (const std::int64_t rows : {1, 500, 501, 502, 1001})
     list.add_in_turn(rows, content::huge_row, rows % 2 == 0 ? 32 : 64, rows == 1001);
-  for (const std::int64_t offsets : {32, 64}) list.add_in_turn(5003, content::near_public, offsets);
+  for (const std::int64_t offsets : {32, 64}) {
+    list.add_in_turn(5003, content::near_public, offsets);
+    list.add_in_turn(3001, content::any_text, offsets);
+  }
 }
 
 // Every number of rows up to 300, and some of every residue of the tile.

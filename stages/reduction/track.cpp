@@ -73,6 +73,7 @@ void add_patterns(case_list& list, std::int64_t tile) {
     }
     for (const element type : all_elements) {
       list.add(2 * tile + 311, pattern::wide, combine, type);
+      list.add_brief(2 * tile + 311, pattern::large, combine, type);
       list.add_brief(2 * tile + 311, pattern::gaps, combine, type);
       list.add_brief(60'011, pattern::gaps, combine, type);
     }

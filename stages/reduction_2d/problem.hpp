@@ -148,6 +148,9 @@ struct problem {
     pattern kind = all.kind;
 
     T operator()(std::int64_t j) const { return all(first + j * step); }
+    void values(std::int64_t begin, std::int64_t every, std::int64_t count, T* to) const {
+      all.values(first + begin * step, every * step, count, to);
+    }
   };
 
   // `value(j)` is element j of the memory, padding included.
@@ -169,6 +172,12 @@ struct problem {
       return fold<sum>([&](std::int64_t j) { return value(j / p.columns * pitch + j % p.columns); },
                        p.rows * p.columns);
     }
+  }
+
+  // As much padding as before.
+  static parameters fitted(parameters p, const parameters& before) {
+    if (p.pitch > 0) p.pitch = p.columns + std::max<std::int64_t>(0, before.pitch - before.columns);
+    return p;
   }
 
   // A sum in any order errs by at most (n - 1) u of the sum of magnitudes, which for many values refuses

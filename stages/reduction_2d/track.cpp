@@ -85,7 +85,7 @@ void add_shapes(case_list& list, std::int64_t tile) {
 
 void add_patterns(case_list& list) {
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
-                             pattern::nonfinite, pattern::infinite, pattern::wide}) {
+                             pattern::nonfinite, pattern::infinite, pattern::wide, pattern::large}) {
     list.add(61, 333, 336, kind);
     list.add(61, 333, 0, kind);
   }

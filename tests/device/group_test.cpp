@@ -140,25 +140,28 @@ TEST_CASE("the fast kernel stays in its part and makes every tile of the interio
 }
 
 TEST_CASE("a wrong kernel over several GPUs is rejected, in words that say what is wrong") {
-  const auto require = [](const std::string& path, lab::failure_kind kind, const std::string& words) {
+  using lab::failure_kind;
+  // What is too early may find nothing at all.
+  const std::set<failure_kind> early{failure_kind::wrong, failure_kind::unwritten};
+  const auto require = [](const std::string& path, const std::set<failure_kind>& kinds,
+                          const std::string& words) {
     const lab::verification_record record = verify(path, true);
     INFO(path);
     REQUIRE_FALSE(record.passed);
     const std::string message = lab::failure_message(*record.failure);
     INFO(message);
-    CHECK(record.failure->kind == kind);
+    CHECK(kinds.contains(record.failure->kind));
     CHECK(message.find(words) != std::string::npos);
     CHECK(message.find("gpus=1 ") == std::string::npos);  // on one GPU all of them are right
   };
-  using lab::failure_kind;
-  require("moving_average_gpus/halo_of_wrong_end", failure_kind::wrong, " on GPU 1");
-  require("moving_average_gpus/incomplete_in_every_part", failure_kind::wrong, "found inf on GPU 1");
-  require("moving_average_gpus/border_too_early", failure_kind::wrong, " on GPU 1");
-  require("moving_average_gpus/late_wait", failure_kind::wrong, " on GPU 1");
-  require("moving_average_gpus/drops_nan_of_halo", failure_kind::wrong, "input=gaps");
-  require("reduction_gpus/drops_nan_of_third", failure_kind::wrong, "input=lone NaN");
-  require("reduction_gpus/own_first", failure_kind::wrong, "bit for bit as on the first GPU");
-  require("reduction_gpus/reads_too_early", failure_kind::wrong, "gpus=");
+  require("moving_average_gpus/halo_of_wrong_end", {failure_kind::wrong}, " on GPU 1");
+  require("moving_average_gpus/incomplete_in_every_part", {failure_kind::wrong}, "found inf on GPU 1");
+  require("moving_average_gpus/border_too_early", early, "gpus=2");
+  require("moving_average_gpus/late_wait", early, "gpus=");
+  require("moving_average_gpus/drops_nan_of_halo", {failure_kind::wrong}, "input=gaps");
+  require("reduction_gpus/drops_nan_of_third", {failure_kind::wrong}, "input=lone NaN");
+  require("reduction_gpus/own_first", {failure_kind::wrong}, "bit for bit as on the first GPU");
+  require("reduction_gpus/reads_too_early", early, "gpus=");
 }
 
 TEST_CASE("groups of GPUs that there are not are refused by name") {

@@ -240,6 +240,23 @@ TEST_CASE("what a stage keeps of launches and questions before is of no use to i
   SECTION("the number of questions") {
     require_failure("refuses_by_turn", failure_kind::wrong, "wrong at index", "elementwise");
   }
+  SECTION("answers to what looks alike") {
+    require_failure("known_by_samples", failure_kind::wrong, "after a launch on nearly the same input",
+                    "reduction");
+  }
+  SECTION("offsets of columns of the same size") {
+    require_failure("keeps_offsets", failure_kind::wrong, "after a launch on nearly the same input",
+                    "redact");
+  }
+  SECTION("how long ago the last launch was") {
+    require_failure("skips_in_a_row", failure_kind::unwritten, "one of two launches in a row", "elementwise");
+  }
+  SECTION("where its arrays are, when it is asked for its bound") {
+    require_failure("repairs_in_bound", failure_kind::wrong, "wrong at index", "elementwise");
+  }
+  SECTION("that it was asked for its bound before") {
+    require_failure("another_bound_later", failure_kind::wrong, "wrong at index 0", "reduction");
+  }
 #if LAB_EMULATED
   SECTION("its input, which it has put back") {
     require_failure("restores_input", failure_kind::input_changed, "which a launch may only read",
@@ -249,6 +266,30 @@ TEST_CASE("what a stage keeps of launches and questions before is of no use to i
 }
 
 TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried") {
+  SECTION("that hostile values come in short arrays") {
+    require_failure("loses_zero_sign_when_large", failure_kind::wrong, "expected -0, found 0", "elementwise");
+  }
+  SECTION("sizes between those that are listed") {
+    require_failure("wrong_in_between", failure_kind::wrong, "wrong at index", "elementwise");
+  }
+  SECTION("that few digits will do") {
+    require_failure("cuts_mantissa", failure_kind::wrong, "input=lone value", "reduction");
+  }
+  SECTION("what the timed values are like") {
+    require_failure("leaves_out_the_end", failure_kind::wrong, "input=planted", "reduction");
+  }
+  SECTION("that nobody measures a NaN where there is no sum") {
+    require_failure("leaks_without_sums", failure_kind::wrong, "found nan", "elementwise");
+  }
+  SECTION("that two bytes of six are not changed at once") {
+    require_failure("two_bytes_off", failure_kind::wrong, "expected \"X X\"", "redact");
+  }
+  SECTION("lengths") {
+    require_failure("names_of_thousands", failure_kind::wrong, "row", "redact");
+  }
+  SECTION("squares within the range") {
+    require_failure("overflow_is_missing", failure_kind::wrong, "input=large", "ewm");
+  }
   SECTION("positive values") {
     require_failure("maximum_from_zero", failure_kind::wrong, "wrong at index 0", "reduction");
   }
@@ -290,6 +331,10 @@ TEST_CASE("a stage that refuses its trials, or answers nonsense of itself, is re
   SECTION("more scratch memory than there is") {
     require_failure("absurd_workspace", failure_kind::unsupported, " trials", "reduction");
   }
+  SECTION("all that is measured") {
+    require_failure("refuses_measured", failure_kind::unsupported, "it runs nothing of what is measured",
+                    "reduction");
+  }
   SECTION("most sizes") {
     require_failure("refuses_most", failure_kind::unsupported, "at least half", "reduction");
   }
@@ -318,6 +363,9 @@ TEST_CASE("a launch that does more than enqueue work on its stream is rejected, 
   SECTION("copies") {
     require("copies_to_host", "host");
   }
+  SECTION("copies of all data, where it says that it waits") {
+    require_failure("doubles_on_the_host", failure_kind::launch, "more than 1 MiB", "elementwise");
+  }
   SECTION("allocation") {
     require("allocates", "cudaMallocAsync");
   }
@@ -343,11 +391,18 @@ TEST_CASE("every timed launch is proved: its input is new, and what it leaves is
   lab::skip_without_device();
   const lab::stream stream;
   const std::int64_t n = lab::emulated ? 500'000 : 50'000'000;
-  const auto found = lab::verify_and_measure(lab::find_stage("reduction/silent_when_timed"),
-                                             {{"n", n}, {"type", 32}, {"operation", 0}}, {1, 2}, {},
-                                             {.minimum_samples = 5, .time_limit_seconds = 0.1}, stream.get());
-  CHECK_FALSE(found.verification.passed);
-  CHECK_FALSE(found.timing);
+  const auto require = [&](const std::string& stage, const lab::parameter_values& parameters,
+                           std::int64_t samples) {
+    const auto found =
+        lab::verify_and_measure(lab::find_stage(stage), parameters, {1, 2}, {},
+                                {.minimum_samples = samples, .time_limit_seconds = 0.1}, stream.get());
+    INFO(stage);
+    CHECK_FALSE(found.verification.passed);
+    CHECK_FALSE(found.timing);
+  };
+  require("reduction/silent_when_timed", {{"n", n}, {"type", 32}, {"operation", 0}}, 5);
+  // Of what may differ from run to run, whether it was written at all.
+  require("elementwise/stops_writing", {{"n", n}}, 10);
 }
 
 TEST_CASE("a wrong redaction is rejected, in words that say what is wrong") {

@@ -48,6 +48,8 @@ const std::map<std::string, std::string> deeds{
     {"terminates_in_thread", "in a thread"},
     {"overflows_stack", "killed by signal 11"},
     {"stops_itself", "no answer within"},
+    {"sets_mode_at_start", "wrong at index"},
+    {"throws_memory_error", "launch threw an exception: "},
 };
 
 // Processes whose program lies among the hostile workers.

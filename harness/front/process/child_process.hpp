@@ -50,9 +50,9 @@ struct process_ending {
 };
 
 // What a process may do to others. A confined one, and those that it starts, can send signals, set limits and
-// attach (ptrace, process_vm_writev) to themselves alone; the system refuses the rest with EPERM, as it
-// refuses them programs with more rights than theirs. Where the system knows no such filter nothing is
-// refused.
+// priorities and attach (ptrace, process_vm_writev, /proc/PID/mem) to themselves alone, and stay in their
+// process group; the system refuses the rest with EPERM, as it refuses them programs with more rights than
+// theirs. Where the system knows no such filter nothing is refused.
 enum class freedom { full, confined };
 
 class child_process {

@@ -291,12 +291,12 @@ std::optional<result_row> session::observe(const stage_description& stage) {
     return row;
   }
   status_.show(fmt::format("{}: observed", place_of(stage)));
-  const auto answer =
-      observed_.request({{"op", "observe"},
-                         {"stage", stage.path},
-                         {"seed", options_.seed},
-                         {"trial_seed", options_.trial_seed}},
-                        std::chrono::milliseconds(static_cast<std::int64_t>(1000 * verify_seconds)));
+  const auto answer = observed_.request({{"op", "observe"},
+                                         {"stage", stage.path},
+                                         {"seed", options_.seed},
+                                         {"trial_seed", options_.trial_seed}},
+                                        std::chrono::milliseconds(static_cast<std::int64_t>(
+                                            1000 * options_.timeout_seconds.value_or(verify_seconds))));
   status_.clear();
   result_row found = row_from(stage, answer, false);
   if (found.status != row_status::ok) row = std::move(found);

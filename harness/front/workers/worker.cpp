@@ -465,9 +465,17 @@ answer_record worker::request(const nlohmann::json& message, milliseconds timeou
   constexpr int max_attempts = 3;
   for (int attempt = 1;; ++attempt) {
     throw_if_interrupted();
-    exchange one(arguments_, allowed_, launch_, output_sink_, on_progress);
-    answer_record answer = one.run(message, timeout);
-    if (!one.clock_disagreed() || attempt == max_attempts) return answer;
+    std::optional<exchange> one;
+    try {
+      one.emplace(arguments_, allowed_, launch_, output_sink_, on_progress);
+    } catch (const environment_error& missing) {
+      // A stage's program is its row's affair: another stage may have taken it away.
+      const std::string op = message.value("op", "");
+      if (launch_.processes > 1 || (op != "measure" && op != "verify")) throw;
+      return crashed(missing.what());
+    }
+    answer_record answer = one->run(message, timeout);
+    if (!one->clock_disagreed() || attempt == max_attempts) return answer;
   }
 }
 
