@@ -103,7 +103,6 @@ class array_track final : public track {
         if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
         list.push_back(std::move(added));
       }
-      add_lone_value(list, values, seed);
     }
     with_elements<Problem>(
         typed(values), [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
@@ -131,6 +130,8 @@ class array_track final : public track {
                                                 std::uint64_t seed) const override {
     if constexpr (is_spread<Problem>) return {};
     std::vector<trial> list = larger().at(values, trials(entry, true, seed), seed);
+    if constexpr (requires(const parameters& p) { Problem::exact_cases(p, std::int64_t{1}, seed); })
+      add_lone_value(list, values, seed);
     const array_layout layout = Problem::layout(typed(values));
     if (layout.inputs.size() != 1 || layout.inputs[0].size() < 2) return list;
     const auto n = static_cast<std::uint64_t>(layout.inputs[0].size());
@@ -145,6 +146,11 @@ class array_track final : public track {
     list.push_back(
         {.parameters = values, .input = pattern::one_changed, .seed = changed(1), .then = {changed(2)}});
     return list;
+  }
+
+  [[nodiscard]] parameter_values nearly(const parameter_values& measured) const override {
+    if constexpr (is_spread<Problem>) return measured;
+    return larger().nearly(measured);
   }
 
   [[nodiscard]] double declared_bound(const stage_entry& entry,
@@ -297,7 +303,7 @@ class array_track final : public track {
   // One value that needs many digits, at a place that nobody knows.
   static void add_lone_value(std::vector<trial>& list, const parameter_values& values, std::uint64_t seed) {
     const array_layout layout = Problem::layout(typed(values));
-    if (list.empty() || layout.inputs.size() != 1 || layout.inputs[0].size() == 0) return;
+    if (layout.inputs.size() != 1 || layout.inputs[0].size() == 0) return;
     const auto size = static_cast<std::uint64_t>(layout.inputs[0].size());
     list.push_back(
         {.parameters = values, .input = pattern::lone_value, .seed = random_bits(seed ^ 0x10e, size) % size});

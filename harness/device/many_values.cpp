@@ -25,6 +25,12 @@ template <class T>
       return fill_with(std::integral_constant<pattern, pattern::integers>());
     case pattern::small_integers:
       return fill_with(std::integral_constant<pattern, pattern::small_integers>());
+    case pattern::one_changed:
+      return fill_with(std::integral_constant<pattern, pattern::one_changed>());
+    case pattern::lone_value:
+      return fill_with(std::integral_constant<pattern, pattern::lone_value>());
+    case pattern::planted:
+      return fill_with(std::integral_constant<pattern, pattern::planted>());
     default:
       for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(kind, seed, first + k * step);
   }

@@ -134,12 +134,14 @@ class track {
   [[nodiscard]] virtual std::vector<trial> exact_trials(const stage_entry& stage,
                                                         const parameter_values& parameters,
                                                         std::uint64_t seed) const = 0;
-  // What was tried at small sizes, at larger ones; and some of it at the parameters that are measured.
+  // What was tried at small sizes, at larger ones; and some of it at parameters that are nearly those that
+  // are measured.
   [[nodiscard]] virtual std::vector<trial> larger_trials(const stage_entry& stage,
                                                          std::uint64_t seed) const = 0;
   [[nodiscard]] virtual std::vector<trial> other_inputs(const stage_entry& stage,
                                                         const parameter_values& parameters,
                                                         std::uint64_t seed) const = 0;
+  [[nodiscard]] virtual parameter_values nearly(const parameter_values& measured) const { return measured; }
   // What the stage asks for beyond the problem's own bound on errors, relative to the scale; 0 where it does
   // not.
   [[nodiscard]] virtual double declared_bound(const stage_entry& /*stage*/,

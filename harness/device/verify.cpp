@@ -510,34 +510,43 @@ bool gate::at(const parameter_values& parameters) {
   if (!record_.passed) return false;
   try {
     record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
-    const auto work = track_.make(stage_, parameters, stream_);
-    ++record_.cases;
-    ++record_.trials;
-    const trial random{.parameters = parameters};
-    const launch_setup first{.seed = seeds_.drawn};
-    if (!check(*work, parameters, first)) return false;
-    if (!stage_.traits.nondeterministic) check_same_bits(*work, random, first);
-    if (record_.passed) check_in_a_row(*work, random);
-    if (!record_.passed) return false;
-    bool turn = false;
-    std::vector<trial> all = track_.exact_trials(stage_, parameters, seeds_.drawn);
-    const std::vector<trial> other = track_.other_inputs(stage_, parameters, seeds_.drawn);
-    all.insert(all.end(), other.begin(), other.end());
-    for (const trial& one : all) {
+    const launch_setup random{.seed = seeds_.drawn};
+    {
+      const auto work = track_.make(stage_, parameters, stream_);
       ++record_.cases;
       ++record_.trials;
-      if (!one.then.empty()) {
-        check_one_after_another(*work, one);
-        if (!record_.passed) return false;
-        continue;
-      }
-      turn = !turn;
-      const launch_setup setup{one.input, one.seed.value_or(seeds_.drawn),
-                               turn ? memory_fill::zeros : memory_fill::random, turn};
-      if (!check(*work, parameters, setup)) return false;
+      if (!check(*work, parameters, random)) return false;
+      // On a GPU launches are repeated while they are timed.
+      if (emulated && !stage_.traits.nondeterministic)
+        check_same_bits(*work, {.parameters = parameters}, random);
+      if (!record_.passed || !try_all(*work, track_.exact_trials(stage_, parameters, seeds_.drawn)))
+        return false;
     }
+    parameter_values nearly = track_.nearly(parameters);
+    if (!track_.unsupported(stage_, nearly).empty()) nearly = parameters;
+    const auto work = track_.make(stage_, nearly, stream_);
+    check_in_a_row(*work, {.parameters = nearly});
+    return record_.passed && try_all(*work, track_.other_inputs(stage_, nearly, seeds_.drawn));
   } catch (const stage_error& error) {
     return fail({.kind = error.kind(), .found = error.what()}, parameters, {});
+  }
+}
+
+// Trials of one size, one after the other.
+bool gate::try_all(workload& work, const std::vector<trial>& all) {
+  bool turn = false;
+  for (const trial& one : all) {
+    ++record_.cases;
+    ++record_.trials;
+    turn = !turn;
+    const launch_setup setup{one.input, one.seed.value_or(seeds_.drawn),
+                             turn ? memory_fill::zeros : memory_fill::random, turn};
+    if (one.then.empty()) {
+      check(work, one.parameters, setup);
+    } else {
+      check_one_after_another(work, one);
+    }
+    if (!record_.passed) return false;
   }
   return true;
 }

@@ -84,6 +84,7 @@ class gate {
   void try_one(const trial& one, std::size_t place);
   void check_one_after_another(workload& work, const trial& one);
   void check_in_a_row(workload& work, const trial& one);
+  bool try_all(workload& work, const std::vector<trial>& all);
   void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
   void judge_traits(bool thorough);

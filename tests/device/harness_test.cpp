@@ -2,6 +2,8 @@
 // inputs, owners own, and the sampler's arithmetic is right.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <thread>
@@ -458,6 +460,47 @@ TEST_CASE("a reduction's reference is exact, on one core and on all") {
             .value !=
         lab::fold<lab::maximum>([](std::int64_t j) { return static_cast<float>(j); }, 5000).value);
   CHECK(lab::fold<lab::sum>(value, 0).value == 0);
+}
+
+TEST_CASE("inputs made many at a time are those that are made one by one") {
+  const auto require_same = []<class T>(T /*element*/) {
+    for (std::size_t which = 0; which < std::size(lab::pattern_names); ++which) {
+      const auto kind = static_cast<lab::pattern>(which);
+      INFO(lab::to_string(kind));
+      const lab::generated_values<T> value{kind, 70'007};
+      const auto bits = [](T one) {
+        std::uint64_t all = 0;
+        std::memcpy(&all, &one, sizeof one);
+        return all;
+      };
+      for (const std::int64_t step : {1, 3}) {
+        std::vector<T> many(1'037);
+        value.values(69'500, step, std::ssize(many), many.data());
+        bool same = true;
+        for (std::int64_t k = 0; k < std::ssize(many); ++k)
+          same = same && bits(many[static_cast<std::size_t>(k)]) == bits(value(69'500 + k * step));
+        CHECK(same);
+      }
+      // In order at two places, and out of it.
+      const lab::values_in_order<T> in_order(value);
+      bool same = true;
+      for (std::int64_t j = 69'000; j < 70'900; ++j) {
+        same = same && bits(in_order(j)) == bits(value(j)) && bits(in_order(j - 300)) == bits(value(j - 300));
+        if (j % 97 == 0) same = same && bits(in_order(7 * j)) == bits(value(7 * j));
+      }
+      CHECK(same);
+    }
+  };
+  require_same(double{});
+  require_same(float{});
+  require_same(std::int64_t{});
+  std::vector<std::uint64_t> keys(777);
+  std::uint64_t sum = 0;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    keys[k] = lab::random_bits(5, k);
+    sum += lab::random_bits(keys[k], 40 + k);
+  }
+  CHECK(lab::sum_of_hashes(keys.data(), 40, std::ssize(keys)) == sum);
 }
 
 TEST_CASE("a reference's sum cancels, overflows and holds infinities as one in long double does") {
