@@ -243,12 +243,13 @@ TEST_CASE("what a stage keeps of launches and questions before is of no use to i
     require_failure("refuses_by_turn", failure_kind::wrong, "wrong at index", "elementwise");
   }
   SECTION("answers to what looks alike") {
-    require_failure("known_by_samples", failure_kind::wrong, "after a launch on nearly the same input",
-                    "reduction");
+    require_failure("known_by_samples", failure_kind::wrong, "wrong at index 0", "reduction");
   }
   SECTION("offsets of columns of the same size") {
-    require_failure("keeps_offsets", failure_kind::wrong, "after a launch on nearly the same input",
-                    "redact");
+    const auto failure = lab::verified("redact/keeps_offsets").failure;
+    REQUIRE(failure);
+    CHECK(lab::failure_message(*failure).find("after a launch on nearly the same input") !=
+          std::string::npos);
   }
   SECTION("how long ago the last launch was") {
     require_failure("skips_in_a_row", failure_kind::unwritten, "one of two launches in a row", "elementwise");
@@ -275,7 +276,7 @@ TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried")
     require_failure("wrong_in_between", failure_kind::wrong, "wrong at index", "elementwise");
   }
   SECTION("that few digits will do") {
-    require_failure("cuts_mantissa", failure_kind::wrong, "input=lone value", "reduction");
+    require_failure("cuts_mantissa", failure_kind::wrong, "wrong at index 0", "reduction");
   }
   SECTION("what the timed values are like") {
     require_failure("leaves_out_the_end", failure_kind::wrong, "input=planted", "reduction");
