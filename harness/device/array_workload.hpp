@@ -493,7 +493,8 @@ class array_workload final : public workload {
       if (has_exact_input() && !has_exact_results() && streams) return check_streamed();
     }
     const bool exact = has_exact_results() || bound_ == 0;
-    if (exact && streams && whole_cost() > 16 * output_.size()) return check_digests();
+    const bool are_many = output_.size() > std::int64_t{1} << 24;
+    if (exact && streams && (are_many || whole_cost() > 16 * output_.size())) return check_digests();
     // Where no two of them share an input: once for all stages.
     if (has_exact_results() && exact_error() == 0 && output_.size() > 1 && is_worth_keeping() &&
         whole_cost() <= all_inputs())
