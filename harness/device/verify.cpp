@@ -513,7 +513,8 @@ bool gate::at(const parameter_values& parameters) {
   if (!record_.passed) return false;
   try {
     record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
-    const launch_setup random{.seed = seeds_.drawn};
+    // On the emulator first in the other order, which tells whether blocks wait for earlier ones.
+    const launch_setup random{.seed = seeds_.drawn, .reversed = emulated};
     {
       const auto work = track_.make(stage_, parameters, stream_);
       ++record_.cases;
