@@ -500,7 +500,11 @@ class array_workload final : public workload {
         whole_cost() <= all_inputs())
       return check_digests();
     if (whole_cost() <= max_whole_cost) return check_whole();
-    return exact && (streams || whole_cost() <= max_exact_cost) ? check_digests() : check_sample();
+    // Results that are updated from one to the next are right where nothing rounds.
+    constexpr bool are_updated = exactness<Problem>::template streams<sources>;
+    const bool by_digests =
+        streams || (whole_cost() <= max_exact_cost && (!are_updated || has_exact_results()));
+    return exact && by_digests ? check_digests() : check_sample();
   }
 
   // Digests of the exact results in segments, worked out on the device and by the host; where they differ,
