@@ -270,10 +270,10 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
 //   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
 //   alternatives(p, pattern)               what a stage is tried on instead that cannot run p
 //   why_invalid(p)                         parameters that make no sense together
-//   fitted(p, before)                      p with what must follow its sizes, which were others before
-//   (padding, say) parameters_of_files(headers, paths)    of `apply`; n, where it is missing draw,
-//   draw_difference                  of an image texts() and more                       of a person's own
-//   function: takes_texts, below
+//   fitted(p, before)                      p with what must follow its sizes: padding
+//   parameters_of_files(headers, paths)    of `apply`; n, where it is missing
+//   draw, draw_difference                  of an image
+//   texts() and more                       of a person's own function: takes_texts, below
 //
 // The tracks below stages/ show each.
 
