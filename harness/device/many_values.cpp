@@ -3,7 +3,7 @@
 // Compiled once for every width of vectors, and chosen when the program starts. (Elsewhere the loops are as
 // right, and three to five times as slow.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define LAB_EVERY_WIDTH __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#define LAB_EVERY_WIDTH __attribute__((flatten, target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define LAB_EVERY_WIDTH
 #endif

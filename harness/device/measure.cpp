@@ -52,8 +52,8 @@ void summarise(timing_record& timing) {
 constexpr std::size_t max_samples = 1000;
 
 // Launches of a second show in few samples what they cost: after so many time limits half of the fewest
-// samples will do.
-constexpr double slow_after = 10;
+// samples will do, and after twice as many three.
+constexpr double slow_after = 4;
 
 // Why one sample more is enough; empty when it is not.
 std::string nearly_enough(const timing_record& timing, const measure_plan& plan, std::int64_t start) {
@@ -61,7 +61,8 @@ std::string nearly_enough(const timing_record& timing, const measure_plan& plan,
   const auto taken = static_cast<std::int64_t>(with_one_more);
   const double seconds = agreed_seconds_since(start);
   if (taken < plan.minimum_samples) {
-    const bool slow = seconds >= slow_after * plan.time_limit_seconds && 2 * taken >= plan.minimum_samples;
+    const double limits = seconds / plan.time_limit_seconds;
+    const bool slow = limits >= 2 * slow_after || (limits >= slow_after && 2 * taken >= plan.minimum_samples);
     return slow && taken >= 3 ? "time limit" : "";
   }
   if (timing.spread <= plan.spread_target) return "spread";
@@ -656,20 +657,6 @@ class timed_launches {
   std::set<std::uint64_t> checked_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> left_;  // the seed of each sample, and its digest
 };
-
-// The gate with its trials behind it: made here, or `proved` before.
-gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
-           cudaStream_t stream) {
-  gate its_gate(stage, seeds, stream);
-  if (proved && proved->passed && proved->seeds == its_gate.record().seeds) {
-    its_gate.record() = *proved;
-    its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound =
-        0;
-  } else {
-    its_gate.trials(true);
-  }
-  return its_gate;
-}
 
 }  // namespace
 

@@ -239,7 +239,11 @@ check_result run_and_check(workload& work, const launch_setup& setup, cudaStream
 }
 
 gate::gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream)
-    : stage_(stage), track_(track_of(stage)), seeds_(seeds), stream_(stream) {
+    : stage_(stage),
+      track_(track_of(stage)),
+      seeds_(seeds),
+      stream_(stream),
+      kept_before_(memory::foreign()) {
   record_ = {
       .passed = true, .reproducible = !stage.traits.nondeterministic, .seeds = {seeds.fixed, seeds.drawn}};
   blocks_wait = false;
@@ -460,10 +464,28 @@ bool gate::again(const char* remark) {
   return true;
 }
 
-bool gate::trials(bool thorough) {
+// Who adds up in an order of the device's own has the same bits again where few blocks are at work.
+void gate::look_for_other_bits() {
+  if (!other_bits_.tried || other_bits_.shown) return;
+  for (const parameter_values& measured : default_parameters(track_.describe())) {
+    if (!track_.unsupported(stage_, measured).empty()) continue;
+    const std::unique_ptr<workload> work = made_if_it_fits(measured);
+    if (work == nullptr || !check(*work, measured, {.seed = seeds_.drawn})) return;
+    check_same_bits(*work, {.parameters = measured}, {.seed = seeds_.drawn});
+    if (other_bits_.shown) return;
+  }
+}
+
+void gate::note_kept_memory() {
+  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  const std::size_t kept = memory::foreign();
+  if (kept <= kept_before_ + kept_by_the_driver) return;
+  record_.kept_bytes = std::max(record_.kept_bytes, static_cast<std::int64_t>(kept - kept_before_));
+}
+
+bool gate::trials(bool thorough, bool beside_others) {
   thorough_ = thorough;
   std::size_t place = 0;
-  const std::size_t kept_before = memory::foreign();
   try {
     std::vector<trial> all = track_.trials(stage_, thorough, seeds_.drawn);
     if (thorough) {
@@ -483,6 +505,8 @@ bool gate::trials(bool thorough) {
       if (!record_.passed) return false;
     }
     if (thorough && !again(", after all others")) return false;
+    look_for_other_bits();
+    if (!record_.passed) return false;
   } catch (const stage_error& error) {
     return fail({.kind = error.kind(), .found = error.what()}, {}, {});
   }
@@ -501,10 +525,7 @@ bool gate::trials(bool thorough) {
                                               " trials, and must run at least half of what its track tries"};
     return false;
   }
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
-  const std::size_t kept = memory::foreign();
-  record_.kept_bytes =
-      kept > kept_before + kept_by_the_driver ? static_cast<std::int64_t>(kept - kept_before) : 0;
+  if (!beside_others) note_kept_memory();
   judge_traits(thorough);
   return record_.passed;
 }
@@ -512,28 +533,33 @@ bool gate::trials(bool thorough) {
 bool gate::at(const parameter_values& parameters) {
   if (!record_.passed) return false;
   try {
-    record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
-    // On the emulator first in the other order, which tells whether blocks wait for earlier ones.
-    const launch_setup random{.seed = seeds_.drawn, .reversed = emulated};
-    {
-      const auto work = track_.make(stage_, parameters, stream_);
-      ++record_.cases;
-      ++record_.trials;
-      if (!check(*work, parameters, random)) return false;
-      // On a GPU launches are repeated while they are timed.
-      if (emulated && !stage_.traits.nondeterministic)
-        check_same_bits(*work, {.parameters = parameters}, random);
-      if (!record_.passed || !try_all(*work, track_.exact_trials(stage_, parameters, seeds_.drawn)))
-        return false;
-    }
-    parameter_values nearly = track_.nearly(parameters);
-    if (!track_.unsupported(stage_, nearly).empty()) nearly = parameters;
-    const auto work = track_.make(stage_, nearly, stream_);
-    check_in_a_row(*work, {.parameters = nearly});
-    return record_.passed && try_all(*work, track_.other_inputs(stage_, nearly, seeds_.drawn));
+    launch_at(parameters);
+    if (record_.passed) note_kept_memory();
   } catch (const stage_error& error) {
-    return fail({.kind = error.kind(), .found = error.what()}, parameters, {});
+    fail({.kind = error.kind(), .found = error.what()}, parameters, {});
   }
+  return record_.passed;
+}
+
+void gate::launch_at(const parameter_values& parameters) {
+  record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
+  // On the emulator first in the other order, which tells whether blocks wait for earlier ones.
+  const launch_setup random{.seed = seeds_.drawn, .reversed = emulated};
+  {
+    const auto work = track_.make(stage_, parameters, stream_);
+    ++record_.cases;
+    ++record_.trials;
+    if (!check(*work, parameters, random)) return;
+    // On a GPU launches are repeated while they are timed.
+    if (emulated && !stage_.traits.nondeterministic)
+      check_same_bits(*work, {.parameters = parameters}, random);
+    if (!record_.passed || !try_all(*work, track_.exact_trials(stage_, parameters, seeds_.drawn))) return;
+  }
+  parameter_values nearly = track_.nearly(parameters);
+  if (!track_.unsupported(stage_, nearly).empty()) nearly = parameters;
+  const auto work = track_.make(stage_, nearly, stream_);
+  check_in_a_row(*work, {.parameters = nearly});
+  if (record_.passed) try_all(*work, track_.other_inputs(stage_, nearly, seeds_.drawn));
 }
 
 // Trials of one size, one after the other.
@@ -555,10 +581,33 @@ bool gate::try_all(workload& work, const std::vector<trial>& all) {
   return true;
 }
 
-verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
-                           const std::vector<parameter_values>& measured) {
+gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
+           cudaStream_t stream) {
   gate its_gate(stage, seeds, stream);
-  if (!its_gate.trials(thorough)) return its_gate.record();
+  if (proved && proved->passed && proved->seeds == its_gate.record().seeds) {
+    its_gate.record() = *proved;
+    its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound =
+        0;
+  } else {
+    its_gate.trials(true);
+  }
+  return its_gate;
+}
+
+verification_record prove(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream) {
+  gate its_gate(stage, seeds, stream);
+  its_gate.trials(true, true);
+  if (its_gate.left_out() > 0)
+    throw unsupported_error("beside other processes there is too little memory for some of its trials");
+  return its_gate.record();
+}
+
+verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
+                           const std::vector<parameter_values>& measured,
+                           const std::optional<verification_record>& proved) {
+  gate its_gate = thorough ? tried(stage, seeds, proved, stream) : gate(stage, seeds, stream);
+  if (!thorough) its_gate.trials(false);
+  if (!its_gate.record().passed) return its_gate.record();
   std::string refused;
   std::size_t asked = 0;
   for (const parameter_values& parameters : measured) {

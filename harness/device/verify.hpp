@@ -58,8 +58,9 @@ class gate {
  public:
   gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream);
 
-  // Each returns whether the stage has passed so far. What was found stands in record().
-  bool trials(bool thorough);
+  // Each returns whether the stage has passed so far. What was found stands in record(). Beside other
+  // processes that use the device nobody can tell what memory the stage keeps.
+  bool trials(bool thorough, bool beside_others = false);
   bool at(const parameter_values& parameters);
   // Some of the trials once more, drawn.
   bool again(const char* remark);
@@ -72,6 +73,8 @@ class gate {
 
   [[nodiscard]] const verification_record& record() const { return record_; }
   [[nodiscard]] verification_record& record() { return record_; }
+  // Trials that were left out, for which there was no memory.
+  [[nodiscard]] std::size_t left_out() const { return too_large_; }
 
  private:
   struct trait_evidence {
@@ -85,6 +88,9 @@ class gate {
   void check_one_after_another(workload& work, const trial& one);
   void check_in_a_row(workload& work, const trial& one);
   bool try_all(workload& work, const std::vector<trial>& all);
+  void launch_at(const parameter_values& parameters);
+  void look_for_other_bits();
+  void note_kept_memory();
   void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
   void judge_traits(bool thorough);
@@ -100,13 +106,23 @@ class gate {
   trait_evidence leaks_;
   trait_evidence other_bits_;
   std::size_t too_large_ = 0;  // trials beyond the device's memory
+  std::size_t kept_before_;  // device memory that is neither free nor the lab's, before anything is launched
   bool thorough_ = false;
   bool tried_capture_ = false;
 };
 
-// All trials, and each of `measured` parameters.
+// The gate with its trials behind it: made here, or `proved` before with these seeds.
+gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
+           cudaStream_t stream);
+
+// All trials, or as `proved` before, and each of `measured` parameters.
 verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
-                           const std::vector<parameter_values>& measured = {});
+                           const std::vector<parameter_values>& measured = {},
+                           const std::optional<verification_record>& proved = std::nullopt);
+
+// All trials, beside other processes that use the device. Throws unsupported_error where some of them found
+// no memory.
+verification_record prove(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream);
 
 // The parameters that are measured by default: every combination of the track's bench defaults.
 std::vector<parameter_values> default_parameters(const track_description& track);
