@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -63,6 +64,7 @@ class larger_trials {
     if (sizes_.empty()) return list;
     draws draw(seed ^ 0x1a46e6);
     draw.shuffle(listed);
+    take_words_in_turn(listed);
     add_drawn(list, listed, draw, 1, largest_listed);
     add_drawn(list, listed, draw, largest_listed, std::min(measured_values(), emulated ? 1e9 : 4e6));
     return list;
@@ -155,6 +157,19 @@ class larger_trials {
       if (one.seed) added.seed = seed_of(added, draw);
       list.push_back(std::move(added));
     }
+  }
+
+  // Of all types and operations one trial each, then a second: where there is time for some alone, none of
+  // them is left out.
+  void take_words_in_turn(std::vector<trial>& list) const {
+    std::map<std::string, std::size_t> met;
+    std::vector<std::pair<std::size_t, std::size_t>> turns;
+    for (std::size_t k = 0; k < list.size(); ++k) turns.emplace_back(met[words_of(list[k].parameters)]++, k);
+    std::sort(turns.begin(), turns.end());
+    std::vector<trial> ordered;
+    ordered.reserve(list.size());
+    for (const auto& [turn, k] : turns) ordered.push_back(std::move(list[k]));
+    list = std::move(ordered);
   }
 
   // The words among its parameters (types, operations), and its input.

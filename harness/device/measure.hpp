@@ -34,7 +34,7 @@ struct sample_hooks {
 // beside each sample, a throttled one is taken again, and a row that stays throttled is marked unstable. On
 // the emulator: the host's clock. Sampling stops when inter-quartile range / median <= spread_target, after
 // time_limit_seconds or at 1000 samples, but not before minimum_samples; half of them will do, three at
-// least, where they take ten times as long.
+// least, where they take four times as long, and three where they take eight times as long.
 //
 // In one of several processes all call this alike. They meet before each sample, its time is the longest that
 // one of them took (on the emulator until all have ended), and they go by the same clock.

@@ -483,7 +483,7 @@ void gate::note_kept_memory() {
   record_.kept_bytes = std::max(record_.kept_bytes, static_cast<std::int64_t>(kept - kept_before_));
 }
 
-bool gate::trials(bool thorough, bool beside_others) {
+bool gate::trials(bool thorough) {
   thorough_ = thorough;
   std::size_t place = 0;
   try {
@@ -525,7 +525,7 @@ bool gate::trials(bool thorough, bool beside_others) {
                                               " trials, and must run at least half of what its track tries"};
     return false;
   }
-  if (!beside_others) note_kept_memory();
+  note_kept_memory();
   judge_traits(thorough);
   return record_.passed;
 }
@@ -581,33 +581,10 @@ bool gate::try_all(workload& work, const std::vector<trial>& all) {
   return true;
 }
 
-gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
-           cudaStream_t stream) {
-  gate its_gate(stage, seeds, stream);
-  if (proved && proved->passed && proved->seeds == its_gate.record().seeds) {
-    its_gate.record() = *proved;
-    its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound =
-        0;
-  } else {
-    its_gate.trials(true);
-  }
-  return its_gate;
-}
-
-verification_record prove(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream) {
-  gate its_gate(stage, seeds, stream);
-  its_gate.trials(true, true);
-  if (its_gate.left_out() > 0)
-    throw unsupported_error("beside other processes there is too little memory for some of its trials");
-  return its_gate.record();
-}
-
 verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
-                           const std::vector<parameter_values>& measured,
-                           const std::optional<verification_record>& proved) {
-  gate its_gate = thorough ? tried(stage, seeds, proved, stream) : gate(stage, seeds, stream);
-  if (!thorough) its_gate.trials(false);
-  if (!its_gate.record().passed) return its_gate.record();
+                           const std::vector<parameter_values>& measured) {
+  gate its_gate(stage, seeds, stream);
+  if (!its_gate.trials(thorough)) return its_gate.record();
   std::string refused;
   std::size_t asked = 0;
   for (const parameter_values& parameters : measured) {

@@ -58,9 +58,8 @@ class gate {
  public:
   gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream);
 
-  // Each returns whether the stage has passed so far. What was found stands in record(). Beside other
-  // processes that use the device nobody can tell what memory the stage keeps.
-  bool trials(bool thorough, bool beside_others = false);
+  // Each returns whether the stage has passed so far. What was found stands in record().
+  bool trials(bool thorough);
   bool at(const parameter_values& parameters);
   // Some of the trials once more, drawn.
   bool again(const char* remark);
@@ -73,8 +72,6 @@ class gate {
 
   [[nodiscard]] const verification_record& record() const { return record_; }
   [[nodiscard]] verification_record& record() { return record_; }
-  // Trials that were left out, for which there was no memory.
-  [[nodiscard]] std::size_t left_out() const { return too_large_; }
 
  private:
   struct trait_evidence {
@@ -111,18 +108,9 @@ class gate {
   bool tried_capture_ = false;
 };
 
-// The gate with its trials behind it: made here, or `proved` before with these seeds.
-gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
-           cudaStream_t stream);
-
-// All trials, or as `proved` before, and each of `measured` parameters.
+// All trials, and each of `measured` parameters.
 verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
-                           const std::vector<parameter_values>& measured = {},
-                           const std::optional<verification_record>& proved = std::nullopt);
-
-// All trials, beside other processes that use the device. Throws unsupported_error where some of them found
-// no memory.
-verification_record prove(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream);
+                           const std::vector<parameter_values>& measured = {});
 
 // The parameters that are measured by default: every combination of the track's bench defaults.
 std::vector<parameter_values> default_parameters(const track_description& track);

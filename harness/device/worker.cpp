@@ -396,10 +396,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     const bool thorough = request.value("thorough", true);
     return conclude(
         verify(stage, seeds, thorough, on,
-               thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{},
-               optional_member<verification_record>(request, "proved")));
+               thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{}));
   }
-  if (op == "prove") return conclude(prove(stage, seeds, on));
   if (op == "observe") {
     if (count_kernels == nullptr) throw unsupported_error("this worker does not observe kernels");
     return conclude(observe(stage, seeds, on));

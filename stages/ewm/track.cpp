@@ -186,6 +186,9 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   if constexpr (!emulated) {
     list.add_both(3'000'017, 300, pattern::random);
     list.add_both(20'000'017, 3000, pattern::integers);
+    // Of so long a span that the order in which blocks are added up shows in the last bits, however far back
+    // it differs.
+    list.cases.push_back({{.n = 3'000'017, .span = 2e5, .adjust = 1, .min_periods = 1}, pattern::integers});
     // Indices beyond 32 bits.
     list.add((std::int64_t{1} << 31) + 12'345, 300, pattern::random, true);
   }

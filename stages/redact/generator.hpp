@@ -28,8 +28,8 @@ enum class content : std::int64_t {
   near_public,  // people, and visibilities that are "public" but for one byte, at any of its places or beside
                 // them
   long_names,   // names of 60 to 190 letters
-  any_text      // names of any characters and of every length up to 8192 of them, and visibilities that are
-                // "public" but for up to three changes
+  any_text      // names of any characters and of every length up to 8192 of them, those around powers of two
+                // more often, and visibilities that are "public" but for up to three changes, or look like it
 };
 
 struct people {
@@ -179,10 +179,16 @@ void append_any_character(Text& text, row_bits& bits) {
   text += std::string_view(encoded.data(), bytes);
 }
 
+// Of any number below a power of two, or that power, one more or one less.
+inline std::int64_t any_length(row_bits& bits) {
+  const std::int64_t power = std::int64_t{1} << bits.below(14);
+  return bits.below(4) == 0 ? power - 1 + bits.below(3) : bits.below(power + 1);
+}
+
 // Letters or any characters, with up to three spaces anywhere.
 template <class Text>
 void append_any_name(Text& text, row_bits& bits) {
-  const std::int64_t length = bits.below((std::int64_t{1} << bits.below(14)) + 1);
+  const std::int64_t length = any_length(bits);
   const bool are_letters = bits.below(2) == 0;
   const std::int64_t spaces = bits.below(4);
   const std::int64_t begin = text.size();
@@ -200,10 +206,26 @@ void append_any_name(Text& text, row_bits& bits) {
   }
 }
 
+// Of as many bytes as "public", or that with blank characters behind it: capitals among them, or any letters.
+inline std::string likely_visibility(row_bits& bits) {
+  std::string text = "public";
+  const std::int64_t way = bits.below(3);
+  for (char& letter : text) {
+    if (way == 0 && bits.below(2) == 0) letter = static_cast<char>(letter - 'a' + 'A');
+    if (way == 1) letter = static_cast<char>('a' + bits.below(26));
+  }
+  if (way != 2) return text;
+  constexpr std::string_view blanks("\r\n\t \0\v", 6);
+  for (std::int64_t more = 1 + bits.below(3); more > 0; --more)
+    text += blanks[static_cast<std::size_t>(bits.below(std::ssize(blanks)))];
+  return text;
+}
+
 // Bytes are changed, put in, or left out; or there are many more of them.
 inline std::string any_visibility(row_bits& bits) {
   std::string text = "public";
   if (bits.below(2) == 0) return text;
+  if (bits.below(3) == 0) return likely_visibility(bits);
   for (std::int64_t changes = 1 + bits.below(3); changes > 0; --changes) {
     const auto place = static_cast<std::size_t>(bits.below(std::ssize(text) + 1));
     const auto byte = static_cast<char>(bits.below(128));

@@ -289,6 +289,8 @@ TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried")
   }
   SECTION("lengths") {
     require_failure("names_of_thousands", failure_kind::wrong, "row", "redact");
+    require_failure("names_of_512", failure_kind::wrong, "row", "redact");
+    require_failure("blank_behind_public", failure_kind::wrong, "row", "redact");
   }
   SECTION("squares within the range") {
     require_failure("overflow_is_missing", failure_kind::wrong, "input=large", "ewm");

@@ -221,6 +221,27 @@ TEST_CASE("a redaction is measured with each allocator, and its time has a gate 
   }
 }
 
+TEST_CASE("a stage with its trials behind it passes at its next row, where its blocks wait for each other") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
+  const lab::stage_entry& stage = lab::find_stage("redact/06_single_pass");
+  const auto first = lab::verify_and_measure(stage, with(2000, content::people, allocator::pool), {7, 8}, {},
+                                             plan, stream.get());
+  REQUIRE(first.verification.passed);
+  for (const allocator from : {allocator::none, allocator::plain}) {
+    const auto next = lab::verify_and_measure(stage, with(2000, content::people, from), {7, 8},
+                                              first.verification, plan, stream.get());
+    INFO((next.verification.failure ? lab::failure_message(*next.verification.failure)
+                                    : std::string("no failure")));
+    CHECK(next.verification.passed);
+    CHECK(next.timing);
+    // What is handed on counts, and none of it is made again.
+    CHECK(next.verification.trials >= first.verification.trials);
+    CHECK(next.verification.trials < first.verification.trials + 50);
+  }
+}
+
 TEST_CASE("the ceiling is a copy of both inputs and the output, to the byte") {
   const lab::track& track = lab::find_track("redact");
   for (const std::int64_t offsets : {32, 64}) {

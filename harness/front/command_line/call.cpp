@@ -56,7 +56,6 @@ verb run_verb(CLI::App& program) {
                   "write what the stages draw, and its difference from what is right, into this directory")
       ->type_name("DIR");
   app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
-  add_jobs(*app, options->run.jobs);
   add_repeat(*app, options->run.repeat);
   add_processes(*app, options->run.processes, options->run.launcher);
   return {.app = app,
@@ -81,7 +80,6 @@ verb verify_verb(CLI::App& program) {
   add_seed(*app, options->run.seed);
   add_trial_seed(*app, options->run.trial_seed);
   add_timeout(*app, options->run.timeout_seconds);
-  add_jobs(*app, options->run.jobs);
   add_json(*app, options->run.json_path);
   add_processes(*app, options->run.processes, options->run.launcher);
   app->callback([options] {

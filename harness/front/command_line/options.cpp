@@ -83,14 +83,6 @@ std::int64_t parse_repeat(const std::string& text, const std::string& option) {
   return repeat;
 }
 
-std::int64_t parse_jobs(const std::string& text, const std::string& option) {
-  constexpr std::int64_t max_jobs = 64;
-  const std::int64_t jobs = parse_integer(text, option);
-  if (jobs < 1 || jobs > max_jobs)
-    throw usage_error(fmt::format("{} must be from 1 to {}", option, max_jobs));
-  return jobs;
-}
-
 int parse_processes(const std::string& text, const std::string& option) {
   constexpr std::int64_t max_processes = 4096;
   const std::int64_t processes = parse_integer(text, option);
@@ -165,14 +157,6 @@ void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan) {
   add_read(verb, "--time-limit", plan.time_limit_seconds, parse_seconds,
            "stop sampling a stage after so long (default: 0.5)")
       ->type_name("SECONDS");
-}
-
-void add_jobs(CLI::App& verb, std::optional<std::int64_t>& jobs) {
-  add_read(
-      verb, "--jobs", jobs, parse_jobs,
-      "let so many stages of a track pass their trials at a time; what is timed is alone (default: up to 4 "
-      "on a GPU, 1 on the emulator)")
-      ->type_name("N");
 }
 
 void add_repeat(CLI::App& verb, std::int64_t& repeat) {

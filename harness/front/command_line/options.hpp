@@ -31,9 +31,6 @@ void add_trial_seed(CLI::App& verb, std::uint64_t& seed);
 // How a stage is timed: --l2, --min-samples, --time-limit.
 void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan);
 
-// Stages that are proved at a time: --jobs.
-void add_jobs(CLI::App& verb, std::optional<std::int64_t>& jobs);
-
 // Processes that measure each row: --repeat.
 void add_repeat(CLI::App& verb, std::int64_t& repeat);
 

@@ -22,7 +22,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -294,30 +293,6 @@ child_process::child_process(const std::vector<std::string>& arguments,
     wait_for(std::chrono::seconds(1));
     throw environment_error(fmt::format("cannot execute {}: {}", arguments[0], std::strerror(error)));
   }
-}
-
-child_process::child_process(const std::function<int()>& body) {
-  std::fflush(nullptr);  // or what is buffered would be written twice
-  const pid_t parent = getpid();
-  process_ = fork();
-  if (process_ < 0) throw environment_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (process_ == 0) {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal_number, SIG_DFL);
-    owned_children().clear();
-    adopt_orphans();
-    int code = 1;
-    try {
-      code = body();
-    } catch (...) {
-      code = 1;
-    }
-    _exit(code);
-  }
-  owned_children().insert(process_);
-  setpgid(process_, process_);
 }
 
 child_process::child_process(child_process&& other) noexcept : process_(std::exchange(other.process_, -1)) {}

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,10 +70,6 @@ class child_process {
   // program cannot be executed.
   child_process(const std::vector<std::string>& arguments, const std::vector<descriptor_mapping>& mappings,
                 freedom allowed = freedom::full);
-  // A copy of this process, also in a group of its own and killed with this program, in which `body` runs and
-  // nothing else: it ends with the number that body returns, or 1 where it throws. Throws environment_error.
-  // To be called while this program has one thread.
-  explicit child_process(const std::function<int()>& body);
   child_process(child_process&& other) noexcept;
   child_process& operator=(child_process&& other) noexcept;
   child_process(const child_process&) = delete;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "harness/failure_message.hpp"
@@ -11,7 +10,6 @@
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/workers/launcher.hpp"
-#include "harness/front/workers/side_by_side.hpp"
 
 namespace lab::front {
 namespace {
@@ -20,8 +18,6 @@ namespace {
 // is slower.
 constexpr double measure_seconds = 120;
 constexpr double verify_seconds = 900;
-// Trials that take longer beside others are made alone.
-constexpr double seconds_side_by_side = 120;
 // Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
 constexpr double time_limit_factor = 10;
 
@@ -96,20 +92,6 @@ void give_each_process_a_gpu(run_options& options) {
       throw usage_error("--gpus and --processes exclude each other: there are as many GPUs as processes");
   }
   options.parameters.push_back({"gpus", std::to_string(options.processes)});
-}
-
-// Where nobody says how many. The first stage of a track has worked out the references by then, on all
-// processors: what is left are launches, each of which is waited for, and inputs that one of them makes. The
-// emulator's launches are work for the processors themselves.
-std::int64_t jobs_by_default(bool on_emulator) {
-  constexpr std::int64_t most = 4;
-  constexpr std::int64_t processors_each = 3;
-  return on_emulator ? 1
-                     : std::min<std::int64_t>(most, std::thread::hardware_concurrency() / processors_each);
-}
-
-std::string track_of(const stage_description& stage) {
-  return stage.path.substr(0, stage.path.find('/'));
 }
 
 bool uses_several_gpus(const track_selection& selection) {
@@ -225,78 +207,27 @@ result_group& session::begin_group(const ladder_job& job) {
   return results.groups.back();
 }
 
-nlohmann::json session::about(const stage_description& stage, nlohmann::json message) const {
+answer_record session::request_about(const stage_description& stage, nlohmann::json message) {
+  const std::string track = stage.path.substr(0, stage.path.find('/'));
   message["stage"] = stage.path;
   message["seed"] = options_.seed;
   message["trial_seed"] = options_.trial_seed;
-  const auto worked_out = references_.find(track_of(stage));
-  message["references"] =
-      worked_out == references_.end() ? nlohmann::json::object() : nlohmann::json(worked_out->second);
-  if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
-  return message;
-}
-
-answer_record session::request_about(const stage_description& stage, const nlohmann::json& message) {
-  answer_record answer = request(about(stage, message), place_of(stage));
-  keep_references(track_of(stage), answer);
-  return answer;
-}
-
-void session::keep_references(const std::string& track, const answer_record& answer) {
+  message["references"] = references_[track];
+  answer_record answer = request(message, place_of(stage));
   // A stage that did not pass may have spoilt more than its own outputs.
   const auto worked_out = answer.content.find("references");
-  if (answer.end != answer_end::ok || worked_out == answer.content.end() || !worked_out->is_object()) return;
-  auto& known = references_[track];
-  std::size_t bytes = 0;
-  for (const auto& [key, text] : known) bytes += key.size() + text.size();
-  for (const auto& [key, text] : worked_out->items()) {
-    if (!text.is_string()) continue;
-    bytes += key.size() + text.get_ref<const std::string&>().size();
-    if (bytes > most_reference_bytes) break;
-    known.emplace(key, text.get<std::string>());
+  if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
+    auto& known = references_[track];
+    std::size_t bytes = 0;
+    for (const auto& [key, text] : known) bytes += key.size() + text.size();
+    for (const auto& [key, text] : worked_out->items()) {
+      if (!text.is_string()) continue;
+      bytes += key.size() + text.get_ref<const std::string&>().size();
+      if (bytes > most_reference_bytes) break;
+      known.emplace(key, text.get<std::string>());
+    }
   }
-}
-
-void session::prove_side_by_side(const track_selection& selection) {
-  const std::int64_t most = options_.jobs.value_or(jobs_by_default(on_emulator()));
-  if (!options_.thorough || most < 2 || options_.processes > 1 || uses_several_gpus(selection) ||
-      !proved_tracks_.insert(selection.track->name).second)
-    return;
-  const auto timeout = std::chrono::milliseconds(static_cast<std::int64_t>(
-      1000 * std::min(seconds_side_by_side, options_.timeout_seconds.value_or(seconds_side_by_side))));
-  std::vector<const stage_description*> stages;
-  std::vector<errand> errands;
-  for (const auto* stage : selection.stages) {
-    // An expected failure has its say alone.
-    if (!stage->runnable || !stage->broken.empty() || !stage->expected_failure.empty() ||
-        proved_.contains(stage->path))
-      continue;
-    stages.push_back(stage);
-    errands.emplace_back([this, timeout, message = about(*stage, {{"op", "prove"}})](const auto& print) {
-      worker one = connection_.workers.start(message);
-      one.set_output_sink(print);
-      return one.request(message, timeout);
-    });
-  }
-  if (errands.size() < 2) return;
-  std::size_t ended = 0;
-  const auto show = [&] {
-    status_.show(fmt::format("{}: trials of {} stages side by side, {} done", selection.track->name,
-                             errands.size(), ended));
-  };
-  show();
-  run_side_by_side(
-      errands, static_cast<std::size_t>(most), [this](const std::string& line) { status_.print(line); },
-      [&](std::size_t number, const std::optional<answer_record>& answer) {
-        ++ended;
-        show();
-        if (!answer || answer->end != answer_end::ok) return;
-        const result_row row = row_from(*stages[number], *answer, false);
-        if (row.status != row_status::ok || !row.verification) return;
-        proved_[stages[number]->path] = *row.verification;
-        keep_references(selection.track->name, *answer);
-      });
-  status_.clear();
+  return answer;
 }
 
 answer_record session::request(const nlohmann::json& message, const std::string& status) {
@@ -380,8 +311,9 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
   if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
-  const nlohmann::json message = {{"op", "measure"}, {"parameters", job.parameters}, {"plan", plan}};
-  result_row row = row_from(stage, request_about(stage, message), true);
+  nlohmann::json message = {{"op", "measure"}, {"parameters", job.parameters}, {"plan", plan}};
+  if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
+  result_row row = row_from(stage, request_about(stage, std::move(message)), true);
   if (row.status == row_status::ok && row.verification) proved_[stage.path] = *row.verification;
   if (before != group.rows.end()) add_process(*before, row);
   return add_row(std::move(row), group);

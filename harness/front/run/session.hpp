@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,6 @@ struct run_options {
   std::uint64_t trial_seed = 0;  // of further inputs that are tried; below 2^53
   l2_choice l2 = l2_choice::unset;
   measure_plan plan;
-  std::optional<std::int64_t> jobs;       // stages that are proved at a time
   std::int64_t repeat = 1;                // processes that measure each row
   int processes = 1;                      // at once, with a GPU each
   std::string launcher = "mpirun";        // of several, with its options
@@ -68,11 +66,6 @@ class session {
   // Adds one ceiling to the group, or says why it has none. Not on the emulator.
   void measure_ceiling(const ladder_job& job, result_group& group);
 
-  // Lets the stages of the track that have proved nothing yet pass their trials beside each other, once for
-  // each track: for between its first row and its second. Those that fail, or find no memory beside the
-  // others, are asked again in their turn, alone.
-  void prove_side_by_side(const track_selection& selection);
-
   // Adds one row to the group and saves the results. Where the group has the row already, this is another
   // process's timing of it: the row keeps all (see add_process). One that is not ok stays as it is.
   // Throws usage_error or environment_error when the worker says that going on makes no sense.
@@ -93,12 +86,8 @@ class session {
 
  private:
   answer_record request(const nlohmann::json& message, const std::string& status);
-  // The message with the stage, the seeds, what references of its track worked out before, and what the
-  // stage has proved before.
-  [[nodiscard]] nlohmann::json about(const stage_description& stage, nlohmann::json message) const;
-  answer_record request_about(const stage_description& stage, const nlohmann::json& message);
-  // Of an answer about a stage of the track, for those that are asked next.
-  void keep_references(const std::string& track, const answer_record& answer);
+  // Adds to the message the stage, the seeds, and what references of its track worked out before.
+  answer_record request_about(const stage_description& stage, nlohmann::json message);
   // The row of a stage whose kernels have changed and do not stand being observed; nothing of any other.
   std::optional<result_row> observe(const stage_description& stage);
   // "[3/17] track/02_tree"
@@ -113,7 +102,6 @@ class session {
   std::map<std::string, std::map<std::string, std::string>>
       references_;                                     // of each track: what its references worked out
   std::map<std::string, verification_record> proved_;  // stages whose trials were passed in this run
-  std::set<std::string> proved_tracks_;                // whose stages were asked for that side by side
   std::map<std::string, std::optional<result_row>> observations_;  // and those that were observed in it
   source_digests digests_;
   std::size_t all_rows_ = 0;  // of the whole run

@@ -95,10 +95,7 @@ int run_ladders(const run_options& options, bool check) {
       run.measure_ceiling(job, group);
       // All stages in turn, again and again: what drifts meets all of them.
       for (std::int64_t process = 0; process < options.repeat; ++process) {
-        for (const auto* stage : job.selection.stages) {
-          if (stage != job.selection.stages.front()) run.prove_side_by_side(job.selection);
-          run.measure(job, *stage, group);
-        }
+        for (const auto* stage : job.selection.stages) run.measure(job, *stage, group);
       }
       run.measure_ceiling(job, group);
     });
@@ -117,10 +114,7 @@ int verify_stages(const run_options& options) {
   for (const auto& selection : run.selections()) {
     result_group& group = run.begin_group({selection, {}, cache_state::none});
     climb(run, group, [&] {
-      for (const auto* stage : selection.stages) {
-        if (stage != selection.stages.front()) run.prove_side_by_side(selection);
-        run.verify(*stage, group);
-      }
+      for (const auto* stage : selection.stages) run.verify(*stage, group);
     });
   }
   return finish(run);
