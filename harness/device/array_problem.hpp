@@ -267,6 +267,7 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
 //   is_exact(p), stream(value..., p, first, count, visit), streams(p)   where some results round:
 //   expectations
 //                                          one after another, and whether that takes constant time for each
+//   streams_every_input                    whether they are as good as reference(), whatever the input
 //   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
 //   alternatives(p, pattern)               what a stage is tried on instead that cannot run p
 //   why_invalid(p)                         parameters that make no sense together

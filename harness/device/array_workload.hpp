@@ -491,6 +491,8 @@ class array_workload final : public workload {
     const bool streams = exactness<Problem>::template streams<sources> && streams_quickly();
     if constexpr (streams_expectations) {
       if (has_exact_input() && !has_exact_results() && streams) return check_streamed();
+      if (streams_every_input && streams && !own_input_ && whole_cost() <= max_whole_cost)
+        return check_streamed();
     }
     const bool exact = has_exact_results() || bound_ == 0;
     const bool are_many = output_.size() > std::int64_t{1} << 24;
@@ -556,6 +558,11 @@ class array_workload final : public workload {
         };
       },
       sources{});
+
+  static constexpr bool streams_every_input = [] {
+    if constexpr (requires { Problem::streams_every_input; }) return Problem::streams_every_input;
+    return false;
+  }();
 
   // Every output against expectations that come one after another, within the bound.
   check_result check_streamed() {

@@ -191,6 +191,10 @@ void say(const nlohmann::json& line) {
   }
 }
 
+[[maybe_unused]] void say_progress(const std::string& what) {
+  say({{"progress", what}});
+}
+
 // Between these two the worker launches the stage `launches` times and does nothing else, so that the front
 // can hold its own clock beside the worker's: `nanoseconds` is what passed by the latter.
 [[maybe_unused]] void say_sampling_begins() {

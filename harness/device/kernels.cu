@@ -89,11 +89,14 @@ struct generate_value {
   __device__ void operator()(std::int64_t i) const { values[i] = input_value<T>(kind, seed, place + i); }
 };
 
+// Words of 8 bytes, of every magnitude as often as of any other: counts and indices are small.
 struct fill_random_byte {
   unsigned char* bytes;
   std::uint64_t seed;
   __device__ void operator()(std::int64_t i) const {
-    bytes[i] = static_cast<unsigned char>(random_bits(seed, static_cast<std::uint64_t>(i)));
+    const auto word = static_cast<std::uint64_t>(i) / 8;
+    const std::uint64_t value = random_bits(seed, word) >> (random_bits(seed ^ 0x3a61, word) % 64);
+    bytes[i] = static_cast<unsigned char>(value >> (8 * (i % 8)));
   }
 };
 

@@ -156,8 +156,10 @@ int main(int argc, char** argv) {
     const call asked = parse(argc, argv);
     lab::check_registry();
     check_own_stages();
-    lab::worker worker(asked.devices, {.begins = lab::conversation::say_sampling_begins,
-                                       .ended = lab::conversation::say_sampling_ended});
+    lab::worker worker(
+        asked.devices,
+        {.begins = lab::conversation::say_sampling_begins, .ended = lab::conversation::say_sampling_ended},
+        lab::conversation::say_progress);
     if (!asked.socket.empty()) serve_together(worker);
     if (asked.serve) {
       serve(worker);

@@ -521,8 +521,12 @@ class wrong_sample : public std::exception {
 class timed_launches {
  public:
   timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                 const measure_plan& plan, cudaStream_t stream)
-      : stage_(stage), stream_(stream), first_seed_(seed ^ 0x71aed), next_seed_(first_seed_) {
+                 const measure_plan& plan, cudaStream_t stream, std::function<void()> tell)
+      : stage_(stage),
+        stream_(stream),
+        tell_(std::move(tell)),
+        first_seed_(seed ^ 0x71aed),
+        next_seed_(first_seed_) {
     const std::size_t before = memory::in_use();
     add_workload(parameters);
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
@@ -571,6 +575,7 @@ class timed_launches {
     // first.
     for (std::size_t k = 0; k < std::min(left_.size(), max_repeated); ++k) {
       if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
+      tell_();
       std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
       const auto& [seed, digest] = left_[k];
       work.vary(seed);
@@ -616,6 +621,7 @@ class timed_launches {
       workloads_[k]->vary(last_seeds_[k]);
       workloads_[k]->poison();
     }
+    tell_();
     prepared_at_ = host_nanoseconds();
   }
 
@@ -637,6 +643,7 @@ class timed_launches {
   }
 
   void check_all() {
+    tell_();
     for (std::size_t k = 0; k < launched_; ++k) {
       const check_result result = workloads_[k]->check();
       if (result.failure) throw wrong_sample(*result.failure);
@@ -645,6 +652,7 @@ class timed_launches {
 
   const stage_entry& stage_;
   cudaStream_t stream_;
+  std::function<void()> tell_;
   std::vector<std::unique_ptr<workload>> workloads_;
   bool capturable_ = true;
   std::size_t launched_ = 0;  // of the workloads, in each sample
@@ -660,8 +668,8 @@ class timed_launches {
 
 // The gate with its trials behind it: made here, or `proved` before.
 gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
-           cudaStream_t stream) {
-  gate its_gate(stage, seeds, stream);
+           cudaStream_t stream, const progress_sink& progress) {
+  gate its_gate(stage, seeds, stream, progress);
   if (proved && proved->passed && proved->seeds == its_gate.record().seeds) {
     its_gate.record() = *proved;
     its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound =
@@ -676,14 +684,16 @@ gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<veri
 
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const std::optional<verification_record>& proved, const measure_plan& plan,
-                            cudaStream_t stream, const sample_hooks& announce) {
-  gate its_gate = tried(stage, seeds, proved, stream);
+                            cudaStream_t stream, const sample_hooks& announce,
+                            const progress_sink& progress) {
+  gate its_gate = tried(stage, seeds, proved, stream, progress);
   // An expected failure never passes, so it never gets a time.
   if (!its_gate.record().passed || !its_gate.at(parameters)) return {its_gate.record(), std::nullopt};
   timing_record timing;
   const launch_setup timed{pattern::random, seeds.drawn};
   try {
-    timed_launches launches(stage, parameters, seeds.drawn, plan, stream);
+    its_gate.set_phase("timed");
+    timed_launches launches(stage, parameters, seeds.drawn, plan, stream, [&] { its_gate.tell(); });
     timing =
         measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks(announce));
     timing.preparation = launches.preparation_nanoseconds();
@@ -694,6 +704,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
     its_gate.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
   }
   if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
+  its_gate.set_phase("at the measured size");
   // And again: state that the timed launches left behind would now show.
   const auto work = track_of(stage).make(stage, parameters, stream);
   const std::vector<trial> exact =

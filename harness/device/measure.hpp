@@ -60,9 +60,10 @@ struct measured {
 // launch before it has seen, and finds its outputs poisoned; some of them, and the last, are checked in full;
 // and the bits of others must come out again when their input does. The trials of the gate are made once for
 // a stage and its seeds, and remembered by this process.
-// Of `announce` only begins and ended are used.
+// Of `announce` only begins and ended are used; `progress` hears of the proof and of the samples.
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const std::optional<verification_record>& proved, const measure_plan& plan,
-                            cudaStream_t stream, const sample_hooks& announce = {});
+                            cudaStream_t stream, const sample_hooks& announce = {},
+                            const progress_sink& progress = {});
 
 }  // namespace lab

@@ -238,15 +238,23 @@ check_result run_and_check(workload& work, const launch_setup& setup, cudaStream
   return result;
 }
 
-gate::gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream)
+gate::gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress)
     : stage_(stage),
       track_(track_of(stage)),
       seeds_(seeds),
       stream_(stream),
+      progress_(std::move(progress)),
       kept_before_(memory::foreign()) {
   record_ = {
       .passed = true, .reproducible = !stage.traits.nondeterministic, .seeds = {seeds.fixed, seeds.drawn}};
   blocks_wait = false;
+}
+
+void gate::tell(const char* remark) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!progress_ || now - told_ < std::chrono::seconds(1)) return;
+  told_ = now;
+  progress_(phase_ + remark);
 }
 
 void gate::add(const check_result& result) {
@@ -270,6 +278,7 @@ bool gate::fail(failure_record failure, const parameter_values& parameters, cons
 
 bool gate::check(workload& work, const parameter_values& parameters, const launch_setup& setup,
                  const char* remark) {
+  tell(remark);
   check_result result;
   try {
     result = run_and_check(work, setup, stream_);
@@ -321,6 +330,7 @@ void gate::check_one_after_another(workload& work, const trial& one) {
   if (!check(work, one.parameters, setup)) return;
   for (const std::uint64_t seed : one.then) {
     setup.seed = seed;
+    tell();
     check_result result;
     try {
       result = launch_and_check([&] { work.renew(seed); }, work, setup, stream_);
@@ -349,6 +359,7 @@ void gate::check_in_a_row(workload& work, const trial& one) {
     other->launch();
   };
   const char* const remark = ", one of two launches in a row";
+  tell(remark);
   check_result result = launch_and_check(launch_other, work, setups[1], stream_);
   add(result);
   if (!result.failure) {
@@ -446,6 +457,7 @@ std::vector<bool> gate::which_run(const std::vector<trial>& all) const {
 // Of those that are more than one of many sizes: whoever is right on its first launches alone, or on those
 // that it can count, meets them again.
 bool gate::again(const char* remark) {
+  phase_ = "trials drawn once more";
   constexpr std::size_t wanted = 6;
   std::vector<trial> full = track_.trials(stage_, true, seeds_.drawn);
   std::erase_if(full, [](const trial& one) { return one.brief || !one.then.empty(); });
@@ -495,6 +507,7 @@ bool gate::trials(bool thorough) {
     const std::vector<bool> runs = which_run(all);
     for (const trial& one : all) {
       const bool is_run = runs[place];
+      phase_ = "trial " + std::to_string(place + 1) + " of " + std::to_string(all.size());
       ++record_.trials;
       if (is_run) {
         try_one(one, place);
@@ -542,6 +555,7 @@ bool gate::at(const parameter_values& parameters) {
 }
 
 void gate::launch_at(const parameter_values& parameters) {
+  phase_ = "at the measured size";
   record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
   // On the emulator first in the other order, which tells whether blocks wait for earlier ones.
   const launch_setup random{.seed = seeds_.drawn, .reversed = emulated};
@@ -555,6 +569,7 @@ void gate::launch_at(const parameter_values& parameters) {
       check_same_bits(*work, {.parameters = parameters}, random);
     if (!record_.passed || !try_all(*work, track_.exact_trials(stage_, parameters, seeds_.drawn))) return;
   }
+  phase_ = "near the measured size";
   parameter_values nearly = track_.nearly(parameters);
   if (!track_.unsupported(stage_, nearly).empty()) nearly = parameters;
   const auto work = track_.make(stage_, nearly, stream_);
@@ -582,8 +597,8 @@ bool gate::try_all(workload& work, const std::vector<trial>& all) {
 }
 
 verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
-                           const std::vector<parameter_values>& measured) {
-  gate its_gate(stage, seeds, stream);
+                           const std::vector<parameter_values>& measured, progress_sink progress) {
+  gate its_gate(stage, seeds, stream, std::move(progress));
   if (!its_gate.trials(thorough)) return its_gate.record();
   std::string refused;
   std::size_t asked = 0;

@@ -1,7 +1,9 @@
 // The gate: no stage is timed before it has passed, and none keeps its time when it fails afterwards.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +37,9 @@ struct trial_seeds {
   std::uint64_t drawn = 2;
 };
 
+// Hears now and then how far a proof has come.
+using progress_sink = std::function<void(const std::string& what)>;
+
 // What stands between a stage and its tick; `run`, `bench` and `verify` ask the same. (`thorough` false is
 // for tests of the harness, and for a first look.)
 //
@@ -56,7 +61,7 @@ struct trial_seeds {
 // inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
 class gate {
  public:
-  gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream);
+  gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress = {});
 
   // Each returns whether the stage has passed so far. What was found stands in record().
   bool trials(bool thorough);
@@ -66,6 +71,9 @@ class gate {
   // One launch more, of a workload that is there. `remark` is added to what a failure says of the case.
   bool check(workload& work, const parameter_values& parameters, const launch_setup& setup,
              const char* remark = "");
+  // Tells that it is at work, at most once a second: the phase, and `remark`.
+  void tell(const char* remark = "");
+  void set_phase(std::string phase) { phase_ = std::move(phase); }
   // Takes a failure found elsewhere.
   bool fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,
             const char* remark = "");
@@ -93,11 +101,13 @@ class gate {
   void judge_traits(bool thorough);
   void hollow(const char* trait, const std::string& found);
   void add(const check_result& result);
-
   const stage_entry& stage_;
   const track& track_;
   trial_seeds seeds_;
   cudaStream_t stream_;
+  progress_sink progress_;
+  std::string phase_;
+  std::chrono::steady_clock::time_point told_;
   verification_record record_;
   trait_evidence drift_;
   trait_evidence leaks_;
@@ -110,7 +120,7 @@ class gate {
 
 // All trials, and each of `measured` parameters.
 verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
-                           const std::vector<parameter_values>& measured = {});
+                           const std::vector<parameter_values>& measured = {}, progress_sink progress = {});
 
 // The parameters that are measured by default: every combination of the track's bench defaults.
 std::vector<parameter_values> default_parameters(const track_description& track);

@@ -201,10 +201,11 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
 }
 
 answer_record measured_row(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                           const nlohmann::json& request, cudaStream_t on, const sample_hooks& announce) {
+                           const nlohmann::json& request, cudaStream_t on, const sample_hooks& announce,
+                           const progress_sink& progress) {
   measured result =
       verify_and_measure(stage, parameters, seeds, optional_member<verification_record>(request, "proved"),
-                         request.at("plan").get<measure_plan>(), on, announce);
+                         request.at("plan").get<measure_plan>(), on, announce, progress);
   nlohmann::json content = nlohmann::json::object();
   if (result.timing) content["timing"] = *result.timing;
   return conclude(result.verification, std::move(content));
@@ -308,8 +309,8 @@ int device_of_this_process(int first) {
 
 }  // namespace
 
-worker::worker(std::vector<int> devices, sample_hooks announce)
-    : devices_(std::move(devices)), announce_(std::move(announce)) {
+worker::worker(std::vector<int> devices, sample_hooks announce, progress_sink progress)
+    : devices_(std::move(devices)), announce_(std::move(announce)), progress_(std::move(progress)) {
   choose_gpus(devices_.size() > 1 ? devices_ : std::vector<int>{});
 }
 
@@ -394,9 +395,9 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
     // default.
     const bool thorough = request.value("thorough", true);
-    return conclude(
-        verify(stage, seeds, thorough, on,
-               thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{}));
+    return conclude(verify(
+        stage, seeds, thorough, on,
+        thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{}, progress_));
   }
   if (op == "observe") {
     if (count_kernels == nullptr) throw unsupported_error("this worker does not observe kernels");
@@ -417,7 +418,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const parameter_values parameters = its_track.complete(parameters_of(request));
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
-  if (op == "measure") return measured_row(stage, parameters, seeds, request, on, announce_);
+  if (op == "measure") return measured_row(stage, parameters, seeds, request, on, announce_, progress_);
   if (op == "counters") return counted_row(stage, parameters, seed, on);
   if (op == "trace") return run_traced(stage, parameters, seed, on);
   if (op == "accesses")

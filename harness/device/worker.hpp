@@ -16,11 +16,11 @@ namespace lab {
 class worker {
  public:
   // Of `announce` only begins and ended are used.
-  explicit worker(int device_index, sample_hooks announce = {})
-      : devices_{device_index}, announce_(std::move(announce)) {}
+  explicit worker(int device_index, sample_hooks announce = {}, progress_sink progress = {})
+      : worker(std::vector<int>{device_index}, std::move(announce), std::move(progress)) {}
   // On the first of these; a stage that uses several GPUs gets them in this order, and if one is named, that
   // one and then the machine's others. Throws std::invalid_argument for one that is named twice.
-  explicit worker(std::vector<int> devices, sample_hooks announce = {});
+  explicit worker(std::vector<int> devices, sample_hooks announce = {}, progress_sink progress = {});
 
   // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
   // this process's last word.
@@ -37,6 +37,7 @@ class worker {
 
   std::vector<int> devices_;
   sample_hooks announce_;
+  progress_sink progress_;
   bool device_selected_ = false;
   bool at_stage_ = false;  // from here on, what goes wrong is the stage's doing unless it says otherwise
 };

@@ -124,6 +124,9 @@ struct problem {
   // No output is exact, but each can be had from the one before: whole numbers are compared everywhere.
   static constexpr bool is_exact(const parameters& /*p*/) { return false; }
   static constexpr bool streams(const parameters& /*p*/) { return true; }
+  // What was added long ago decays with its rounding. Where values are missing, one output alone may take
+  // all inputs before it.
+  static constexpr bool streams_every_input = true;
   // Calls visit(i, expectation of output i) for first <= i < first + count.
   template <class Value, class Visit>
   static void stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
@@ -188,7 +191,8 @@ class reference_average {
 
   [[nodiscard]] expectation average() const {
     if (count_ < min_periods_) return {.value = incomplete, .scale = 0};
-    return {.value = sum_ / weight_, .scale = (magnitude_ + aged_) / weight_ + least_scale_};
+    const long double whole = 1 / weight_;
+    return {.value = sum_ * whole, .scale = (magnitude_ + aged_) * whole + least_scale_};
   }
 
  private:

@@ -1,6 +1,7 @@
 // The exponentially weighted moving average: kernels that are wrong in one way each, parameters that exclude
 // each other, and what pandas makes of gaps.
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -59,6 +60,22 @@ TEST_CASE("where weights do not decay, no value is too old") {
   CHECK(lab::ewm::problem::values_to_decay(1, 106) == std::int64_t{1} << 40);
   CHECK(lab::ewm::problem::values_to_decay(0.5, 106) == 106);
   CHECK(lab::ewm::problem::values_to_decay(0, 106) == 1);
+}
+
+// Each by itself would take all before it: 10^11 values of 800 000 outputs, minutes.
+TEST_CASE("where every value is missing, outputs are compared one after another") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::stage_entry& stage = lab::find_stage("ewm/04_warm_start");
+  const lab::track& track = lab::track_of(stage);
+  const auto work = track.make(stage, track.complete({{"n", 400'000}, {"span", 1}}), stream.get());
+  const auto began = std::chrono::steady_clock::now();
+  for (const lab::pattern kind : {lab::pattern::all_nan, lab::pattern::positive_infinity}) {
+    const lab::check_result found = lab::run_and_check(*work, {.input = kind}, stream.get());
+    CHECK_FALSE(found.failure);
+    CHECK(found.compared == 400'000);
+  }
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
 }
 
 TEST_CASE("of span, alpha and half-life one is used, and what makes no sense is refused") {

@@ -229,6 +229,9 @@ TEST_CASE("values, places and sizes that a stage may get wrong alone are tried")
     require("redact/length_in_8_bits", "expected \"X X\"");
     require("redact/length_in_16_bits", "expected \"X X\"");
   }
+  SECTION("a small number in scratch memory that nobody wrote") {
+    require("elementwise/left_over_count", "memory of random bytes");
+  }
   SECTION("the eighth bit") {
     require("redact/seven_bits", "expected \"X X\"");
   }

@@ -265,6 +265,18 @@ void answer_stage(const std::string& stage_path) {
     if (request_bytes > longest_request || !was_told)
       send({{"end", "error"}, {"message", "malformed request"}, {"kind", "usage"}});
     send(ok(200e3));
+  } else if (contains(name, "tells")) {
+    // For a second or for ever.
+    for (int i = 0; i < 10 || contains(name, "for_ever"); ++i) {
+      send_text(lab::sealed(key, static_cast<std::uint64_t>(i),
+                            json({{"progress", "trial " + std::to_string(i)}}).dump()) +
+                "\n");
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    json last = ok(200e3);
+    last["id"] = id;
+    send_text(lab::sealed(key, 10, last.dump()) + "\n");
+    _exit(0);
   } else if (contains(name, "hang")) {
     std::this_thread::sleep_for(std::chrono::hours(1));
   } else if (contains(name, "usage")) {

@@ -1,19 +1,26 @@
 // The parts of the front that need no process: numbers, parameters, patterns, files, counters.
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include "common/file.hpp"
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/table.hpp"
+#include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/workers/devices.hpp"
+#include "harness/front/workers/worker.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
@@ -361,4 +368,43 @@ TEST_CASE("Nsight Compute's table is read") {
   CHECK(message_of([] {
           lab::front::check_counter_permission("==ERROR== ERR_NVGPUCTRPERM - no");
         }).find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+}
+
+TEST_CASE(
+    "a worker that tells how far it is may take its time, and one that tells nothing is stopped early") {
+  using std::chrono::milliseconds;
+  const auto answer_of = [](const char* stage, lab::front::time_limits limits) {
+    return lab::front::worker({LAB_FAKE_WORKER})
+        .request({{"op", "measure"}, {"stage", stage}, {"parameters", nlohmann::json::object()}}, limits);
+  };
+  const auto in_time = answer_of("ladder/01_tells", {milliseconds(60'000), milliseconds(700)});
+  CHECK(in_time.message == "");
+  CHECK(in_time.end == lab::answer_end::ok);
+  const auto began = std::chrono::steady_clock::now();
+  const auto silent = answer_of("ladder/01_hang", {milliseconds(60'000), milliseconds(700)});
+  CHECK(std::chrono::steady_clock::now() - began < milliseconds(30'000));
+  REQUIRE(silent.failure);
+  CHECK(silent.failure->kind == lab::failure_kind::hang);
+  CHECK(silent.message == "nothing heard for 0.7 s; the stage was stopped");
+  const auto endless = answer_of("ladder/01_tells_for_ever", {milliseconds(1'500), milliseconds(700)});
+  CHECK(endless.message == "no answer within 1.5 s; the stage was stopped");
+}
+
+TEST_CASE("a log has a line of progress now and then, and no more") {
+  const lab::test::temporary_directory directory;
+  const std::string path = (directory / "stderr").string();
+  std::fflush(stderr);
+  const int kept = dup(STDERR_FILENO);
+  REQUIRE(std::freopen(path.c_str(), "w", stderr) != nullptr);
+  {
+    lab::front::status_line status(false, std::chrono::milliseconds(200));
+    status.show("trial 1");
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    status.show("trial 2");
+    status.show("trial 3");
+  }
+  std::fflush(stderr);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  CHECK(lab::read_text(path) == "trial 2\n");
 }

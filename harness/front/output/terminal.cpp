@@ -53,10 +53,17 @@ std::string lost_output() {
   return flushed ? "an earlier write failed" : std::strerror(error);
 }
 
-status_line::status_line() : enabled_(is_terminal(STDERR_FILENO)) {}
+status_line::status_line() : status_line(is_terminal(STDERR_FILENO), std::chrono::seconds(30)) {}
 
 void status_line::show(const std::string& text) {
-  if (!enabled_ || text == shown_) return;
+  if (!is_terminal_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_line_ < between_lines_) return;
+    last_line_ = now;
+    std::fprintf(stderr, "%s\n", text.c_str());
+    return;
+  }
+  if (text == shown_) return;
   shown_ = text;
   // One column is left free: a full line would wrap, and could not be rewritten.
   std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_width() - 1).c_str());

@@ -2,6 +2,7 @@
 // place.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace lab::front {
@@ -17,11 +18,12 @@ void keep_standard_descriptors();
 // where its reader has seen enough (`lab list | head -1`).
 [[nodiscard]] std::string lost_output();
 
-// Progress on stderr, rewritten in place on a terminal and absent from a log.
+// Progress on stderr: rewritten in place on a terminal, and a line of its own every half minute in a log.
 class status_line {
  public:
   status_line();
-  explicit status_line(bool enabled) : enabled_(enabled) {}
+  status_line(bool is_terminal, std::chrono::milliseconds between_lines)
+      : is_terminal_(is_terminal), between_lines_(between_lines) {}
   status_line(const status_line&) = delete;
   status_line& operator=(const status_line&) = delete;
   ~status_line() { clear(); }
@@ -33,7 +35,9 @@ class status_line {
   void print(const std::string& line);
 
  private:
-  bool enabled_;
+  bool is_terminal_;
+  std::chrono::milliseconds between_lines_;  // of a log
+  std::chrono::steady_clock::time_point last_line_ = std::chrono::steady_clock::now();
   std::string shown_;
 };
 

@@ -14,10 +14,10 @@
 namespace lab::front {
 namespace {
 
-// Inputs of many gigabytes are made and compared within one answer; a thorough verification on the emulator
-// is slower.
-constexpr double measure_seconds = 120;
-constexpr double verify_seconds = 900;
+// A proof of many gigabytes, or on the emulator, takes its time and tells how far it is; what tells nothing
+// for so long hangs.
+constexpr double answer_seconds = 900;
+constexpr double silent_seconds = 120;
 // Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
 constexpr double time_limit_factor = 10;
 
@@ -231,14 +231,18 @@ answer_record session::request_about(const stage_description& stage, nlohmann::j
 }
 
 answer_record session::request(const nlohmann::json& message, const std::string& status) {
-  const double generous = message.at("op") == "verify"
-                              ? verify_seconds
-                              : measure_seconds + time_limit_factor * options_.plan.time_limit_seconds;
-  const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(generous));
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+  };
+  const double sampling_seconds = time_limit_factor * options_.plan.time_limit_seconds;
+  const time_limits limits = options_.timeout_seconds
+                                 ? time_limits(milliseconds(*options_.timeout_seconds))
+                                 : time_limits(milliseconds(answer_seconds + sampling_seconds),
+                                               milliseconds(silent_seconds + sampling_seconds));
   status_.show(status);
-  auto answer = connection_.workers.request(
-      message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
-      [&](const std::string& progress) { status_.show(fmt::format("{}: {}", status, progress)); });
+  auto answer = connection_.workers.request(message, limits, [&](const std::string& progress) {
+    status_.show(fmt::format("{}: {}", status, progress));
+  });
   status_.clear();
   return answer;
 }
@@ -296,7 +300,7 @@ std::optional<result_row> session::observe(const stage_description& stage) {
                                          {"seed", options_.seed},
                                          {"trial_seed", options_.trial_seed}},
                                         std::chrono::milliseconds(static_cast<std::int64_t>(
-                                            1000 * options_.timeout_seconds.value_or(verify_seconds))));
+                                            1000 * options_.timeout_seconds.value_or(answer_seconds))));
   status_.clear();
   result_row found = row_from(stage, answer, false);
   if (found.status != row_status::ok) row = std::move(found);

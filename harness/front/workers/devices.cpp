@@ -235,13 +235,13 @@ worker worker_set::start(const nlohmann::json& message) const {
                 is_alone ? process_launch{} : launch_);
 }
 
-answer_record worker_set::request(const nlohmann::json& message, std::chrono::milliseconds timeout,
+answer_record worker_set::request(const nlohmann::json& message, time_limits limits,
                                   const worker::line_sink& on_progress) const {
   worker one = start(message);
   one.set_output_sink(output_sink_);
   nlohmann::json about = message;
   if (launch_.processes > 1) about["processes"] = launch_.processes;
-  return one.request(about, timeout, on_progress);
+  return one.request(about, limits, on_progress);
 }
 
 stage_selector select_by(const std::vector<std::string>& patterns, bool whole_tracks) {

@@ -60,7 +60,7 @@ class worker_set {
   [[nodiscard]] std::vector<std::string> command(const nlohmann::json& message) const;
   void set_output_sink(worker::line_sink sink) { output_sink_ = std::move(sink); }
   // As worker::request, with a fresh process for each message.
-  answer_record request(const nlohmann::json& message, std::chrono::milliseconds timeout,
+  answer_record request(const nlohmann::json& message, time_limits limits,
                         const worker::line_sink& on_progress = {}) const;
 
  private:

@@ -198,13 +198,13 @@ class exchange {
   // Whether the answer was refused for what the two clocks say.
   [[nodiscard]] bool clock_disagreed() const { return clock_disagreed_; }
 
-  answer_record run(nlohmann::json message, milliseconds timeout) {
+  answer_record run(nlohmann::json message, const time_limits& limits) {
     id_ = hexadecimal(random_bits<std::uint64_t>());
     message["id"] = id_;
     unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " + text_of(message) + "\n";
-    answer_record answer = converse(timeout);
+    answer_record answer = converse(limits);
     // What does not answer does not end, and on other hosts it is the launcher that ends it.
-    if (sockets_ && answer.failure && answer.failure->kind == failure_kind::hang) end_process();
+    if (answer.failure && answer.failure->kind == failure_kind::hang) end_process();
     // What it prints last belongs to its row, too.
     const auto deadline = clock::now() + (sockets_ ? launcher_farewell : farewell);
     while (process_.is_running() && !process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
@@ -219,7 +219,7 @@ class exchange {
   }
 
  private:
-  answer_record converse(milliseconds timeout);
+  answer_record converse(const time_limits& limits);
   std::optional<answer_record> understand(const std::string& line);
   void wait(milliseconds moment);
   answer_record death();
@@ -260,10 +260,12 @@ class exchange {
   int lines_shown_ = 0;
 };
 
-answer_record exchange::converse(milliseconds timeout) {
-  const auto deadline = clock::now() + timeout;
+answer_record exchange::converse(const time_limits& limits) {
+  const auto began = clock::now();
+  auto last_line = began;
   for (;;) {
     for (std::string line; take_line(line);) {
+      last_line = clock::now();
       if (auto answer = understand(line)) return std::move(*answer);
     }
     if (received_.size() > longest_line)
@@ -271,12 +273,17 @@ answer_record exchange::converse(milliseconds timeout) {
     if (!more_to_come_) return death();
 
     throw_if_interrupted();
-    const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock::now());
+    const auto elapsed = [](clock::time_point since) {
+      return std::chrono::duration_cast<milliseconds>(clock::now() - since);
+    };
+    const auto left = std::min(limits.answer - elapsed(began), limits.silence - elapsed(last_line));
     if (left.count() <= 0) {
-      const double seconds = static_cast<double>(timeout.count()) / 1000;
+      const bool is_late = elapsed(began) >= limits.answer;
+      const double seconds = static_cast<double>((is_late ? limits.answer : limits.silence).count()) / 1000;
       if (sockets_ && !sockets_->has_called())
         tell_launcher(fmt::format("has not started rank 0 within {} s", seconds));
-      return failed_answer(failure_kind::hang, fmt::format("no answer within {} s; the stage was stopped{}",
+      return failed_answer(failure_kind::hang, fmt::format("{} {} s; the stage was stopped{}",
+                                                           is_late ? "no answer within" : "nothing heard for",
                                                            seconds, waiting_.empty() ? "" : "; " + waiting_));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
@@ -459,7 +466,7 @@ bool exchange::take_line(std::string& line) {
 
 }  // namespace
 
-answer_record worker::request(const nlohmann::json& message, milliseconds timeout,
+answer_record worker::request(const nlohmann::json& message, time_limits limits,
                               const line_sink& on_progress) const {
   // A host with other work makes a right clock disagree now and then; a wrong one does so every time.
   constexpr int max_attempts = 3;
@@ -474,7 +481,7 @@ answer_record worker::request(const nlohmann::json& message, milliseconds timeou
       if (launch_.processes > 1 || (op != "measure" && op != "verify")) throw;
       return crashed(missing.what());
     }
-    answer_record answer = one->run(message, timeout);
+    answer_record answer = one->run(message, limits);
     if (!one->clock_disagreed() || attempt == max_attempts) return answer;
   }
 }

@@ -19,6 +19,18 @@ struct process_launch {
   int processes = 1;
 };
 
+// How long a worker may take: until its answer, and until any line of it, of progress or of the answer.
+struct time_limits {
+  std::chrono::milliseconds answer;
+  std::chrono::milliseconds silence = std::chrono::milliseconds::max();
+
+  // NOLINTNEXTLINE(google-explicit-constructor): most callers have one time.
+  template <class Ticks, class Period>
+  time_limits(std::chrono::duration<Ticks, Period> until_answer,
+              std::chrono::milliseconds until_line = std::chrono::milliseconds::max())
+      : answer(std::chrono::duration_cast<std::chrono::milliseconds>(until_answer)), silence(until_line) {}
+};
+
 class worker {
  public:
   using line_sink = std::function<void(const std::string& line)>;
@@ -34,11 +46,11 @@ class worker {
 
   // Starts the process, and returns the closing line of its answer to `message`. Nothing of the process is
   // left when this returns. The answer is `failed`, with a failure of kind crash or hang, where the process
-  // dies, does not answer within `timeout`, leaves other processes behind, or where something else than the
-  // worker wrote to its answers; of several processes, where one of them does any of that. Strings in the
-  // answer are cleaned (format.hpp). Throws environment_error when the process cannot be started, or when the
-  // launcher of several ends before rank 0 has called, and `interrupted` on Ctrl-C.
-  answer_record request(const nlohmann::json& message, std::chrono::milliseconds timeout,
+  // dies, does not answer or says nothing for longer than it may, leaves other processes behind, or where
+  // something else than the worker wrote to its answers; of several processes, where one of them does any of
+  // that. Strings in the answer are cleaned (format.hpp). Throws environment_error when the process cannot be
+  // started, or when the launcher of several ends before rank 0 has called, and `interrupted` on Ctrl-C.
+  answer_record request(const nlohmann::json& message, time_limits limits,
                         const line_sink& on_progress = {}) const;
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
