@@ -1,6 +1,7 @@
 #include "harness/device/kernels.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -351,7 +352,9 @@ void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaS
 }
 
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream) {
-  for_each_index(n, fill_random_byte{bytes, seed}, stream);
+  // The seed is that of a verification, and many fills have it: each is another.
+  static std::atomic<std::uint64_t> fills{0};
+  for_each_index(n, fill_random_byte{bytes, random_bits(seed, ++fills)}, stream);
 }
 
 template <class T>

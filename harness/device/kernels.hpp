@@ -17,7 +17,8 @@ template <class T>
 void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream,
               std::int64_t place = 0);
 
-// Writes n bytes that nobody can guess, but for who knows the seed.
+// Writes n bytes, as words of every magnitude, that nobody can guess but for who knows the seed; others each
+// time.
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream);
 
 // Marks values[0..n) as never written: every bit set, which is a NaN that no arithmetic produces (its payload
