@@ -767,6 +767,17 @@ TEST_CASE("references are worked out once, and none from elsewhere makes a right
       lab::error_kind::usage);
 }
 
+TEST_CASE("a proof tells how far it is") {
+  lab::skip_without_device();
+  std::vector<std::string> told;
+  lab::worker worker(0, {}, [&](const std::string& what) { told.push_back(what); });
+  const lab::answer_record answer =
+      worker.answer({{"op", "verify"}, {"stage", "elementwise/01_naive"}, {"thorough", false}});
+  REQUIRE(answer.end == lab::answer_end::ok);
+  REQUIRE_FALSE(told.empty());
+  CHECK(told[0].find("trial 1 of ") == 0);
+}
+
 TEST_CASE("a worker answers what it is asked, and says what is wrong with a request") {
   lab::skip_without_device();
   lab::worker worker(0);
