@@ -231,14 +231,11 @@ answer_record session::request_about(const stage_description& stage, nlohmann::j
 }
 
 answer_record session::request(const nlohmann::json& message, const std::string& status) {
-  const auto milliseconds = [](double seconds) {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
-  };
-  const double sampling_seconds = time_limit_factor * options_.plan.time_limit_seconds;
-  const time_limits limits = options_.timeout_seconds
-                                 ? time_limits(milliseconds(*options_.timeout_seconds))
-                                 : time_limits(milliseconds(answer_seconds + sampling_seconds),
-                                               milliseconds(silent_seconds + sampling_seconds));
+  using seconds = time_limits::seconds;
+  const seconds sampling(time_limit_factor * options_.plan.time_limit_seconds);
+  const time_limits limits = options_.timeout_seconds ? time_limits(seconds(*options_.timeout_seconds))
+                                                      : time_limits(seconds(answer_seconds) + sampling,
+                                                                    seconds(silent_seconds) + sampling);
   status_.show(status);
   auto answer = connection_.workers.request(message, limits, [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
@@ -295,12 +292,12 @@ std::optional<result_row> session::observe(const stage_description& stage) {
     return row;
   }
   status_.show(fmt::format("{}: observed", place_of(stage)));
-  const auto answer = observed_.request({{"op", "observe"},
-                                         {"stage", stage.path},
-                                         {"seed", options_.seed},
-                                         {"trial_seed", options_.trial_seed}},
-                                        std::chrono::milliseconds(static_cast<std::int64_t>(
-                                            1000 * options_.timeout_seconds.value_or(answer_seconds))));
+  const auto answer =
+      observed_.request({{"op", "observe"},
+                         {"stage", stage.path},
+                         {"seed", options_.seed},
+                         {"trial_seed", options_.trial_seed}},
+                        time_limits::seconds(options_.timeout_seconds.value_or(answer_seconds)));
   status_.clear();
   result_row found = row_from(stage, answer, false);
   if (found.status != row_status::ok) row = std::move(found);

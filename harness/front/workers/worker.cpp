@@ -273,13 +273,13 @@ answer_record exchange::converse(const time_limits& limits) {
     if (!more_to_come_) return death();
 
     throw_if_interrupted();
-    const auto elapsed = [](clock::time_point since) {
-      return std::chrono::duration_cast<milliseconds>(clock::now() - since);
-    };
-    const auto left = std::min(limits.answer - elapsed(began), limits.silence - elapsed(last_line));
+    const auto now = clock::now();
+    const time_limits::seconds until_answer = limits.answer - (now - began);
+    const time_limits::seconds left =
+        std::min<time_limits::seconds>(until_answer, limits.silence - (now - last_line));
     if (left.count() <= 0) {
-      const bool is_late = elapsed(began) >= limits.answer;
-      const double seconds = static_cast<double>((is_late ? limits.answer : limits.silence).count()) / 1000;
+      const bool is_late = until_answer.count() <= 0;
+      const double seconds = (is_late ? limits.answer : limits.silence).count();
       if (sockets_ && !sockets_->has_called())
         tell_launcher(fmt::format("has not started rank 0 within {} s", seconds));
       return failed_answer(failure_kind::hang, fmt::format("{} {} s; the stage was stopped{}",
@@ -287,7 +287,7 @@ answer_record exchange::converse(const time_limits& limits) {
                                                            seconds, waiting_.empty() ? "" : "; " + waiting_));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
-    wait(std::min(left, milliseconds(200)));
+    wait(std::chrono::duration_cast<milliseconds>(std::min<time_limits::seconds>(left, milliseconds(200))));
   }
 }
 

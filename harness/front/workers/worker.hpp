@@ -21,14 +21,15 @@ struct process_launch {
 
 // How long a worker may take: until its answer, and until any line of it, of progress or of the answer.
 struct time_limits {
-  std::chrono::milliseconds answer;
-  std::chrono::milliseconds silence = std::chrono::milliseconds::max();
+  using seconds = std::chrono::duration<double>;
 
   // NOLINTNEXTLINE(google-explicit-constructor): most callers have one time.
   template <class Ticks, class Period>
-  time_limits(std::chrono::duration<Ticks, Period> until_answer,
-              std::chrono::milliseconds until_line = std::chrono::milliseconds::max())
-      : answer(std::chrono::duration_cast<std::chrono::milliseconds>(until_answer)), silence(until_line) {}
+  time_limits(std::chrono::duration<Ticks, Period> until_answer, seconds until_line = seconds::max())
+      : answer(until_answer), silence(until_line) {}
+
+  seconds answer;
+  seconds silence;
 };
 
 class worker {
