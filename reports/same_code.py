@@ -161,26 +161,10 @@ def code_digest(found):
     return digest("\n".join(sorted(found["kernels"].values())).encode())
 
 
-# A raw string, another string or a character (a digit separator begins none), or a run of white space and comments.
-COMMENT = r"//(?:\\\n|[^\n])*|/\*.*?\*/"
-LEXEMES = re.compile(
-    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])\'(?:\\.|[^\'\\\n])*\'|(?P<space>(?:\s|' + COMMENT + ")+)",
-    re.DOTALL)
-
-
-def code_text(text):
-    """Source without comments, each run of white space as one character: a line's end where there is one in it."""
-    def shorter(match):
-        if match["space"] is None:
-            return match[0]
-        return "\n" if "\n" in re.sub(COMMENT, " ", match[0], flags=re.DOTALL) else " "
-    return LEXEMES.sub(shorter, text.replace("\r\n", "\n")).strip()
-
-
 def text_digest(tree, stage):
     """Of a stage's source and all that it includes, without comments."""
     files = sorted(tree.files_of(stage))
-    return digest("\0".join(f"{path}\0{code_text(tree.text(path).decode())}" for path in files).encode())
+    return digest("\0".join(f"{path}\0{source_digest.code_text(tree.text(path).decode())}" for path in files).encode())
 
 
 class Pairs:

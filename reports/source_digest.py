@@ -8,6 +8,9 @@ A stage's digest covers its stage.cu and what that includes from this repository
 harness/ and common/emulator/: how a kernel is measured or emulated may change without the kernel. The digest of the tree covers all of stages/, common/ and
 harness/ that is compiled.
 
+The digest of a stage's proof covers what was proved: the tokens (no comments, no white space) of the stage's sources, of its
+track's, and the version of the verifier (harness/device/verifier_version.hpp). So a comment costs no proof.
+
 usage: reports/source_digest.py                  print the digests as JSON
        reports/source_digest.py --output FILE    write them, unless they stand there already; every build does
 """
@@ -23,7 +26,32 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("stages", "common", "harness")
 NOT_THE_KERNEL = ("harness/", "common/emulator/")
 COMPILED = (".cu", ".cuh", ".cpp", ".hpp", ".h", ".in")
+VERIFIER = "harness/device/verifier_version.hpp"
+# A raw string, another string or a character (a digit separator begins none), or a run of white space and comments.
+COMMENT = r"//(?:\\\n|[^\n])*|/\*.*?\*/"
+LEXEMES = re.compile(
+    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])\'(?:\\.|[^\'\\\n])*\'|(?P<space>(?:\s|' + COMMENT + ")+)",
+    re.DOTALL)
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]')
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+
+
+def code_text(text):
+    """Source without comments, each run of white space as one character: a line's end where there is one in it."""
+    def shorter(match):
+        if match["space"] is None:
+            return match[0]
+        return "\n" if "\n" in re.sub(COMMENT, " ", match[0], flags=re.DOTALL) else " "
+    return LEXEMES.sub(shorter, text.replace("\r\n", "\n")).strip()
+
+
+def tokens(text):
+    """Its tokens with one blank between them, wherever its lines are broken; a directive keeps a line of its own."""
+    found = []
+    for line in code_text(text).split("\n"):
+        words = " ".join(TOKEN.findall(line))
+        found.append(f"\n{words}\n" if words.startswith("#") else words)
+    return " ".join(found)
 
 
 class Tree:
@@ -32,6 +60,7 @@ class Tree:
     def __init__(self, root=ROOT):
         self.root = pathlib.Path(root)
         self.texts = {}
+        self.token_texts = {}
 
     def text(self, path):
         if path not in self.texts:
@@ -58,7 +87,15 @@ class Tree:
 
     def files_of(self, stage):
         """The stage's source, and what it includes outside harness/."""
-        pending = [f"stages/{stage}/stage.cu"]
+        return self.closure([f"stages/{stage}/stage.cu"])
+
+    def proved_files(self, stage):
+        """The same, with what is compiled for its track; and the version of the verifier."""
+        track = self.root / "stages" / stage.split("/")[0]
+        own = [file.relative_to(self.root).as_posix() for kind in ("*.cpp", "*.cu") for file in track.glob(kind)]
+        return self.closure([f"stages/{stage}/stage.cu", *own]) | {VERIFIER}
+
+    def closure(self, pending):
         found = set()
         while pending:
             path = pending.pop()
@@ -76,8 +113,21 @@ class Tree:
         text = self.text(path)
         return hashlib.sha1(b"blob %d\0" % len(text) + text).hexdigest()
 
+    def token_digest(self, paths):
+        return hashlib.sha1("".join(f"{path}\0{self.tokens(path)}\0" for path in sorted(paths)).encode()).hexdigest()
+
+    def tokens(self, path):
+        if path not in self.token_texts:
+            self.token_texts[path] = tokens(self.text(path).decode(errors="replace"))
+        return self.token_texts[path]
+
+    def proofs(self):
+        """The digest that a proof of each stage has."""
+        return {stage: self.token_digest(self.proved_files(stage)) for stage in self.stages()}
+
     def digests(self):
-        return {"tree": self.digest(self.sources()), "stages": {stage: self.digest(self.files_of(stage)) for stage in self.stages()}}
+        return {"tree": self.digest(self.sources()), "stages": {stage: self.digest(self.files_of(stage)) for stage in self.stages()},
+                "proofs": self.proofs()}
 
 
 def main(arguments):

@@ -172,7 +172,8 @@ class array_track final : public track {
     return {.kind = array_ceiling_names[static_cast<int>(Problem::ceiling)],
             .bytes = layout.fewest_bytes,
             .written_bytes = layout.written_bytes,
-            .gpus = gpus_of(typed(values))};
+            .gpus = gpus_of(typed(values)),
+            .outputs = layout.output.size()};
   }
 
   [[nodiscard]] std::string why_not_runnable(const stage_entry& entry) const override {

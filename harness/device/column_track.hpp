@@ -84,7 +84,7 @@ class column_track final : public track {
     for (std::size_t k = 0; k < column_count<Problem>; ++k) {
       if (is_read(p, k)) bytes += offset_bytes(p) + data->inputs[k].bytes();
     }
-    return {.kind = "copy", .bytes = bytes};
+    return {.kind = "copy", .bytes = bytes, .outputs = data->expected.rows()};
   }
 
   [[nodiscard]] std::string unsupported(const stage_entry& entry,

@@ -666,16 +666,21 @@ class timed_launches {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> left_;  // the seed of each sample, and its digest
 };
 
-// The gate with its trials behind it: made here, or `proved` before.
-gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<verification_record>& proved,
-           cudaStream_t stream, const progress_sink& progress) {
+// The verifier with the stage's proof behind it: made here, or `proved` before, and then with the checks of
+// the measured size alone (all of them with `whole`).
+gate proved_at(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
+               const proof_to_time& proof, cudaStream_t stream, const progress_sink& progress) {
   gate its_gate(stage, seeds, stream, progress);
-  if (proved && proved->passed && proved->seeds == its_gate.record().seeds) {
-    its_gate.record() = *proved;
-    its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound =
-        0;
+  if (!proof.made) {
+    if (its_gate.trials(true)) its_gate.at(parameters);
+    return its_gate;
+  }
+  its_gate.record() = *proof.made;
+  its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound = 0;
+  if (proof.whole) {
+    its_gate.at(parameters);
   } else {
-    its_gate.trials(true);
+    its_gate.exact_at(parameters);
   }
   return its_gate;
 }
@@ -683,17 +688,16 @@ gate tried(const stage_entry& stage, trial_seeds seeds, const std::optional<veri
 }  // namespace
 
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const std::optional<verification_record>& proved, const measure_plan& plan,
-                            cudaStream_t stream, const sample_hooks& announce,
-                            const progress_sink& progress) {
-  gate its_gate = tried(stage, seeds, proved, stream, progress);
+                            const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
+                            const sample_hooks& announce, const progress_sink& progress) {
+  gate its_gate = proved_at(stage, parameters, seeds, proof, stream, progress);
   // An expected failure never passes, so it never gets a time.
-  if (!its_gate.record().passed || !its_gate.at(parameters)) return {its_gate.record(), std::nullopt};
+  if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
   timing_record timing;
-  const launch_setup timed{pattern::random, seeds.drawn};
+  const launch_setup timed{pattern::random, seeds.fixed};
   try {
     its_gate.set_phase("timed");
-    timed_launches launches(stage, parameters, seeds.drawn, plan, stream, [&] { its_gate.tell(); });
+    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { its_gate.tell(); });
     timing =
         measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks(announce));
     timing.preparation = launches.preparation_nanoseconds();
@@ -704,19 +708,6 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
     its_gate.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
   }
   if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
-  its_gate.set_phase("at the measured size");
-  // And again: state that the timed launches left behind would now show.
-  const auto work = track_of(stage).make(stage, parameters, stream);
-  const std::vector<trial> exact =
-      track_of(stage).exact_trials(stage, parameters, random_bits(seeds.drawn, 1));
-  launch_setup last{pattern::random, random_bits(seeds.drawn, 1), memory_fill::random, true};
-  if (!exact.empty()) {
-    last.input = exact.front().input;
-    last.seed = exact.front().seed.value_or(last.seed);
-  }
-  if (!its_gate.check(*work, parameters, last, ", after the timing"))
-    return {its_gate.record(), std::nullopt};
-  if (!its_gate.again(", after the timing")) return {its_gate.record(), std::nullopt};
   return {its_gate.record(), std::move(timing)};
 }
 

@@ -56,14 +56,20 @@ struct measured {
   std::optional<timing_record> timing;
 };
 
-// Through the gate (verify.hpp), timed, and through the gate again. Every timed launch has an input that no
-// launch before it has seen, and finds its outputs poisoned; some of them, and the last, are checked in full;
-// and the bits of others must come out again when their input does. The trials of the gate are made once for
-// a stage and its seeds, and remembered by this process.
-// Of `announce` only begins and ended are used; `progress` hears of the proof and of the samples.
+// What stands behind a stage that is to be timed.
+struct proof_to_time {
+  std::optional<verification_record> made = {};  // by verify(), before; nothing: it is made here
+  // Ask all of gate::at() at the measured size as well: who times a stage that a stranger has written does.
+  bool whole = false;
+};
+
+// Times a stage that is proved, and checks what is timed: an input whose results are exact, before; then
+// every timed launch has an input that no launch before it has seen, and finds its outputs poisoned; some of
+// them, and the last, are checked in full; and the bits of others must come out again when their input does.
+// No input is drawn: seeds.fixed settles all of them. Of `announce` only begins and ended are used;
+// `progress` hears of the proof and of the samples.
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const std::optional<verification_record>& proved, const measure_plan& plan,
-                            cudaStream_t stream, const sample_hooks& announce = {},
-                            const progress_sink& progress = {});
+                            const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
+                            const sample_hooks& announce = {}, const progress_sink& progress = {});
 
 }  // namespace lab

@@ -113,6 +113,7 @@ struct ceiling_need {
   std::int64_t bytes = 0;
   std::optional<std::int64_t> written_bytes = {};  // of a copy, where it is not half
   int gpus = 1;                                    // over which the bytes are spread, all at work at once
+  std::int64_t outputs = 0;                        // that a launch computes
 };
 
 class track {

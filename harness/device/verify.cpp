@@ -554,6 +554,21 @@ bool gate::at(const parameter_values& parameters) {
   return record_.passed;
 }
 
+bool gate::exact_at(const parameter_values& parameters) {
+  try {
+    phase_ = "at the measured size";
+    record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
+    const std::vector<trial> exact = track_.exact_trials(stage_, parameters, seeds_.fixed);
+    launch_setup setup{.seed = seeds_.fixed};
+    if (!exact.empty()) setup = {exact.front().input, exact.front().seed.value_or(seeds_.fixed)};
+    ++record_.cases;
+    check(*track_.make(stage_, parameters, stream_), parameters, setup);
+  } catch (const stage_error& error) {
+    fail({.kind = error.kind(), .found = error.what()}, parameters, {});
+  }
+  return record_.passed;
+}
+
 void gate::launch_at(const parameter_values& parameters) {
   phase_ = "at the measured size";
   record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));

@@ -66,6 +66,8 @@ class gate {
   // Each returns whether the stage has passed so far. What was found stands in record().
   bool trials(bool thorough);
   bool at(const parameter_values& parameters);
+  // What is left to ask of a stage that is proved before it is timed: one input whose results are exact.
+  bool exact_at(const parameter_values& parameters);
   // Some of the trials once more, drawn.
   bool again(const char* remark);
   // One launch more, of a workload that is there. `remark` is added to what a failure says of the case.

@@ -203,21 +203,28 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
 answer_record measured_row(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                            const nlohmann::json& request, cudaStream_t on, const sample_hooks& announce,
                            const progress_sink& progress) {
-  measured result =
-      verify_and_measure(stage, parameters, seeds, optional_member<verification_record>(request, "proved"),
-                         request.at("plan").get<measure_plan>(), on, announce, progress);
+  const proof_to_time proof{.made = optional_member<verification_record>(request, "proved"),
+                            .whole = request.value("whole", false)};
+  measured result = verify_and_measure(stage, parameters, seeds, proof,
+                                       request.at("plan").get<measure_plan>(), on, announce, progress);
   nlohmann::json content = nlohmann::json::object();
   if (result.timing) content["timing"] = *result.timing;
   return conclude(result.verification, std::move(content));
 }
 
-// What an observed launch does.
+// What an observed launch does; with `both_orders` another one before it, whose threads run last to first.
 answer_record counted_row(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                          cudaStream_t on) {
+                          bool both_orders, cudaStream_t on) {
   if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
-  const auto work = track_of(stage).make(stage, parameters, on);
+  const track& its_track = track_of(stage);
+  const auto work = its_track.make(stage, parameters, on);
+  if (both_orders) {
+    const check_result reversed = count_kernels(*work, {.seed = seed, .reversed = true}, on).check;
+    if (reversed.failure) return conclude(from_check(stage, reversed, seed));
+  }
   const counted found = count_kernels(*work, {.seed = seed}, on);
-  return conclude(from_run(stage, found.check, seed, on), {{"profile", found.profile}});
+  return conclude(from_run(stage, found.check, seed, on),
+                  {{"profile", found.profile}, {"outputs", its_track.ceiling(parameters, seed).outputs}});
 }
 
 // What one block of an observed launch asks of memory.
@@ -242,7 +249,8 @@ answer_record run_once(const stage_entry& stage, const parameter_values& paramet
     work->launch();
     CUDA_CHECK(cudaStreamSynchronize(on));
   }
-  return conclude(from_run(stage, work->check(), seed, on));
+  return conclude(from_run(stage, work->check(), seed, on),
+                  {{"outputs", track_of(stage).ceiling(parameters, seed).outputs}});
 }
 
 // A timeline of one launch, after another that has loaded what is loaded once.
@@ -419,7 +427,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
   if (op == "measure") return measured_row(stage, parameters, seeds, request, on, announce_, progress_);
-  if (op == "counters") return counted_row(stage, parameters, seed, on);
+  if (op == "counters") return counted_row(stage, parameters, seed, request.value("both_orders", false), on);
   if (op == "trace") return run_traced(stage, parameters, seed, on);
   if (op == "accesses")
     return accesses_row(stage, parameters, seed, request.at("choice").get<access_choice>(), on);

@@ -718,14 +718,14 @@ TEST_CASE("launches that take longer than repetitions may are checked one by one
   const lab::parameter_values parameters{{"n", 1'000'000}, {"window", 2000}};
   const lab::verification_record proved{.passed = true, .cases = 1, .seeds = {7, 8}, .trials = 1};
   const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/right_when_watched"), parameters,
-                                             {7, 8}, proved, plan, stream.get());
+                                             {7, 8}, {.made = proved}, plan, stream.get());
   CHECK_FALSE(wrong.timing);
   REQUIRE(wrong.verification.failure);
   const std::string message = lab::failure_message(*wrong.verification.failure);
   INFO(message);
   CHECK(message.find("while timed") != std::string::npos);
   const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
-                                             proved, plan, stream.get());
+                                             {.made = proved}, plan, stream.get());
   CHECK(right.verification.passed);
   CHECK(right.timing);
 }

@@ -769,10 +769,10 @@ class SameCode(unittest.TestCase):
         source = 'int a = 1\'000; // one\nchar b[] = "/* no comment */ // nor this";\n#define C \\\n  2\nauto d = R"x(// )" \n kept)x";\n'
         commented = ('/* first\n */ int   a = 1\'000;\n\n   char b[] = /* here */ "/* no comment */ // nor this";   // and \\\n here\n'
                      '#define C \\\n  2\nauto d = R"x(// )" \n kept)x"; // exercise: end\n')
-        self.assertEqual(same_code.code_text(source), same_code.code_text(commented))
+        self.assertEqual(source_digest.code_text(source), source_digest.code_text(commented))
         for old, new in (("1\'000", "1\'001"), ("nor this", "or this"), (" kept", "kept"), ("#define C \\\n", "#define C\n"), ("int a", "inta"),
                          ("int a", "int\n#define X\n a")):
-            self.assertNotEqual(same_code.code_text(source), same_code.code_text(source.replace(old, new)), old)
+            self.assertNotEqual(source_digest.code_text(source), source_digest.code_text(source.replace(old, new)), old)
 
     def test_a_stage_with_other_code_is_named_and_not_recorded(self):
         class Tree:

@@ -41,7 +41,18 @@ void add_measuring(CLI::App& app, run_options& options) {
 }
 
 build_request needs_of_run(const run_options& options, bool check) {
-  return {.device = options.device, .select = select_by(options.patterns, check), .verifies = true};
+  return {.device = options.device,
+          .select = select_by(options.patterns, check),
+          .proves = true,
+          .anew = options.prove};
+}
+
+// A ladder of counters needs no kernels but observed ones, unless something is to be proved or drawn.
+build_request needs_of_ladder(const run_options& options, bool check) {
+  build_request needs = needs_of_run(options, check);
+  needs.plain = options.host_times || !options.images_path.empty();
+  needs.counts = !options.host_times;
+  return needs;
 }
 
 verb run_verb(CLI::App& program) {
@@ -56,11 +67,20 @@ verb run_verb(CLI::App& program) {
                   "write what the stages draw, and its difference from what is right, into this directory")
       ->type_name("DIR");
   app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
+  app->add_flag("--prove", options->run.prove, "prove every stage anew, also where there is a proof");
+  app->add_flag("--counters", options->run.counters,
+                "on a GPU: show counters, as the emulator does, instead of times");
+  app->add_flag("--host-times", options->run.host_times,
+                "on the emulator: show this host's times instead of counters");
   add_repeat(*app, options->run.repeat);
   add_processes(*app, options->run.processes, options->run.launcher);
+  app->callback([options] {
+    if (options->run.counters && options->run.host_times)
+      throw usage_error("--counters and --host-times exclude each other");
+  });
   return {.app = app,
           .perform = [options] { return run_ladders(options->run, options->check); },
-          .needs = [options] { return needs_of_run(options->run, options->check); },
+          .needs = [options] { return needs_of_ladder(options->run, options->check); },
           .parameters = &options->run.parameters,
           .option_names = &options->run.option_names};
 }
@@ -88,7 +108,12 @@ verb verify_verb(CLI::App& program) {
   });
   return {.app = app,
           .perform = [options] { return verify_stages(options->run); },
-          .needs = [options] { return needs_of_run(options->run, false); },
+          .needs =
+              [options] {
+                build_request needs = needs_of_run(options->run, false);
+                needs.proves = needs.anew = options->run.thorough;
+                return needs;
+              },
           .option_names = &options->run.option_names};
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -115,15 +116,38 @@ std::string stage_name(const result_row& row) {
   return row.library ? name + " (library)" : name;
 }
 
+// Four digits, and no zeros behind the point: "2400", "17.57", "8".
+std::string figure_text(double figure) {
+  return figure >= 1000 ? fmt::format("{:.0f}", figure) : fmt::format("{:.4g}", figure);
+}
+
+// What a row's figures are compared with: those of the row before it, libraries aside.
+using figures_before = std::optional<stage_figures>;
+
+// "17.57 (0.01x)": a figure, and its ratio to that of the stage before where the two differ.
+std::string figure_cell(const std::optional<double>& figure, const figures_before& before,
+                        std::size_t which) {
+  if (!figure) return absent;
+  std::string text = figure_text(*figure);
+  if (before && (*before)[which]) {
+    const std::string ratio = humanised_ratio(*figure / *(*before)[which]);
+    if (ratio != humanised_ratio(1)) text += fmt::format(" ({})", ratio);
+  }
+  return text;
+}
+
 // The columns that not every ladder has.
 struct ladder_columns {
+  bool counted = false;
+  std::array<bool, figure_columns.size()> figures{};
   bool timed = true;
   bool trials = false;
   bool light = false;
   bool library = false;
 };
 
-std::vector<table_line> row_lines(const result_row& row, const ladder_columns& with) {
+std::vector<table_line> row_lines(const result_row& row, const ladder_columns& with,
+                                  const figures_before& before) {
   if (row.status == row_status::skipped) {
     return {{{stage_name(row), "skipped"}, row.message, colour::dim}};
   }
@@ -133,7 +157,13 @@ std::vector<table_line> row_lines(const result_row& row, const ladder_columns& w
   if (row.status == row_status::expected_failure) {
     return {{{stage_name(row), "expected failure"}, "fails as expected: " + row.message, colour::yellow}};
   }
-  table_line line{{stage_name(row), "✓"}, remark_of(row, with.timed), colour::green};
+  table_line line{{stage_name(row), "✓"}, remark_of(row, with.timed && !with.counted), colour::green};
+  if (with.counted) {
+    for (std::size_t k = 0; k < figure_columns.size(); ++k) {
+      if (with.figures[k] && row.figures) line.cells.push_back(figure_cell((*row.figures)[k], before, k));
+    }
+    return {line};
+  }
   if (!with.timed) {
     if (row.verification) {
       if (with.trials) line.cells.push_back(trials_text(*row.verification));
@@ -188,10 +218,24 @@ std::string group_heading(const run_results& results, const result_group& group)
   } else if (!group.ceiling_problem.empty()) {
     text += fmt::format("  speed of light: not measured: {}\n", group.ceiling_problem);
   }
-  if (results.verb != "verify" && results.device && is_emulator(*results.device)) {
+  if (results.counts) {
+    text += fmt::format(
+        "  counters of one launch, {}; (ratios) are to the stage before\n",
+        results.device && is_emulator(*results.device) ? "modelled by the emulator" : "by Nsight Compute");
+  } else if (results.verb != "verify" && results.device && is_emulator(*results.device)) {
     text += "  times are this host's, not a GPU's\n";
   }
   return text;
+}
+
+std::string proofs_text(const proof_counts& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [count, what] : {std::pair{counts.recorded, "recorded"},
+                                    {counts.kept, "kept from an earlier call"},
+                                    {counts.missing, "to be made now"}}) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  }
+  return parts.empty() ? "" : fmt::format("proofs   {}\n", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -221,21 +265,31 @@ std::string header_text(const run_results& results) {
 }
 
 std::string seed_text(const run_results& results) {
-  return fmt::format("seed     {}, trials also with {} (--trial-seed {} repeats them)\n", results.seed,
-                     results.trial_seed, results.trial_seed);
+  const std::string proofs = proofs_text(results.proofs);
+  if (results.verb != "verify" && results.proofs.missing == 0)
+    return fmt::format("{}seed     {}\n", proofs, results.seed);
+  return fmt::format("{}seed     {}, trials also with {} (--trial-seed {} repeats them)\n", proofs,
+                     results.seed, results.trial_seed, results.trial_seed);
 }
 
 std::string ladder_text(const run_results& results, const result_group& group, ladder_style style) {
   const auto any_row = [&group](const auto& is_so) {
     return std::any_of(group.rows.begin(), group.rows.end(), is_so);
   };
-  const ladder_columns with{
+  ladder_columns with{
+      .counted = results.counts,
       .timed = results.verb != "verify",
       .trials = any_row([](const auto& row) { return row.verification && row.verification->trials > 0; }),
       .light = !results.device || !is_emulator(*results.device),
       .library = any_row([](const auto& row) { return row.over_library.has_value(); })};
   std::vector<column> columns{{"stage", false}, {"verified", false}};
-  if (with.timed) {
+  for (std::size_t k = 0; k < figure_columns.size() && with.counted; ++k) {
+    with.figures[k] = any_row([k](const auto& row) { return row.figures && (*row.figures)[k]; });
+    if (with.figures[k]) columns.push_back({figure_columns[k].heading});
+  }
+  if (with.counted) {
+    // No other column.
+  } else if (with.timed) {
     for (const char* heading : {"median", "spread", "x previous", "x first"}) columns.push_back({heading});
     if (with.light) columns.push_back({"% of speed of light"});
     if (with.library) columns.push_back({"% of library"});
@@ -244,8 +298,10 @@ std::string ladder_text(const run_results& results, const result_group& group, l
     for (const char* heading : {"cases", "compared", "largest error / bound"}) columns.push_back({heading});
   }
   std::vector<table_line> lines;
+  figures_before before;
   for (const auto& row : group.rows) {
-    for (auto& line : row_lines(row, with)) lines.push_back(std::move(line));
+    for (auto& line : row_lines(row, with, before)) lines.push_back(std::move(line));
+    if (row.figures && !row.library) before = row.figures;
   }
   return group_heading(results, group) + table_text(columns, lines, style);
 }

@@ -164,6 +164,8 @@ void to_json(nlohmann::json& json, const result_row& row) {
           {"message", text_or_null(row.message)},
           {"verification", value_or_null(row.verification)},
           {"failure", value_or_null(row.failure)},
+          {"proof", text_or_null(row.proof)},
+          {"figures", row.figures ? figures_json(*row.figures) : nlohmann::json(nullptr)},
           {"timing", value_or_null(row.timing)},
           {"speed_of_light", ratio(row.speed_of_light, "speed_of_light")},
           {"over_previous", ratio(row.over_previous, "over_previous")},

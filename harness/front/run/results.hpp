@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/front/run/claim.hpp"
+#include "harness/front/run/figures.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab::front {
@@ -27,6 +28,8 @@ struct result_row {
   std::optional<verification_record> verification;
   std::optional<failure_record>
       failure;  // of a failed row or an expected failure, from the worker or the front
+  std::optional<stage_figures> figures;  // of its counters, where the ladder shows them
+  std::string proof;  // where its proof comes from ("recorded", "kept", "made") and when; empty: it has none
   std::optional<timing_record> timing;
   // Of each process that measured the row, in the order of their starts, where there are several; `timing` is
   // then that of the one with the middle median (the lower of two).
@@ -64,8 +67,17 @@ struct claim_verdict {
   std::string why;  // it was not tested; or broke without a figure
 };
 
+// How many stages of a run are proved, and how.
+struct proof_counts {
+  int recorded = 0;  // by the records that come with the sources
+  int kept = 0;      // by an earlier call of this build
+  int missing = 0;   // not yet: they are proved before they are shown
+};
+
 struct run_results {
   std::string verb;
+  bool counts = false;  // rows have figures of counters, and no times
+  proof_counts proofs;
   std::string created;  // UTC, ISO 8601
   bool complete = false;
   std::uint64_t seed = 0;

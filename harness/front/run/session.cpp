@@ -94,6 +94,12 @@ void give_each_process_a_gpu(run_options& options) {
   options.parameters.push_back({"gpus", std::to_string(options.processes)});
 }
 
+// "recorded 2026-01-31T12:00:00Z", "kept ...", or "made ..." of one that this run has made.
+std::string proof_text(const proof& one, const std::string& now) {
+  const char* const how = one.is_recorded ? "recorded" : one.date == now ? "made" : "kept";
+  return fmt::format("{} {}", how, one.date);
+}
+
 bool uses_several_gpus(const track_selection& selection) {
   const auto& parameters = selection.track->parameters;
   return std::any_of(parameters.begin(), parameters.end(),
@@ -141,12 +147,17 @@ session::session(const std::string& verb, const run_options& options, bool whole
     launch = launch_of(options_.processes, options_.launcher);
     give_each_process_a_gpu(options_);
   }
-  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks), true, launch);
+  const backend emulated = verb == "run" && !options_.host_times ? backend::observed : backend::emulator;
+  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks), true, launch, emulated);
+  results.counts =
+      verb == "run" && (on_emulator() ? connection_.workers.kind() == backend::observed : options_.counters);
+  plain_ = on_emulator() && results.counts ? worker_set(backend::emulator) : connection_.workers;
   selections_ = select_stages(connection_.description.tracks, options_.patterns);
   if (options_.processes > 1 && std::none_of(selections_.begin(), selections_.end(), uses_several_gpus))
     throw usage_error("--processes: nothing that was asked for uses several GPUs (lab list '*_gpus')");
   check_parameters(selections_, options_.parameters, options_.option_names);
-  connection_.workers.set_output_sink([this](const std::string& line) { status_.print(line); });
+  for (worker_set* const workers : {&connection_.workers, &plain_, &observed_})
+    workers->set_output_sink([this](const std::string& line) { status_.print(line); });
 
   if (verb == "verify") {
     for (const auto& selection : selections_) all_rows_ += selection.stages.size();
@@ -161,6 +172,9 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.kernels = connection_.description.build;
   digests_ = read_source_digests();
   results.sources = digests_.tree;
+  proofs_ = proof_store(proof_backend(*results.device), results.kernels.flags,
+                        connection_.workers.is_single() ? source_digests{} : digests_);
+  if (verb != "verify") count_proofs();
   results.trial_seed = options_.trial_seed;
   results.options = {{"patterns", options_.patterns},
                      {"trial_seed", options_.trial_seed},
@@ -184,10 +198,12 @@ std::vector<ladder_job> session::jobs() const {
   std::vector<cache_state> states{cache_state::cold};
   if (options_.l2 == l2_choice::warm) states = {cache_state::warm};
   if (options_.l2 == l2_choice::both) states = {cache_state::cold, cache_state::warm};
-  if (on_emulator()) states = {cache_state::none};
+  if (on_emulator() || results.counts) states = {cache_state::none};
+  // The emulator's sizes on either device, so that their counters can be compared.
+  const default_set defaults = results.counts ? default_set::verify : default_set::bench;
   std::vector<ladder_job> jobs;
   for (const auto& selection : selections_) {
-    for (const auto& parameters : parameter_sets(*selection.track, options_.parameters, default_set::bench)) {
+    for (const auto& parameters : parameter_sets(*selection.track, options_.parameters, defaults)) {
       for (const cache_state state : states) jobs.push_back({selection, parameters, state});
     }
   }
@@ -207,13 +223,14 @@ result_group& session::begin_group(const ladder_job& job) {
   return results.groups.back();
 }
 
-answer_record session::request_about(const stage_description& stage, nlohmann::json message) {
+answer_record session::request_about(const worker_set& workers, const stage_description& stage,
+                                     nlohmann::json message) {
   const std::string track = stage.path.substr(0, stage.path.find('/'));
   message["stage"] = stage.path;
   message["seed"] = options_.seed;
   message["trial_seed"] = options_.trial_seed;
   message["references"] = references_[track];
-  answer_record answer = request(message, place_of(stage));
+  answer_record answer = request(workers, message, place_of(stage));
   // A stage that did not pass may have spoilt more than its own outputs.
   const auto worked_out = answer.content.find("references");
   if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
@@ -230,14 +247,15 @@ answer_record session::request_about(const stage_description& stage, nlohmann::j
   return answer;
 }
 
-answer_record session::request(const nlohmann::json& message, const std::string& status) {
+answer_record session::request(const worker_set& workers, const nlohmann::json& message,
+                               const std::string& status) {
   using seconds = time_limits::seconds;
   const seconds sampling(time_limit_factor * options_.plan.time_limit_seconds);
   const time_limits limits = options_.timeout_seconds ? time_limits(seconds(*options_.timeout_seconds))
                                                       : time_limits(seconds(answer_seconds) + sampling,
                                                                     seconds(silent_seconds) + sampling);
   status_.show(status);
-  auto answer = connection_.workers.request(message, limits, [&](const std::string& progress) {
+  auto answer = workers.request(message, limits, [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
   });
   status_.clear();
@@ -245,22 +263,23 @@ answer_record session::request(const nlohmann::json& message, const std::string&
 }
 
 void session::measure_floor() {
-  if (on_emulator()) return;
+  if (on_emulator() || results.counts) return;
   measure_plan plan = options_.plan;
   // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one
   // before.
   plan.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
-  const auto answer = request({{"op", "floor"}, {"plan", plan}}, "launch floor");
+  const auto answer = request(connection_.workers, {{"op", "floor"}, {"plan", plan}}, "launch floor");
   if (answer.end != answer_end::ok) give_up("launch floor", answer);
   results.floor = answer.content.at("timing").get<timing_record>();
 }
 
 void session::measure_ceiling(const ladder_job& job, result_group& group) {
-  if (on_emulator()) return;
+  if (on_emulator() || results.counts) return;
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
-  const auto answer = request({{"op", "ceiling"},
+  const auto answer = request(connection_.workers,
+                              {{"op", "ceiling"},
                                {"track", group.track},
                                {"parameters", job.parameters},
                                {"seed", options_.seed},
@@ -281,15 +300,24 @@ std::string session::place_of(const stage_description& stage) const {
                      all_rows_, stage.path);
 }
 
+void session::count_proofs() {
+  for (const track_selection& selection : selections_) {
+    for (const stage_description* stage : selection.stages) {
+      if (!stage->runnable || !stage->broken.empty() || !stage->expected_failure.empty()) continue;
+      const auto known = options_.prove ? std::nullopt : proofs_.find(stage->path);
+      ++(!known               ? results.proofs.missing
+         : known->is_recorded ? results.proofs.recorded
+                              : results.proofs.kept);
+    }
+  }
+}
+
 std::optional<result_row> session::observe(const stage_description& stage) {
-  const auto known = observations_.find(stage.path);
-  if (known != observations_.end()) return known->second;
-  std::optional<result_row>& row = observations_[stage.path];
   // What one program holds for a test is no stage of the repository; an expected failure is wrong, and shows
   // it unobserved.
   if (!on_emulator() || connection_.workers.is_single() || !observed_.exists() ||
-      !stage.expected_failure.empty() || !is_to_be_observed(digests_, stage.path)) {
-    return row;
+      !stage.expected_failure.empty()) {
+    return std::nullopt;
   }
   status_.show(fmt::format("{}: observed", place_of(stage)));
   const auto answer =
@@ -300,8 +328,37 @@ std::optional<result_row> session::observe(const stage_description& stage) {
                         time_limits::seconds(options_.timeout_seconds.value_or(answer_seconds)));
   status_.clear();
   result_row found = row_from(stage, answer, false);
-  if (found.status != row_status::ok) row = std::move(found);
+  if (found.status == row_status::ok) return std::nullopt;
+  return found;
+}
+
+result_row session::proved_row(const stage_description& stage) {
+  // A first look asks nothing that takes another program.
+  if (options_.thorough) {
+    if (auto faulty = observe(stage)) return std::move(*faulty);
+  }
+  result_row row = row_from(
+      stage, request_about(plain_, stage, {{"op", "verify"}, {"thorough", options_.thorough}}), false);
+  const bool is_whole = options_.thorough && options_.processes == 1;
+  if (row.status == row_status::ok && row.verification && is_whole) {
+    proofs_.keep(stage.path, results.kernels.compiler, *row.verification);
+    row.proof = fmt::format("made {}", results.created);
+  }
   return row;
+}
+
+std::optional<result_row> session::prove(const stage_description& stage) {
+  if (const auto known = refused_.find(stage.path); known != refused_.end()) return known->second;
+  std::optional<result_row>& refused = refused_[stage.path];
+  std::optional<proof> known;
+  if (stage.expected_failure.empty() && !options_.prove) known = proofs_.find(stage.path);
+  if (!known) {
+    result_row row = proved_row(stage);
+    if (row.status != row_status::ok) return refused = std::move(row);
+    known = proof{.stage = stage.path, .date = results.created, .found = *row.verification};
+  }
+  proved_[stage.path] = std::move(*known);
+  return refused;
 }
 
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
@@ -309,22 +366,57 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                    [&](const auto& row) { return row.stage == stage.path; });
   if (before != group.rows.end() && !before->timing) return *before;
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
-  if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
+  if (auto refused = prove(stage)) return add_row(std::move(*refused), group);
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
-  nlohmann::json message = {{"op", "measure"}, {"parameters", job.parameters}, {"plan", plan}};
-  if (const auto known = proved_.find(stage.path); known != proved_.end()) message["proved"] = known->second;
-  result_row row = row_from(stage, request_about(stage, std::move(message)), true);
-  if (row.status == row_status::ok && row.verification) proved_[stage.path] = *row.verification;
+  const nlohmann::json message = {{"op", "measure"},
+                                  {"parameters", job.parameters},
+                                  {"plan", plan},
+                                  {"proved", proved_.at(stage.path).found}};
+  result_row row = row_from(stage, request_about(connection_.workers, stage, message), true);
+  row.proof = proof_text(proved_.at(stage.path), results.created);
   if (before != group.rows.end()) add_process(*before, row);
+  return add_row(std::move(row), group);
+}
+
+result_row& session::count(const ladder_job& job, const stage_description& stage, result_group& group,
+                           const gpu_counter& measured) {
+  if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
+  // An expected failure shows that it is one when it is counted.
+  if (stage.expected_failure.empty()) {
+    if (auto refused = prove(stage)) return add_row(std::move(*refused), group);
+  }
+  result_row row = row_of(stage);
+  if (on_emulator()) {
+    const auto answer =
+        request_about(connection_.workers, stage,
+                      {{"op", "counters"}, {"parameters", job.parameters}, {"both_orders", true}});
+    row = row_from(stage, answer, false);
+    if (row.status == row_status::ok) {
+      row.figures = figures_of(answer.content.at("profile").get<profile_record>(),
+                               answer.content.at("outputs").get<std::int64_t>());
+    }
+  } else {
+    status_.show(place_of(stage) + ": counting");
+    const stage_profile found = measured(stage, job.parameters);
+    status_.clear();
+    if (!found.failure.empty()) {
+      fail(row, failure_kind::wrong, found.failure);
+    } else if (!found.expected_failure.empty()) {
+      row.status = row_status::expected_failure;
+      row.message = found.expected_failure;
+    } else {
+      row.figures = figures_of(found.profile, found.outputs);
+    }
+  }
+  if (const auto proof = proved_.find(stage.path); proof != proved_.end())
+    row.proof = proof_text(proof->second, results.created);
   return add_row(std::move(row), group);
 }
 
 result_row& session::verify(const stage_description& stage, result_group& group) {
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
-  if (auto faulty = observe(stage)) return add_row(std::move(*faulty), group);
-  const auto answer = request_about(stage, {{"op", "verify"}, {"thorough", options_.thorough}});
-  return add_row(row_from(stage, answer, false), group);
+  return add_row(proved_row(stage), group);
 }
 
 std::vector<std::string> images_of(const ladder_job& job, const stage_description& stage,
@@ -342,7 +434,8 @@ void session::draw(const ladder_job& job, const std::string& directory) {
     if (!stage->runnable || !stage->broken.empty()) continue;
     const std::vector<std::string> outputs = images_of(job, *stage, directory);
     const auto answer =
-        request({{"op", "apply"},
+        request(plain_,
+                {{"op", "apply"},
                  {"stage", stage->path},
                  {"parameters", job.parameters},
                  {"inputs", nlohmann::json::array()},

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/front/counters/counters_table.hpp"
 #include "harness/front/output/terminal.hpp"
+#include "harness/front/run/proofs.hpp"
 #include "harness/front/run/results.hpp"
 #include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/patterns.hpp"
@@ -35,6 +38,9 @@ struct run_options {
   bool thorough = true;                   // verify alone
   std::string json_path;                  // empty: no file
   std::string images_path;                // a directory for what the stages draw; empty: nothing is drawn
+  bool host_times = false;                // on the emulator: this host's times instead of counters
+  bool counters = false;                  // on a GPU: counters instead of times
+  bool prove = false;                     // prove every stage anew
 };
 
 // A ladder that is to be measured.
@@ -52,6 +58,8 @@ class session {
 
   [[nodiscard]] const std::string& note() const { return connection_.note; }
   [[nodiscard]] bool on_emulator() const { return is_emulator(*connection_.description.device); }
+  // Whether rows show figures of counters, and no times.
+  [[nodiscard]] bool counts() const { return results.counts; }
   [[nodiscard]] const std::vector<track_selection>& selections() const { return selections_; }
 
   // Every combination of parameters and cache states for every selected track.
@@ -71,6 +79,16 @@ class session {
   // Throws usage_error or environment_error when the worker says that going on makes no sense.
   result_row& measure(const ladder_job& job, const stage_description& stage, result_group& group);
   result_row& verify(const stage_description& stage, result_group& group);
+  // Adds the row of a ladder of counters: the stage is proved, right in both orders of a block's threads, and
+  // free of races. On a GPU `measured` asks Nsight Compute.
+  using gpu_counter =
+      std::function<stage_profile(const stage_description& stage, const parameter_values& parameters)>;
+  result_row& count(const ladder_job& job, const stage_description& stage, result_group& group,
+                    const gpu_counter& measured);
+  // The command that starts the stage's worker.
+  [[nodiscard]] std::vector<std::string> worker_command(const stage_description& stage) const {
+    return connection_.workers.command({{"stage", stage.path}});
+  }
 
   // Writes what each stage draws, and its difference from what is right, as PNG into the directory, and says
   // so. A track that draws nothing is left alone.
@@ -85,11 +103,18 @@ class session {
   run_results results;
 
  private:
-  answer_record request(const nlohmann::json& message, const std::string& status);
+  answer_record request(const worker_set& workers, const nlohmann::json& message, const std::string& status);
   // Adds to the message the stage, the seeds, and what references of its track worked out before.
-  answer_record request_about(const stage_description& stage, nlohmann::json message);
-  // The row of a stage whose kernels have changed and do not stand being observed; nothing of any other.
+  answer_record request_about(const worker_set& workers, const stage_description& stage,
+                              nlohmann::json message);
+  // Sees to it that the stage is proved, by an earlier proof or one that is made now. The row of a stage that
+  // cannot be: it fails, or is an expected failure; nothing of any other.
+  std::optional<result_row> prove(const stage_description& stage);
+  // What makes a proof: the stage's row, after everything that `verify` asks.
+  result_row proved_row(const stage_description& stage);
+  // The row of a stage whose observed kernels show a fault; nothing of any other, and on a GPU.
   std::optional<result_row> observe(const stage_description& stage);
+  void count_proofs();
   // "[3/17] track/02_tree"
   [[nodiscard]] std::string place_of(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
@@ -99,10 +124,12 @@ class session {
   connection connection_;
   std::vector<track_selection> selections_;
   worker_set observed_{backend::observed};
+  worker_set plain_;  // that prove: the connection's own, but where that counts
   std::map<std::string, std::map<std::string, std::string>>
-      references_;                                     // of each track: what its references worked out
-  std::map<std::string, verification_record> proved_;  // stages whose trials were passed in this run
-  std::map<std::string, std::optional<result_row>> observations_;  // and those that were observed in it
+      references_;                                            // of each track: what its references worked out
+  std::map<std::string, std::optional<result_row>> refused_;  // stages that prove() was asked for in this run
+  std::map<std::string, proof> proved_;                       // and those of them that are proved
+  proof_store proofs_;
   source_digests digests_;
   std::size_t all_rows_ = 0;  // of the whole run
 };

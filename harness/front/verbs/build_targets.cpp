@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "harness/front/process/build_info.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/run/proofs.hpp"
 #include "harness/front/verbs/verbs.hpp"
 #include "harness/front/workers/devices.hpp"
 #include "harness/front/workers/source_digests.hpp"
@@ -17,13 +19,14 @@ void add_targets(const worker_set& workers, const stage_selector& select, std::v
   }
 }
 
-// Those of the selected stages whose kernels have changed, and so have to be observed before their tick.
-stage_selector changed_among(const stage_selector& select) {
-  return [&select](const std::vector<track_description>& tracks) {
-    const source_digests digests = read_source_digests();
-    std::vector<track_selection> selections = select(tracks);
+// Those of the selected stages that have no proof as they stand.
+stage_selector unproved_among(const build_request& request) {
+  return [&request](const std::vector<track_description>& tracks) {
+    const proof_store proofs("emulator", this_build().flags, read_source_digests());
+    std::vector<track_selection> selections = request.select(tracks);
     for (track_selection& one : selections) {
-      std::erase_if(one.stages, [&](const auto* stage) { return !is_to_be_observed(digests, stage->path); });
+      std::erase_if(one.stages,
+                    [&](const auto* stage) { return !request.anew && proofs.find(stage->path).has_value(); });
     }
     std::erase_if(selections, [](const track_selection& one) { return one.stages.empty(); });
     return selections;
@@ -36,11 +39,18 @@ std::vector<std::string> build_targets(const build_request& request) {
   std::vector<std::string> targets = request.also;
   if (!request.select) return targets;
   for (const backend kind : needed_backends(request.device)) {
-    add_targets(worker_set(kind), request.select, targets);
-    if (kind != backend::emulator) continue;
+    const worker_set workers(kind);
+    if (kind != backend::emulator) {
+      add_targets(workers, request.select, targets);
+      continue;
+    }
     const worker_set observed(backend::observed);
+    // Where nothing counts, times are shown.
+    if (request.plain || !observed.exists()) add_targets(workers, request.select, targets);
     if (request.counts) add_targets(observed, request.select, targets);
-    if (request.verifies) add_targets(observed, changed_among(request.select), targets);
+    if (!request.proves) continue;
+    add_targets(workers, unproved_among(request), targets);
+    add_targets(observed, unproved_among(request), targets);
   }
   return targets;
 }

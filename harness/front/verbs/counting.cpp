@@ -81,6 +81,7 @@ void read_answer(const std::string& output, stage_profile& result) {
   check_counter_permission(output);
   const auto answer = answer_in(output);
   if (!answer) return;
+  result.outputs = answer->content.value("outputs", std::int64_t{0});
   if (answer->end == answer_end::error)
     throw environment_error(fmt::format("{}: {}", result.stage, answer_text(*answer)));
   if (answer->end == answer_end::failed) {

@@ -8,6 +8,7 @@
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/run/ladder.hpp"
+#include "harness/front/verbs/counting.hpp"
 #include "harness/front/verbs/verbs.hpp"
 
 namespace lab::front {
@@ -89,9 +90,19 @@ int run_ladders(const run_options& options, bool check) {
   run.save();
   run.measure_floor();
   print(header_text(run.results));
+  // Nobody looks at a report of each: `check` keeps none.
+  const profile_options counted{
+      .check = true, .seed = options.seed, .timeout_seconds = options.timeout_seconds};
+  const session::gpu_counter ask_nsight = [&](const auto& stage, const auto& parameters) {
+    return measure_counters(counted, run.worker_command(stage), figure_metrics(), stage, parameters);
+  };
   for (const auto& job : run.jobs()) {
     result_group& group = run.begin_group(job);
     climb(run, group, [&] {
+      if (run.counts()) {
+        for (const auto* stage : job.selection.stages) run.count(job, *stage, group, ask_nsight);
+        return;
+      }
       run.measure_ceiling(job, group);
       // All stages in turn, again and again: what drifts meets all of them.
       for (std::int64_t process = 0; process < options.repeat; ++process) {

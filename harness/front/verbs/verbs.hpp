@@ -76,8 +76,10 @@ int trace_stage(const trace_options& options);
 struct build_request {
   std::string device;
   stage_selector select;
+  bool plain = true;                   // the device's own workers; on the emulator a call may do without
   bool counts = false;                 // with observed kernels, on the emulator
-  bool verifies = false;               // which takes observed kernels as well, of stages that changed
+  bool proves = false;                 // stages without a proof, which takes both on the emulator
+  bool anew = false;                   // and all others
   std::vector<std::string> also = {};  // targets that no stage has
 };
 [[nodiscard]] std::vector<std::string> build_targets(const build_request& request);

@@ -309,14 +309,18 @@ std::vector<backend> needed_backends(const std::string& device) {
 }
 
 connection connect(const std::string& device, const stage_selector& select, bool device_needed,
-                   const process_launch& launch) {
+                   const process_launch& launch, backend emulated) {
   const bool chosen = !device.empty();
   const device_choice choice = chosen ? parse_device(device) : device_choice{};
   const auto described = [&](worker_set workers, worker_description found, std::string note) {
     if (!workers.is_single()) describe_selected(workers, select, found);
     return connection{std::move(workers), std::move(found), std::move(note)};
   };
-  worker_set emulator(backend::emulator, {}, launch);
+  worker_set emulator(emulated, {}, launch);
+  // One program for the emulator, a test's, counts nothing unless it has one beside it that does.
+  const bool counts_nothing =
+      !emulator.exists() || (!emulator.is_single() && worker_set(backend::emulator).is_single());
+  if (emulated == backend::observed && counts_nothing) emulator = worker_set(backend::emulator, {}, launch);
   std::string no_cuda;
   if (choice.kind == backend::cuda) {
     worker_set cuda(backend::cuda, choice, launch);
@@ -338,10 +342,7 @@ connection connect(const std::string& device, const stage_selector& select, bool
     throw environment_error("the emulator has no device: " + answer.description->no_device);
   std::string note;
   if (!chosen) {
-    note = fmt::format(
-        "no CUDA device: {}; running the portable stages on the CPU emulator. Times are this host's, not a "
-        "GPU's.",
-        no_cuda);
+    note = fmt::format("no CUDA device: {}; running the portable stages on the CPU emulator", no_cuda);
   }
   return described(std::move(emulator), std::move(*answer.description), std::move(note));
 }

@@ -40,6 +40,7 @@ class worker_set {
   // Whether this program was built with the backend at all.
   [[nodiscard]] bool exists() const { return !single_.empty() || !tracks_.empty(); }
   [[nodiscard]] bool is_single() const { return !single_.empty(); }
+  [[nodiscard]] backend kind() const { return kind_; }
   // Tracks and stages, of which nothing but names is known. None when one program knows all.
   [[nodiscard]] const std::vector<track_description>& names() const { return tracks_; }
   // The directory, or the one program.
@@ -102,9 +103,11 @@ struct connection {
 // The device that `device` names; when empty, cuda:0 where there is one, else the emulator. With
 // `device_needed` false, workers without a device will do (to list what they know). A stage whose worker does
 // not describe it is `broken`; with a `launch` of several processes, one that cannot run so is not runnable.
-// Throws usage_error or environment_error when that device is not here.
+// Throws usage_error or environment_error when that device is not here. Of the emulator the workers are those
+// of `emulated`: with backend::observed those that count, or the plain ones where there are none that count.
 [[nodiscard]] connection connect(const std::string& device, const stage_selector& select,
-                                 bool device_needed = true, const process_launch& launch = {});
+                                 bool device_needed = true, const process_launch& launch = {},
+                                 backend emulated = backend::emulator);
 
 // What the workers say of their device, or why they say nothing.
 struct probe {

@@ -12,24 +12,12 @@ source_digests read_source_digests() {
   try {
     const auto document = nlohmann::json::parse(read_text(program.parent_path() / "sources.json"));
     return {document.at("tree").get<std::string>(),
-            document.at("stages").get<std::map<std::string, std::string>>()};
+            document.at("stages").get<std::map<std::string, std::string>>(),
+            document.at("proofs").get<std::map<std::string, std::string>>()};
   } catch (const file_error&) {
     return {};
   } catch (const nlohmann::json::exception&) {
     return {};
-  }
-}
-
-bool is_to_be_observed(const source_digests& digests, const std::string& stage) {
-  const std::string now = digest_of(digests, stage);
-  if (now.empty()) return false;
-  try {
-    const auto document = nlohmann::json::parse(read_text(LAB_SOURCE_ROOT "/reports/observed.json"));
-    return document.at("stages").value(stage, "") != now;
-  } catch (const file_error&) {
-    return true;
-  } catch (const nlohmann::json::exception&) {
-    return true;
   }
 }
 

@@ -10,15 +10,11 @@ namespace lab::front {
 struct source_digests {
   std::string tree;                           // of all that is compiled; empty: the build wrote nothing down
   std::map<std::string, std::string> stages;  // by path
+  std::map<std::string, std::string> proofs;  // of what a proof of the stage is about, by path
 };
 
 // Reads sources.json beside this program. A file that is missing or is none of ours leaves everything empty.
 [[nodiscard]] source_digests read_source_digests();
-
-// Whether the stage's kernels are others than those that were observed without a fault when the lab was
-// released (reports/observed.json): then they have to be observed again. Of sources whose digest is not
-// known: no.
-[[nodiscard]] bool is_to_be_observed(const source_digests& digests, const std::string& stage);
 
 // The stage's; empty where it is not known.
 [[nodiscard]] std::string digest_of(const source_digests& digests, const std::string& stage);
