@@ -194,6 +194,19 @@ std::string link_text(const link_record& link) {
                      humanised_time(link.of_8_bytes.median));
 }
 
+// "proofs: 6 recorded, 1 made now", of the group's rows.
+std::string proofs_text(const result_group& group) {
+  std::vector<std::string> parts;
+  for (const auto& [how, shown] :
+       {std::pair{"recorded", "recorded"}, {"kept", "kept"}, {"made", "made now"}}) {
+    const auto count =
+        std::count_if(group.rows.begin(), group.rows.end(),
+                      [how = std::string(how)](const auto& row) { return row.proof.rfind(how, 0) == 0; });
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, shown));
+  }
+  return parts.empty() ? "" : fmt::format("  proofs: {}\n", fmt::join(parts, ", "));
+}
+
 std::string group_heading(const run_results& results, const result_group& group) {
   std::string text = group.track;
   if (!group.title.empty()) text += ": " + group.title;
@@ -202,7 +215,7 @@ std::string group_heading(const run_results& results, const result_group& group)
     facts.push_back(fmt::format("{} = {}", name, value.text()));
   if (group.l2 != cache_state::none) facts.push_back("L2 " + to_string(group.l2));
   if (!facts.empty()) text += fmt::format("\n  {}", fmt::join(facts, ", "));
-  text += "\n";
+  text += "\n" + (results.verb == "verify" ? "" : proofs_text(group));
   if (const auto* ceiling = speed_of_light(group)) {
     const auto bytes = static_cast<double>(ceiling->bytes);
     const std::string time = humanised_time(ceiling->timing.median);
@@ -226,16 +239,6 @@ std::string group_heading(const run_results& results, const result_group& group)
     text += "  times are this host's, not a GPU's\n";
   }
   return text;
-}
-
-std::string proofs_text(const proof_counts& counts) {
-  std::vector<std::string> parts;
-  for (const auto& [count, what] : {std::pair{counts.recorded, "recorded"},
-                                    {counts.kept, "kept from an earlier call"},
-                                    {counts.missing, "to be made now"}}) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
-  }
-  return parts.empty() ? "" : fmt::format("proofs   {}\n", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -265,10 +268,7 @@ std::string header_text(const run_results& results) {
 }
 
 std::string seed_text(const run_results& results) {
-  const std::string proofs = proofs_text(results.proofs);
-  if (results.verb != "verify" && results.proofs.missing == 0)
-    return fmt::format("{}seed     {}\n", proofs, results.seed);
-  return fmt::format("{}seed     {}, trials also with {} (--trial-seed {} repeats them)\n", proofs,
+  return fmt::format("seed     {}, and {} for what is proved now (--trial-seed {} repeats it)\n",
                      results.seed, results.trial_seed, results.trial_seed);
 }
 

@@ -67,17 +67,9 @@ struct claim_verdict {
   std::string why;  // it was not tested; or broke without a figure
 };
 
-// How many stages of a run are proved, and how.
-struct proof_counts {
-  int recorded = 0;  // by the records that come with the sources
-  int kept = 0;      // by an earlier call of this build
-  int missing = 0;   // not yet: they are proved before they are shown
-};
-
 struct run_results {
   std::string verb;
   bool counts = false;  // rows have figures of counters, and no times
-  proof_counts proofs;
   std::string created;  // UTC, ISO 8601
   bool complete = false;
   std::uint64_t seed = 0;

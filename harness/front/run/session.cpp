@@ -9,6 +9,7 @@
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/workers/build_state.hpp"
 #include "harness/front/workers/launcher.hpp"
 
 namespace lab::front {
@@ -100,6 +101,11 @@ std::string proof_text(const proof& one, const std::string& now) {
   return fmt::format("{} {}", how, one.date);
 }
 
+// All that was described: nothing else was asked for.
+std::vector<track_selection> select_every(const std::vector<track_description>& tracks) {
+  return select_stages(tracks, {});
+}
+
 bool uses_several_gpus(const track_selection& selection) {
   const auto& parameters = selection.track->parameters;
   return std::any_of(parameters.begin(), parameters.end(),
@@ -140,7 +146,8 @@ result_row row_from(const stage_description& stage, const answer_record& answer,
   return row;
 }
 
-session::session(const std::string& verb, const run_options& options, bool whole_tracks) : options_(options) {
+session::session(const std::string& verb, const run_options& options, bool whole_tracks, bool one_by_one)
+    : options_(options), select_(select_by(options.patterns, whole_tracks)) {
   check_files({}, {{"--json", options_.json_path}});
   process_launch launch;
   if (options_.processes > 1) {
@@ -148,22 +155,19 @@ session::session(const std::string& verb, const run_options& options, bool whole
     give_each_process_a_gpu(options_);
   }
   const backend emulated = verb == "run" && !options_.host_times ? backend::observed : backend::emulator;
-  connection_ = connect(options_.device, select_by(options_.patterns, whole_tracks), true, launch, emulated);
+  // One by one, nothing is described yet: it may not be built.
+  const stage_selector at_first = one_by_one ? none_of(select_) : select_;
+  connection_ = connect(options_.device, at_first, true, launch, emulated);
   results.counts =
       verb == "run" && (on_emulator() ? connection_.workers.kind() == backend::observed : options_.counters);
   plain_ = on_emulator() && results.counts ? worker_set(backend::emulator) : connection_.workers;
-  selections_ = select_stages(connection_.description.tracks, options_.patterns);
-  if (options_.processes > 1 && std::none_of(selections_.begin(), selections_.end(), uses_several_gpus))
-    throw usage_error("--processes: nothing that was asked for uses several GPUs (lab list '*_gpus')");
-  check_parameters(selections_, options_.parameters, options_.option_names);
   for (worker_set* const workers : {&connection_.workers, &plain_, &observed_})
     workers->set_output_sink([this](const std::string& line) { status_.print(line); });
-
-  if (verb == "verify") {
-    for (const auto& selection : selections_) all_rows_ += selection.stages.size();
-  } else {
-    for (const auto& job : jobs()) all_rows_ += job.selection.stages.size();
+  if (!one_by_one || connection_.workers.is_single()) {
+    selections_ = select_stages(connection_.description.tracks, options_.patterns);
+    check_selections();
   }
+  for (const auto& selection : select_(known_names())) all_rows_ += selection.stages.size();
 
   results.verb = verb;
   results.created = utc_now();
@@ -174,7 +178,6 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.sources = digests_.tree;
   proofs_ = proof_store(proof_backend(*results.device), results.kernels.flags,
                         connection_.workers.is_single() ? source_digests{} : digests_);
-  if (verb != "verify") count_proofs();
   results.trial_seed = options_.trial_seed;
   results.options = {{"patterns", options_.patterns},
                      {"trial_seed", options_.trial_seed},
@@ -192,6 +195,34 @@ session::session(const std::string& verb, const run_options& options, bool whole
     results.options["warmups"] = options_.plan.warmups;
     if (options_.repeat > 1) results.options["repeat"] = options_.repeat;
   }
+}
+
+void session::check_selections() {
+  if (options_.processes > 1 && std::none_of(selections_.begin(), selections_.end(), uses_several_gpus))
+    throw usage_error("--processes: nothing that was asked for uses several GPUs (lab list '*_gpus')");
+  check_parameters(selections_, options_.parameters, options_.option_names);
+}
+
+const std::vector<track_description>& session::known_names() const {
+  return connection_.workers.is_single() ? connection_.description.tracks : connection_.workers.names();
+}
+
+std::vector<std::string> session::tracks() const {
+  std::vector<std::string> names;
+  for (const auto& selection : select_(known_names())) names.push_back(selection.track->name);
+  return names;
+}
+
+void session::open(const std::string& track) {
+  if (!connection_.workers.is_single()) {
+    status_.show(fmt::format("{}: waiting until it is built", track));
+    wait_until_built(track);
+    status_.clear();
+    opened_.push_back(described(connection_, only_track(select_, track)));
+  }
+  const worker_description& from = connection_.workers.is_single() ? connection_.description : opened_.back();
+  selections_ = only_track(select_every, track)(from.tracks);
+  check_selections();
 }
 
 std::vector<ladder_job> session::jobs() const {
@@ -298,18 +329,6 @@ std::string session::place_of(const stage_description& stage) const {
   const row_counts done = count_rows(results);
   return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + done.expected_failures + 1,
                      all_rows_, stage.path);
-}
-
-void session::count_proofs() {
-  for (const track_selection& selection : selections_) {
-    for (const stage_description* stage : selection.stages) {
-      if (!stage->runnable || !stage->broken.empty() || !stage->expected_failure.empty()) continue;
-      const auto known = options_.prove ? std::nullopt : proofs_.find(stage->path);
-      ++(!known               ? results.proofs.missing
-         : known->is_recorded ? results.proofs.recorded
-                              : results.proofs.kept);
-    }
-  }
 }
 
 std::optional<result_row> session::observe(const stage_description& stage) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -53,8 +54,15 @@ struct ladder_job {
 class session {
  public:
   // Connects to the device, and refuses what is wrong in the options before anything runs: throws usage_error
-  // or environment_error.
-  session(const std::string& verb, const run_options& options, bool whole_tracks = false);
+  // or environment_error. With `one_by_one` the tracks are opened later, and only the first of them is built
+  // by now.
+  session(const std::string& verb, const run_options& options, bool whole_tracks = false,
+          bool one_by_one = false);
+
+  // The names of the selected tracks, and one of them made the only one in selections(): it is described once
+  // it is built. Throws as the constructor does.
+  [[nodiscard]] std::vector<std::string> tracks() const;
+  void open(const std::string& track);
 
   [[nodiscard]] const std::string& note() const { return connection_.note; }
   [[nodiscard]] bool on_emulator() const { return is_emulator(*connection_.description.device); }
@@ -114,7 +122,8 @@ class session {
   result_row proved_row(const stage_description& stage);
   // The row of a stage whose observed kernels show a fault; nothing of any other, and on a GPU.
   std::optional<result_row> observe(const stage_description& stage);
-  void count_proofs();
+  void check_selections();
+  [[nodiscard]] const std::vector<track_description>& known_names() const;
   // "[3/17] track/02_tree"
   [[nodiscard]] std::string place_of(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
@@ -122,6 +131,8 @@ class session {
   run_options options_;
   status_line status_;
   connection connection_;
+  stage_selector select_;
+  std::deque<worker_description> opened_;  // what `selections_` and rows point into
   std::vector<track_selection> selections_;
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts

@@ -10,6 +10,7 @@
 #include "harness/front/run/ladder.hpp"
 #include "harness/front/verbs/counting.hpp"
 #include "harness/front/verbs/verbs.hpp"
+#include "harness/front/workers/build_state.hpp"
 
 namespace lab::front {
 namespace {
@@ -77,19 +78,20 @@ void check_images(const session& run, const run_options& options) {
   check_files({}, files);
 }
 
-}  // namespace
-
-int run_ladders(const run_options& options, bool check) {
-  // What a page claims over the stage before it, or the first, needs to know those.
-  session run("run", options, check);
-  if (!options.images_path.empty()) check_images(run, options);
-  if (!run.note().empty()) print(run.note() + "\n");
-  if (run.on_emulator() && options.l2 != l2_choice::unset) {
-    print("--l2 is left out of account: the emulator has no caches\n");
+// Of those that the launcher builds while the program runs: one, or all.
+std::vector<std::string> tracks_to_wait_for(const run_options& options, bool check, bool one_by_one) {
+  std::vector<std::string> names;
+  const worker_set workers(needed_backends(options.device).front());
+  if (!workers.exists() || workers.is_single()) return names;
+  for (const auto& selection : select_by(options.patterns, check)(workers.names())) {
+    names.push_back(selection.track->name);
+    if (one_by_one) break;
   }
-  run.save();
-  run.measure_floor();
-  print(header_text(run.results));
+  return names;
+}
+
+// All ladders of what the session has selected.
+void measure_ladders(session& run, const run_options& options) {
   // Nobody looks at a report of each: `check` keeps none.
   const profile_options counted{
       .check = true, .seed = options.seed, .timeout_seconds = options.timeout_seconds};
@@ -111,6 +113,33 @@ int run_ladders(const run_options& options, bool check) {
       run.measure_ceiling(job, group);
     });
     if (!options.images_path.empty()) run.draw(job, options.images_path);
+  }
+}
+
+}  // namespace
+
+int run_ladders(const run_options& options, bool check) {
+  // Claims, pictures and parameters are about all tracks: they are known before anything runs.
+  const bool one_by_one =
+      !check && options.images_path.empty() && options.parameters.empty() && options.processes == 1;
+  for (const std::string& track : tracks_to_wait_for(options, check, one_by_one)) wait_until_built(track);
+  // What a page claims over the stage before it, or the first, needs to know those.
+  session run("run", options, check, one_by_one);
+  if (!options.images_path.empty()) check_images(run, options);
+  if (!run.note().empty()) print(run.note() + "\n");
+  if (run.on_emulator() && options.l2 != l2_choice::unset) {
+    print("--l2 is left out of account: the emulator has no caches\n");
+  }
+  run.save();
+  run.measure_floor();
+  print(header_text(run.results));
+  if (one_by_one) {
+    for (const std::string& track : run.tracks()) {
+      run.open(track);
+      measure_ladders(run, options);
+    }
+  } else {
+    measure_ladders(run, options);
   }
   const int claims = check ? test_claims(run) : exit_ok;
   const int rows = finish(run);

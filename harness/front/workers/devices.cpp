@@ -260,6 +260,21 @@ stage_selector with_whole_tracks(stage_selector select, bool whole_tracks) {
   };
 }
 
+stage_selector none_of(stage_selector select) {
+  return [select = std::move(select)](const std::vector<track_description>& tracks) {
+    static_cast<void>(select(tracks));
+    return std::vector<track_selection>{};
+  };
+}
+
+stage_selector only_track(stage_selector select, const std::string& track) {
+  return [select = std::move(select), track](const std::vector<track_description>& tracks) {
+    std::vector<track_selection> selections = select(tracks);
+    std::erase_if(selections, [&](const track_selection& one) { return one.track->name != track; });
+    return selections;
+  };
+}
+
 stage_selector select_one(const std::string& name) {
   return [=](const std::vector<track_description>& tracks) {
     const stage_selection one = select_one_stage(tracks, name);
@@ -297,6 +312,12 @@ stage_selector with_baseline(stage_selector select, const std::string& baseline)
   };
 }
 
+worker_description described(const connection& connected, const stage_selector& select) {
+  worker_description found = connected.description;
+  describe_selected(connected.workers, select, found);
+  return found;
+}
+
 probe describe_device(const worker_set& workers) {
   if (const std::string problem = workers.problem(); !problem.empty()) return {std::nullopt, problem};
   return ask_for_description(workers, {{"op", "describe"}}, device_timeout);
@@ -312,7 +333,7 @@ connection connect(const std::string& device, const stage_selector& select, bool
                    const process_launch& launch, backend emulated) {
   const bool chosen = !device.empty();
   const device_choice choice = chosen ? parse_device(device) : device_choice{};
-  const auto described = [&](worker_set workers, worker_description found, std::string note) {
+  const auto connected = [&](worker_set workers, worker_description found, std::string note) {
     if (!workers.is_single()) describe_selected(workers, select, found);
     return connection{std::move(workers), std::move(found), std::move(note)};
   };
@@ -330,7 +351,7 @@ connection connect(const std::string& device, const stage_selector& select, bool
     no_cuda = answer.description ? answer.description->no_device : answer.problem;
     const bool will_do = answer.description && !device_needed && (chosen || !emulator.exists());
     if (answer.description && (answer.description->device || will_do))
-      return described(std::move(cuda), std::move(*answer.description), "");
+      return connected(std::move(cuda), std::move(*answer.description), "");
     if (chosen) throw environment_error(fmt::format("{}: no such device here: {}", device, no_cuda));
   }
   if (emulator.exists() && !emulator.is_single()) select(emulator.names());
@@ -344,7 +365,7 @@ connection connect(const std::string& device, const stage_selector& select, bool
   if (!chosen) {
     note = fmt::format("no CUDA device: {}; running the portable stages on the CPU emulator", no_cuda);
   }
-  return described(std::move(emulator), std::move(*answer.description), std::move(note));
+  return connected(std::move(emulator), std::move(*answer.description), std::move(note));
 }
 
 }  // namespace lab::front

@@ -83,6 +83,11 @@ using stage_selector = std::function<std::vector<track_selection>(const std::vec
 [[nodiscard]] stage_selector select_by(const std::vector<std::string>& patterns, bool whole_tracks = false);
 [[nodiscard]] stage_selector with_whole_tracks(stage_selector select, bool whole_tracks);
 
+// Nothing, of what `select` would yield: names that are wrong are refused all the same.
+[[nodiscard]] stage_selector none_of(stage_selector select);
+// The selected stages of this track.
+[[nodiscard]] stage_selector only_track(stage_selector select, const std::string& track);
+
 // The one that `name` means (select_one_stage).
 [[nodiscard]] stage_selector select_one(const std::string& name);
 
@@ -108,6 +113,10 @@ struct connection {
 [[nodiscard]] connection connect(const std::string& device, const stage_selector& select,
                                  bool device_needed = true, const process_launch& launch = {},
                                  backend emulated = backend::emulator);
+
+// What the connection's workers say of what is selected, which connect() was not asked for. Throws as it
+// does.
+[[nodiscard]] worker_description described(const connection& connected, const stage_selector& select);
 
 // What the workers say of their device, or why they say nothing.
 struct probe {
