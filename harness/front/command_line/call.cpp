@@ -90,6 +90,7 @@ verb verify_verb(CLI::App& program) {
     run_options run;
     bool quick = false;
     bool thorough = false;
+    std::optional<seed_range> seeds;
   };
   const auto options = std::make_shared<verify_call>();
   CLI::App* app = program.add_subcommand("verify", "correctness alone, hostile inputs and sizes included");
@@ -99,15 +100,22 @@ verb verify_verb(CLI::App& program) {
   add_device(*app, options->run.device);
   add_seed(*app, options->run.seed);
   add_trial_seed(*app, options->run.trial_seed);
+  add_seeds(*app, options->seeds);
   add_timeout(*app, options->run.timeout_seconds);
   add_json(*app, options->run.json_path);
   add_processes(*app, options->run.processes, options->run.launcher);
   app->callback([options] {
     if (options->quick && options->thorough) throw usage_error("--quick and --thorough exclude each other");
     options->run.thorough = !options->quick;
+    if (options->seeds && (options->quick || options->run.processes > 1))
+      throw usage_error("--seeds proves in full, and in one process: it excludes --quick and --processes");
   });
   return {.app = app,
-          .perform = [options] { return verify_stages(options->run); },
+          .perform =
+              [options] {
+                return options->seeds ? soak_stages(options->run, *options->seeds)
+                                      : verify_stages(options->run);
+              },
           .needs =
               [options] {
                 build_request needs = needs_of_run(options->run, false);

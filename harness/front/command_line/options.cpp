@@ -58,6 +58,19 @@ std::uint64_t parse_trial_seed(const std::string& text, const std::string& optio
   return seed;
 }
 
+seed_range parse_seeds(const std::string& text, const std::string& option) {
+  constexpr std::uint64_t most = 1'000'000;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw usage_error(fmt::format("{} must be two seeds, such as 1:200, not '{}'", option, text));
+  const seed_range seeds{parse_trial_seed(text.substr(0, colon), option),
+                         parse_trial_seed(text.substr(colon + 1), option)};
+  if (seeds.last < seeds.first || seeds.last - seeds.first >= most)
+    throw usage_error(
+        fmt::format("{}: from the first to the last there must be 1 to {} seeds", option, most));
+  return seeds;
+}
+
 l2_choice parse_l2(const std::string& text, const std::string& option) {
   static const std::map<std::string, l2_choice> choices{
       {"cold", l2_choice::cold}, {"warm", l2_choice::warm}, {"both", l2_choice::both}};
@@ -140,6 +153,12 @@ void add_trial_seed(CLI::App& verb, std::uint64_t& seed) {
   add_read(verb, "--trial-seed", seed, parse_trial_seed,
            "of further inputs that a stage is tried on (default: drawn and shown)")
       ->type_name("SEED");
+}
+
+void add_seeds(CLI::App& verb, std::optional<seed_range>& seeds) {
+  add_read(verb, "--seeds", seeds, parse_seeds,
+           "a soak: prove once with each of these trial seeds, in parallel, and show a row a stage")
+      ->type_name("FIRST:LAST");
 }
 
 void add_timeout(CLI::App& verb, std::optional<double>& seconds) {

@@ -19,6 +19,7 @@ void add_patterns(CLI::App& verb, std::vector<std::string>& patterns);
 void add_device(CLI::App& verb, std::string& device);
 void add_json(CLI::App& verb, std::string& path);
 void add_seed(CLI::App& verb, std::uint64_t& seed);
+void add_seeds(CLI::App& verb, std::optional<seed_range>& seeds);
 void add_timeout(CLI::App& verb, std::optional<double>& seconds);
 
 // A whole number from 0, as parse_integer() reads it.

@@ -44,6 +44,12 @@ struct run_options {
   bool prove = false;                     // prove every stage anew
 };
 
+// Seeds of a soak, both ends included.
+struct seed_range {
+  std::uint64_t first = 1;
+  std::uint64_t last = 1;
+};
+
 // A ladder that is to be measured.
 struct ladder_job {
   track_selection selection;

@@ -22,6 +22,8 @@ int list_stages(const list_options& options);
 // With `check`, the claims about time are tested with the run's timings.
 int run_ladders(const run_options& options, bool check);
 int verify_stages(const run_options& options);
+// `verify` once for each of these seeds of further inputs, as many calls at once as there are processors.
+int soak_stages(const run_options& options, const seed_range& seeds);
 
 // `benchmark_arguments` are Google Benchmark's own.
 int bench_stages(const run_options& options, const std::vector<std::string>& benchmark_arguments);

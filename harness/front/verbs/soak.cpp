@@ -1,0 +1,225 @@
+// `lab verify --seeds 1:200`: every stage proved with many seeds. A right kernel passes with each of them, so
+// the only good result is that nothing failed.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "common/file.hpp"
+#include "harness/front/output/file_output.hpp"
+#include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
+#include "harness/front/output/terminal.hpp"
+#include "harness/front/process/build_info.hpp"
+#include "harness/front/process/child_process.hpp"
+#include "harness/front/process/errors.hpp"
+#include "harness/front/process/interrupt.hpp"
+#include "harness/front/verbs/verbs.hpp"
+
+namespace lab::front {
+namespace {
+
+namespace fs = std::filesystem;
+using clock = std::chrono::steady_clock;
+
+// What came of one stage's seeds.
+struct soaked_stage {
+  std::string stage;
+  std::string skipped;  // why the device cannot run it; else empty
+  std::int64_t seeds = 0;
+  std::int64_t trials = 0;
+  double longest_seconds = 0;
+  std::uint64_t longest_seed = 0;
+  struct failure {
+    std::uint64_t seed;
+    std::string message;
+  };
+  std::vector<failure> failures;
+};
+
+void to_json(nlohmann::json& json, const soaked_stage& one) {
+  auto failures = nlohmann::json::array();
+  for (const auto& [seed, message] : one.failures) failures.push_back({{"seed", seed}, {"message", message}});
+  json = {{"stage", one.stage},   {"skipped", text_or_null(one.skipped)},   {"seeds", one.seeds},
+          {"trials", one.trials}, {"longest_seconds", one.longest_seconds}, {"failures", failures}};
+}
+
+// A call of this program about one stage and one seed, while it runs.
+struct running_call {
+  child_process process;
+  std::size_t stage;
+  std::uint64_t seed;
+  std::string path;  // of its results
+  clock::time_point begun;
+};
+
+class soak {
+ public:
+  soak(const run_options& options, const seed_range& seeds, std::vector<soaked_stage> stages)
+      : options_(options), seeds_(seeds), stages_(std::move(stages)), nowhere_(open("/dev/null", O_WRONLY)) {
+    folder_ = fs::temp_directory_path() / fmt::format("lab-soak-{}", this_process());
+    fs::create_directory(folder_);
+  }
+  soak(const soak&) = delete;
+  soak& operator=(const soak&) = delete;
+  ~soak() {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+
+  // With so many calls at once.
+  const std::vector<soaked_stage>& run(unsigned at_once) {
+    // Seeds in the outer loop, so that what is there after an interrupt is about all stages.
+    for (std::uint64_t seed = seeds_.first; seed <= seeds_.last; ++seed) {
+      for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+        if (!stages_[stage].skipped.empty()) continue;
+        while (running_.size() >= at_once) take_ended();
+        start(stage, seed);
+      }
+    }
+    while (!running_.empty()) take_ended();
+    return stages_;
+  }
+
+ private:
+  static int this_process() { return static_cast<int>(getpid()); }
+
+  void start(std::size_t stage, std::uint64_t seed) {
+    const std::string path = (folder_ / fmt::format("{}-{}.json", stage, seed)).string();
+    std::vector<std::string> call{fs::read_symlink("/proc/self/exe").string(),
+                                  "verify",
+                                  stages_[stage].stage,
+                                  "--seed",
+                                  std::to_string(options_.seed),
+                                  "--trial-seed",
+                                  std::to_string(seed),
+                                  "--json",
+                                  path};
+    if (!options_.device.empty()) call.insert(call.end(), {"--device", options_.device});
+    if (options_.timeout_seconds)
+      call.insert(call.end(), {"--timeout", fmt::format("{}", *options_.timeout_seconds)});
+    running_.push_back(
+        {child_process(call, {{nowhere_.get(), 1}, {nowhere_.get(), 2}}), stage, seed, path, clock::now()});
+    ++begun_;
+  }
+
+  // Waits a moment, and reads what the calls that have ended found.
+  void take_ended() {
+    constexpr std::chrono::milliseconds moment{10};
+    throw_if_interrupted();
+    status_.show(fmt::format("{} of {}: {} seed {}", begun_,
+                             stages_.size() * (seeds_.last - seeds_.first + 1),
+                             stages_[running_.front().stage].stage, running_.front().seed));
+    std::this_thread::sleep_for(moment);
+    for (auto one = running_.begin(); one != running_.end();) {
+      if (const auto ending = one->process.wait_for(std::chrono::milliseconds{0})) {
+        take(*one, *ending);
+        one = running_.erase(one);
+      } else {
+        ++one;
+      }
+    }
+  }
+
+  void take(const running_call& one, const process_ending& ending) {
+    soaked_stage& stage = stages_[one.stage];
+    ++stage.seeds;
+    const double seconds = std::chrono::duration<double>(clock::now() - one.begun).count();
+    if (seconds > stage.longest_seconds) {
+      stage.longest_seconds = seconds;
+      stage.longest_seed = one.seed;
+    }
+    const std::string failed = read(one, ending, stage);
+    if (failed.empty()) return;
+    stage.failures.push_back({one.seed, failed});
+    status_.print(fmt::format("{}: FAIL with --trial-seed {}: {}", stage.stage, one.seed, failed));
+  }
+
+  // Why the call failed; empty when it did not.
+  static std::string read(const running_call& one, const process_ending& ending, soaked_stage& stage) {
+    try {
+      const auto document = nlohmann::json::parse(read_text(one.path));
+      const auto& row = document.at("groups").at(0).at("rows").at(0);
+      const auto status = row.at("status").get<std::string>();
+      const auto found = optional_member<verification_record>(row, "verification");
+      if (found) stage.trials += found->trials - found->skipped;
+      if (status == "ok" || status == "expected_failure") return "";
+      if (status == "skipped") {
+        stage.skipped = row.at("message").get<std::string>();
+        return "";
+      }
+      return row.at("message").get<std::string>();
+    } catch (const std::exception&) {
+      return fmt::format("the call {}", ending.description());
+    }
+  }
+
+  const run_options& options_;
+  seed_range seeds_;
+  std::vector<soaked_stage> stages_;
+  owned_descriptor nowhere_;
+  fs::path folder_;
+  std::vector<running_call> running_;
+  std::size_t begun_ = 0;
+  status_line status_;
+};
+
+std::string table_of(const std::vector<soaked_stage>& stages) {
+  table_rows rows{{"stage", "seeds", "trials", "failures", "longest", "with seed"}};
+  for (const soaked_stage& one : stages) {
+    if (!one.skipped.empty()) {
+      rows.push_back({one.stage, "skipped: " + one.skipped});
+      continue;
+    }
+    rows.push_back({one.stage, std::to_string(one.seeds), std::to_string(one.trials),
+                    std::to_string(one.failures.size()), fmt::format("{:.1f} s", one.longest_seconds),
+                    std::to_string(one.longest_seed)});
+  }
+  return aligned_text(rows, {alignment::left, alignment::right}, "  ");
+}
+
+}  // namespace
+
+int soak_stages(const run_options& options, const seed_range& seeds) {
+  check_files({}, {{"--json", options.json_path}});
+  const connection connected = connect(options.device, select_by(options.patterns));
+  if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
+  const device_record& device = *connected.description.device;
+  std::vector<soaked_stage> stages;
+  for (const auto& selection : select_stages(connected.description.tracks, options.patterns)) {
+    for (const stage_description* stage : selection.stages) {
+      stages.push_back({.stage = stage->path, .skipped = stage->runnable ? "" : stage->why_not});
+      if (!stage->broken.empty()) throw environment_error(fmt::format("{}: {}", stage->path, stage->broken));
+    }
+  }
+  // Processes that share a GPU take turns of milliseconds; one launch of a trial is far shorter.
+  const unsigned at_once = is_emulator(device) ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  if (is_emulator(device)) setenv("LAB_EMULATOR_THREADS", "1", 0);
+  soak all(options, seeds, std::move(stages));
+  const auto& found = all.run(at_once);
+  std::printf("%s on %s, seeds %s to %s\n%s", "soak", device.name.c_str(),
+              std::to_string(seeds.first).c_str(), std::to_string(seeds.last).c_str(),
+              table_of(found).c_str());
+  std::size_t failures = 0;
+  for (const soaked_stage& one : found) failures += one.failures.size();
+  if (!options.json_path.empty()) {
+    write_file(options.json_path, json_text({{"schema", "kernel-lab-soak"},
+                                             {"version", 1},
+                                             {"created", utc_now()},
+                                             {"commit", this_build().commit},
+                                             {"device", device},
+                                             {"first_seed", seeds.first},
+                                             {"last_seed", seeds.last},
+                                             {"failures", failures},
+                                             {"stages", found}}));
+  }
+  std::printf("\n%s\n", failures == 0 ? "no failure" : fmt::format("{} failures", failures).c_str());
+  return failures == 0 ? exit_ok : exit_stage_failed;
+}
+
+}  // namespace lab::front
