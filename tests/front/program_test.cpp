@@ -160,7 +160,7 @@ TEST_CASE("without a GPU the emulator runs, and says so") {
   const outcome found = run(command_without_gpu({"run", "ladder", "--l2", "both", "--json", path}));
   expect(found, 0,
          {"no CUDA device: ",
-          "running the portable stages on the CPU emulator. Times are this host's, not a GPU's.",
+          "running the portable stages on the CPU emulator",
           "times are this host's, not a GPU's", "the emulator has no caches"});
   CHECK(!contains(found.text, "speed of light"));
   CHECK(!contains(found.text, "GB/s"));
@@ -323,13 +323,17 @@ TEST_CASE("the program says what a call needs built, and nothing for one that ma
     return found.text;
   };
   const std::string one = "workers/emulator/one.track\nworkers/emulator/one/01_a\n";
-  CHECK(targets({"run", "one/01*", "--device", "emulator"}) == one);
-  CHECK(targets({"run", "one/01*", "--n", "7", "--device=emulator"}) == one);
+  const std::string observed_one = "workers/observed/one.track\nworkers/observed/one/01_a\n";
+  // Counters need observed kernels alone; a stage without a proof needs both.
+  CHECK(targets({"run", "one/01*", "--device", "emulator"}) == observed_one + one);
+  CHECK(targets({"run", "one/01*", "--n", "7", "--device=emulator"}) == observed_one + one);
+  CHECK(targets({"run", "one/01*", "--host-times", "--device", "emulator"}) == one + observed_one);
+  CHECK(targets({"verify", "one/01*", "--quick", "--device", "emulator"}) == one);
   CHECK(targets({"apply", "one/01", "--output", "x", "--device", "emulator"}) == one);
   CHECK(targets({"verify", "two", "--device", "cuda:0"}) ==
         "workers/cuda/two.track\nworkers/cuda/two/01_c\n");
   CHECK(targets({"run", "one/01*", "--check", "--device", "emulator"}) ==
-        one + "workers/emulator/one/02_b\n");
+        observed_one + "workers/observed/one/02_b\n" + one + "workers/emulator/one/02_b\n");
   CHECK(targets({"profile", "one/01", "--device", "emulator"}) ==
         one + "workers/observed/one.track\nworkers/observed/one/01_a\n");
   const strings graded{"grade", "one/01_a", "--submission", "x", "--key", "y", "--device"};

@@ -101,11 +101,6 @@ std::string proof_text(const proof& one, const std::string& now) {
   return fmt::format("{} {}", how, one.date);
 }
 
-// All that was described: nothing else was asked for.
-std::vector<track_selection> select_every(const std::vector<track_description>& tracks) {
-  return select_stages(tracks, {});
-}
-
 bool uses_several_gpus(const track_selection& selection) {
   const auto& parameters = selection.track->parameters;
   return std::any_of(parameters.begin(), parameters.end(),
@@ -220,8 +215,9 @@ void session::open(const std::string& track) {
     status_.clear();
     opened_.push_back(described(connection_, only_track(select_, track)));
   }
-  const worker_description& from = connection_.workers.is_single() ? connection_.description : opened_.back();
-  selections_ = only_track(select_every, track)(from.tracks);
+  // What was described for it holds nothing else.
+  selections_ = connection_.workers.is_single() ? only_track(select_, track)(connection_.description.tracks)
+                                                : select_stages(opened_.back().tracks, {});
   check_selections();
 }
 

@@ -13,9 +13,13 @@ namespace {
 // The targets of the workers of what is selected, the tracks' own included.
 void add_targets(const worker_set& workers, const stage_selector& select, std::vector<std::string>& targets) {
   if (!workers.exists() || workers.is_single()) return;
+  const auto add = [&](std::string target) {
+    if (std::find(targets.begin(), targets.end(), target) == targets.end())
+      targets.push_back(std::move(target));
+  };
   for (const track_selection& selection : select(workers.names())) {
-    targets.push_back(workers.target(selection.track->name));
-    for (const stage_description* stage : selection.stages) targets.push_back(workers.target(stage->path));
+    add(workers.target(selection.track->name));
+    for (const stage_description* stage : selection.stages) add(workers.target(stage->path));
   }
 }
 

@@ -81,6 +81,7 @@ void check_images(const session& run, const run_options& options) {
 // Of those that the launcher builds while the program runs: one, or all.
 std::vector<std::string> tracks_to_wait_for(const run_options& options, bool check, bool one_by_one) {
   std::vector<std::string> names;
+  if (!is_being_built()) return names;
   const worker_set workers(needed_backends(options.device).front());
   if (!workers.exists() || workers.is_single()) return names;
   for (const auto& selection : select_by(options.patterns, check)(workers.names())) {

@@ -12,10 +12,24 @@
 
 namespace lab::front {
 
+namespace {
+
+// The file; null where nobody builds.
+const char* state_file() {
+  const char* const path = std::getenv("LAB_BUILD_STATE");
+  return path == nullptr || *path == '\0' ? nullptr : path;
+}
+
+}  // namespace
+
+bool is_being_built() {
+  return state_file() != nullptr;
+}
+
 void wait_until_built(const std::string& track) {
   constexpr std::chrono::milliseconds between_looks{50};
-  const char* const path = std::getenv("LAB_BUILD_STATE");
-  if (path == nullptr || *path == '\0') return;
+  const char* const path = state_file();
+  if (path == nullptr) return;
   const std::string wanted = "built " + track;
   while (true) {
     std::ifstream file(path);

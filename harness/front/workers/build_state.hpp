@@ -7,6 +7,9 @@
 
 namespace lab::front {
 
+// Whether somebody builds while this program runs.
+[[nodiscard]] bool is_being_built();
+
 // Returns when the track's programs are built; at once where nobody builds. Throws environment_error when
 // they could not be, and `interrupted` on Ctrl-C.
 void wait_until_built(const std::string& track);
