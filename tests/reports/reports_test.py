@@ -59,7 +59,7 @@ import json, pathlib, sys
 words = sys.argv[1:]
 if words == ["--version"]:
     print("Kernel Lab 0.1 (0123456)")
-elif words[0] == "list":
+elif words[0] == "describe":
     pathlib.Path(words[-1]).write_text(json.dumps({{"device": {{"name": "NVIDIA H200", "driver": "1"}}}}))
 elif words[0] == "trace":
     sys.exit("lab: no CUPTI")
