@@ -48,7 +48,7 @@ def why_not(stage, backend):
 
 
 def nothing_matches(pattern, known):
-    verbs = [line.split("|")[1] for line in (sources.ROOT / "harness/front/command_line/verbs.txt").read_text().splitlines() if "|" in line and not line.startswith("#")]
+    verbs = [line.split("|")[1] for line in (sources.ROOT / "harness/front/selection/verbs.txt").read_text().splitlines() if "|" in line and not line.startswith("#")]
     if pattern in verbs:
         return output.UsageError(f"no stage matches '{pattern}': {pattern} is a verb, and comes first: lab {pattern}")
     import difflib  # slow to load, and only needed here

@@ -72,7 +72,7 @@ class Project:
     def __init__(self, folder):
         self.root = pathlib.Path(folder).resolve()
         self.build = self.root / "build/release"
-        for name in ("lab", "harness/launcher", "harness/front/command_line/verbs.txt"):
+        for name in ("lab", "harness/launcher", "harness/front/selection/verbs.txt"):
             target = self.root / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if (ROOT / name).is_dir():

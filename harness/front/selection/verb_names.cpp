@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "harness/front/command_line/verbs_text.hpp"
+#include "harness/front/selection/verbs_text.hpp"
 
 namespace lab::front {
 namespace {

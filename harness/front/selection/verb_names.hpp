@@ -1,4 +1,4 @@
-// What the lab can be asked to do, by name: command_line/verbs.txt, which the launcher reads as well.
+// What the lab can be asked to do, by name: verbs.txt, which the launcher reads as well.
 #pragma once
 
 #include <string>
