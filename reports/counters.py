@@ -59,10 +59,10 @@ def run(command, directory=None, environment=None):
 
 
 def listed(build, device):
-    """The list of tracks that the program writes for a device."""
+    """The tracks as the program describes them for a device."""
     with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory) / "list.json"
-        run([build / "lab", "list", "--device", device, "--json", path])
+        path = pathlib.Path(directory) / "description.json"
+        run([build / "lab", "describe", "--device", device, "--json", path])
         return json.loads(path.read_text())
 
 

@@ -257,8 +257,8 @@ class Recorder:
 
     def find_provenance(self, stage):
         """One line: device, driver, versions, date. `stage` is one whose worker has been built. Raises Skipped without a GPU."""
-        path = self.scratch / "list.json"
-        run([self.build / "lab", "list", stage, "--device", "cuda:0", "--json", path], CALL_SECONDS)
+        path = self.scratch / "description.json"
+        run([self.build / "lab", "describe", stage, "--device", "cuda:0", "--json", path], CALL_SECONDS)
         device = json.loads(path.read_text(encoding="utf-8"))["device"]
         if not device:
             raise Skipped("there is no CUDA device")

@@ -118,10 +118,10 @@ def is_wanted(here, row):
 def defaults_of(lab):
     """track -> parameter -> the values that `lab run` takes where none is named."""
     with tempfile.TemporaryDirectory() as scratch:
-        path = pathlib.Path(scratch) / "list.json"
-        found = subprocess.run([lab, "list", "--json", str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        path = pathlib.Path(scratch) / "description.json"
+        found = subprocess.run([lab, "describe", "--json", str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if found.returncode != 0:
-            fail(f"{lab} list ended with {found.returncode}:\n{found.stdout}")
+            fail(f"{lab} describe ended with {found.returncode}:\n{found.stdout}")
         tracks = json.loads(path.read_text())["tracks"]
     return {track["name"]: {one["name"]: listed(one["defaults"]["bench"]) for one in track["parameters"]} for track in tracks}
 

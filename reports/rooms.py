@@ -4,15 +4,18 @@
 A room stands below all that include it. An arrow goes from a room to one that it includes; one that a longer way says
 as well is left out (the table in docs/architecture.md says what each room holds). Includes in a circle are an error.
 
-usage: reports/rooms.py            write the picture
-       reports/rooms.py --check    write nothing; exit with 1 when the committed picture is not what the tree says
+Graphviz (`dot`, package graphviz) places the boxes. Its releases draw alike and not to the byte, so the graph itself
+stands in the picture as a comment, and --check compares that: it needs no Graphviz.
+
+usage: reports/rooms.py            draw the picture, if the graph has changed
+       reports/rooms.py --check    draw nothing; exit with 1 when the committed picture is of another graph
 """
 
 import argparse
 import pathlib
 import re
+import subprocess
 import sys
-from html import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "rooms.svg"
@@ -21,7 +24,18 @@ IMPORT = re.compile(r"^(?:from|import) (\w+)", re.MULTILINE)
 SOURCES = (".hpp", ".cpp", ".cu", ".cuh", ".in")
 FRONT = "harness/front"
 
-WIDTH, BOX, HEIGHT, LEVEL, MARGIN = 1060, 150, 34, 92, 20
+# What dot is told of the drawing; colours follow in STYLE, since they are the reader's, light or dark.
+LAYOUT = """  graph [ranksep=0.45 nodesep=0.2 pad=0.15 bgcolor=transparent]
+  node [shape=box style=rounded height=0.4 margin="0.12,0.05" fontname="sans-serif" fontsize=13]
+  edge [arrowsize=0.7]
+"""
+STYLE = """<style>
+text { font: 13px sans-serif; fill: #1f2328 } .node path { fill: #f6f8fa; stroke: #59636e } .front path { fill: #ddf4ff }
+.edge path { fill: none; stroke: #59636e } .edge polygon { fill: #59636e; stroke: #59636e }
+@media (prefers-color-scheme: dark) {
+text { fill: #f0f6fc } .node path { fill: #21262d; stroke: #9198a1 } .front path { fill: #12375c }
+.edge path { stroke: #9198a1 } .edge polygon { fill: #9198a1; stroke: #9198a1 } }
+</style>"""
 
 
 def room_of(path):
@@ -55,20 +69,21 @@ def edges(root=ROOT):
     return rooms, pairs
 
 
-def levels(rooms, pairs):
-    """How many rooms stand below each at most. Raises ValueError for a circle."""
-    found = {}
+def refuse_circles(pairs):
+    """Raises ValueError for rooms that include each other in a circle."""
+    after = {one: sorted(other for start, other in pairs if start == one) for one, _ in pairs}
+    done = set()
 
-    def level(room, above=()):
+    def visit(room, above):
         if room in above:
             raise ValueError("rooms include each other in a circle: " + " > ".join([*above[above.index(room):], room]))
-        if room not in found:
-            found[room] = 1 + max((level(other, (*above, room)) for one, other in sorted(pairs) if one == room), default=-1)
-        return found[room]
+        if room not in done:
+            for other in after.get(room, ()):
+                visit(other, (*above, room))
+            done.add(room)
 
-    for room in sorted(rooms):
-        level(room)
-    return found
+    for room in sorted(after):
+        visit(room, ())
 
 
 def without_shortcuts(pairs):
@@ -79,43 +94,35 @@ def without_shortcuts(pairs):
     return {(one, other) for one, other in pairs if not any(reaches(middle, other) for start, middle in pairs if start == one and middle != other)}
 
 
-def picture(rooms, pairs):
-    """The drawing as SVG text: colours are the reader's, light or dark."""
-    level = levels(rooms, pairs)
-    rows = [sorted(room for room in rooms if level[room] == number) for number in range(max(level.values()) + 1)]
-    place = {}
-    for number, row in enumerate(reversed(rows)):
-        # The front's rooms stand on the left; of the others, what both sides share stands beside them.
-        halves = ([room for room in row if room.startswith(FRONT)], sorted((room for room in row if not room.startswith(FRONT)), key=lambda room: room != "harness"))
-        for half, members in enumerate(halves):
-            for column, room in enumerate(members):
-                x = WIDTH / 2 * (half + (column + 0.5) / len(members))
-                # A row of one steps aside, so that an arrow to the row after next passes it.
-                x += (number % 2 * 2 - 1) * 60 if len(members) == 1 else 0
-                place[room] = (x, MARGIN + HEIGHT / 2 + number * LEVEL)
-    height = 2 * MARGIN + HEIGHT + (len(rows) - 1) * LEVEL
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="who includes whom">',
-        "<style>",
-        "text { font: 13px sans-serif; text-anchor: middle; fill: #1f2328 } rect { fill: #f6f8fa; stroke: #59636e }",
-        ".front { fill: #ddf4ff } path { fill: none; stroke: #59636e } #tip path { fill: #59636e }",
-        "@media (prefers-color-scheme: dark) {",
-        "text { fill: #f0f6fc } rect { fill: #21262d; stroke: #9198a1 } .front { fill: #12375c }",
-        "path { stroke: #9198a1 } #tip path { fill: #9198a1 } }",
-        "</style>",
-        '<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z"/></marker>',
-    ]
-    for one, other in sorted(without_shortcuts(pairs)):
-        (x, y), (to_x, to_y) = place[one], place[other]
-        y, to_y = y + HEIGHT / 2, to_y - HEIGHT / 2
-        bend = (to_y - y) / 2
-        lines.append(f'<path marker-end="url(#tip)" d="M{x:.0f} {y:.0f}C{x:.0f} {y + bend:.0f} {to_x:.0f} {to_y - bend:.0f} {to_x:.0f} {to_y:.0f}"/>')
-    for room, (x, y) in sorted(place.items()):
+def graph(rooms, pairs):
+    """The graph in Graphviz's language. Raises ValueError for a circle."""
+    refuse_circles(pairs)
+    lines = ["digraph rooms {", LAYOUT.rstrip("\n")]
+    for room in sorted(rooms):
         kind = ' class="front"' if room.startswith(FRONT) else ""
-        lines.append(f'<rect{kind} x="{x - BOX / 2:.0f}" y="{y - HEIGHT / 2:.0f}" width="{BOX}" height="{HEIGHT}" rx="6"/>')
-        label = room.replace(FRONT + "/", "front/")
-        lines.append(f'<text x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>')
-    return "\n".join([*lines, "</svg>"]) + "\n"
+        lines.append(f'  "{room}" [label="{room.replace(FRONT + "/", "front/")}"{kind}]')
+    lines += [f'  "{one}" -> "{other}"' for one, other in sorted(without_shortcuts(pairs))]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def comment(text):
+    return f"<!--\n{text}-->\n"
+
+
+def draw(text):
+    """The picture of a graph as SVG text."""
+    try:
+        drawn = subprocess.run(["dot", "-Tsvg"], input=text, stdout=subprocess.PIPE, check=True, text=True).stdout
+    except FileNotFoundError:
+        sys.exit("rooms.py: drawing needs Graphviz's dot (package graphviz)")
+    drawn = drawn[drawn.index("<svg"):]
+    drawn = re.sub(r"<!--.*?-->\n", "", drawn, flags=re.DOTALL)
+    drawn = re.sub(r' (?:fill|stroke|font-family|font-size)="[^"]*"', "", drawn)  # as STYLE has it
+    drawn = re.sub(r"<title>[^<]*</title>\n", "", drawn)
+    # As wide as the page that shows it, whatever its own width.
+    drawn = re.sub(r'<svg width="[^"]*" height="[^"]*"\s*', '<svg role="img" aria-label="who includes whom" ', drawn, count=1)
+    head, _, body = drawn.partition(">\n")
+    return f"{head}>\n{comment(text)}{STYLE}\n{body}"
 
 
 def main():
@@ -123,14 +130,14 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the picture differs")
     check = parser.parse_args().check
     try:
-        text = picture(*edges())
+        text = graph(*edges())
     except ValueError as circle:
         sys.exit(f"rooms.py: {circle}")
-    if PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == text:
+    if PICTURE.exists() and comment(text) in PICTURE.read_text(encoding="utf-8"):
         return 0
-    print(f"{PICTURE.relative_to(ROOT)}: {'differs from the tree; reports/rooms.py draws it' if check else 'drawn'}")
     if not check:
-        PICTURE.write_text(text, encoding="utf-8")
+        PICTURE.write_text(draw(text), encoding="utf-8")
+    print(f"{PICTURE.relative_to(ROOT)}: {'differs from the tree; reports/rooms.py draws it' if check else 'drawn'}")
     return 1 if check else 0
 
 

@@ -102,7 +102,8 @@ cache_settings cache_settings_from_environment() {
 std::string image_cache::once(const std::string& problem) {
   if (problem.empty()) return "";
   const std::string warning =
-      "compiled kernels are not kept: the folder " + escaped(settings_.folder.string()) + " " + problem;
+      "compiled kernels are not kept: " +
+      (has_digests() ? "the folder " + escaped(settings_.folder.string()) + " " : "") + problem;
   const std::lock_guard lock(mutex_);
   return told_.insert(warning).second ? warning : "";
 }
@@ -117,6 +118,7 @@ cached_image image_cache::cached(const cache_key& key, const std::function<std::
     return cached_image{std::move(image), origin::compiled, seconds(), once(problem)};
   };
   if (settings_.limit_bytes == 0) return make_without("");
+  if (!has_digests()) return make_without("this build is without libb2 (package libb2-dev)");
   if (settings_.folder.empty()) return make_without("has no name: set LAB_CACHE_DIR or HOME");
   cache_folder folder(settings_.folder);
   if (!folder.is_open()) return make_without(folder.problem());

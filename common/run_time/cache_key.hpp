@@ -15,11 +15,15 @@ class cache_key {
   cache_key& add(std::string_view name, std::string_view value);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  // BLAKE2b-256 (RFC 7693) of the text, 64 hexadecimal digits.
+  // BLAKE2b-256 (RFC 7693) of the text, 64 hexadecimal digits. Throws std::runtime_error, which says what to
+  // install, in a build without libb2.
   [[nodiscard]] std::string digest() const;
 
  private:
   std::string text_;
 };
+
+// Whether this build has libb2.
+[[nodiscard]] bool has_digests();
 
 }  // namespace lab::run_time

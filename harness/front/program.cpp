@@ -18,6 +18,7 @@
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
 #include "harness/front/selection/patterns.hpp"
+#include "harness/front/selection/verb_names.hpp"
 
 namespace lab::front {
 namespace {
@@ -51,6 +52,9 @@ void check_environment() {
 }
 
 usage_error no_such_verb(const std::string& name, const std::map<std::string, verb>& verbs) {
+  if (is_launchers(name))
+    return usage_error(
+        fmt::format("'{}' is a verb of the launcher, which is the script ./lab: ./lab {}", name, name));
   std::vector<std::string> names;
   for (const auto& [known, verb] : verbs) names.push_back(known);
   const auto near = near_names(name, names);
@@ -87,7 +91,7 @@ void take_own_arguments(const verb& chosen, std::vector<std::string>& arguments)
 // With `only_targets`, the call is understood and not made.
 int perform(std::vector<std::string> arguments, bool only_targets = false) {
   CLI::App app("Kernel Lab: learn to make GPU kernels fast.", "lab");
-  app.set_version_flag("--version",
+  app.set_version_flag("-V,--version",
                        fmt::format("Kernel Lab {} ({})", this_build().version, this_build().commit));
   // Else `lab run list` would be two verbs, and the first would run everything.
   app.require_subcommand(0, 1);

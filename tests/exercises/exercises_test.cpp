@@ -197,7 +197,7 @@ TEST_CASE("a stage of one's own fails until it is written, and is no stage of th
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "was never written"));
-  CHECK(!contains(book.lab({"list", "elementwise", "--device", "emulator"}).text, "09_mine"));
+  CHECK(!contains(book.lab({"describe", "elementwise", "--device", "emulator"}).text, "09_mine"));
   CHECK(book.lab({"run", "elementwise/09_mine", "--device", "emulator"}).code == 2);
 
   lab::test::put(book.file("elementwise/09_mine", "stage.cu"), stage_source("elementwise/01_naive"));

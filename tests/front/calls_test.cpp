@@ -81,9 +81,8 @@ TEST_CASE("a call that would write over its own input, or write two things to on
 }
 
 TEST_CASE("what cannot be printed is an error, and a reader that has seen enough is none") {
-  for (const char* call :
-       {"list", "run ladder", "verify ladder", "bench ladder", "doctor", "--help", "list --help", "--version",
-        "bench ladder -- --help", "apply ladder/01 --input $1 --output $2"}) {
+  for (const char* call : {"describe", "run ladder", "verify ladder", "bench ladder", "--help", "run --help",
+                           "--version", "bench ladder -- --help", "apply ladder/01 --input $1 --output $2"}) {
     const temporary_directory directory;
     put(directory / "in", "data");
     const strings words{(directory / "in").string(), (directory / "out").string()};
@@ -147,7 +146,7 @@ TEST_CASE("an empty value names its option") {
            {std::string(option) + " needs a value"});
     expect(lab_with({"run", "ladder", option}), 2, {option});
   }
-  for (const char* verb : {"list", "verify", "bench", "doctor"}) {
+  for (const char* verb : {"describe", "verify", "bench"}) {
     INFO(verb);
     expect(lab_with({verb, "--json", ""}), 2, {"--json needs a value"});
   }
@@ -185,7 +184,7 @@ TEST_CASE("a limit on the size of files leaves the old file, no other, and its n
   const temporary_directory directory;
   const std::string path = (directory / "results.json").string();
   put(path, "old");
-  for (const char* verb : {"run ladder", "verify ladder", "list", "doctor", "bench ladder"}) {
+  for (const char* verb : {"run ladder", "verify ladder", "describe", "bench ladder"}) {
     INFO(verb);
     expect(shell("ulimit -f 0; $lab " + std::string(verb) + " --json $1", {path}), 2,
            {path + ": cannot be written: File too large"});

@@ -83,7 +83,8 @@ TEST_CASE("bad usage ends with 2 and says what is wrong") {
       {{}, "Usage: lab"},
       {{"rnu"}, "did you mean run"},
       {{"--nonsense"}, "--nonsense"},
-      {{"list", "--nonsense"}, "--nonsense"},
+      {{"describe", "--nonsense"}, "--nonsense"},
+      {{"list"}, "a verb of the launcher"},
       {{"run", "laddr"}, "did you mean ladder?"},
       {{"run", "ladder", "zzzzzz"}, "no stage matches 'zzzzzz'"},
       {{"run", "--device", "foo"}, "must be emulator or cuda:0"},
@@ -136,12 +137,14 @@ TEST_CASE("bad usage ends with 2 and says what is wrong") {
 }
 
 TEST_CASE("help is an answer, not an error") {
-  for (const char* verb :
-       {"list", "run", "verify", "bench", "apply", "profile", "trace", "compare", "doctor"}) {
+  for (const char* verb : {"describe", "run", "verify", "bench", "apply", "profile", "trace", "compare"}) {
     expect(lab_with({verb, "--help"}), 0, {"Usage: lab " + std::string(verb)});
   }
-  expect(lab_with({"--help"}), 0, {"doctor"});
+  const outcome help = lab_with({"--help"});
+  expect(help, 0, {"verify, time, and print the ladder"});
+  CHECK(!contains(help.text, "describe"));
   expect(lab_with({"--version"}), 0, {"Kernel Lab"});
+  expect(lab_with({"-V"}), 0, {"Kernel Lab"});
 }
 
 TEST_CASE("a worker that does not start is the machine's fault, with the reason") {
@@ -299,12 +302,12 @@ TEST_CASE("an emulator's variable that means nothing is refused by name") {
         slip{"LAB_EMULATOR_MEMORY=1GB", "LAB_EMULATOR_MEMORY must be"},
         slip{"LAB_EMULATOR_DEVICES=17", "LAB_EMULATOR_DEVICES must be"},
         slip{"LAB_EMULATOR_REVERSED=1", "LAB_EMULATOR_REVERSED: the emulator has no such variable"}}) {
-    auto all = command({"list"});
+    auto all = command({"describe"});
     all.insert(all.begin() + 1, one.setting);
     INFO(one.setting);
     expect(run(all), 2, {one.words});
   }
-  auto right = command({"list"});
+  auto right = command({"describe"});
   right.insert(right.begin() + 1, {"LAB_EMULATOR_REVERSE=1", "LAB_EMULATOR_THREADS=2"});
   expect(run(right), 0, {});
 }
@@ -347,7 +350,7 @@ TEST_CASE("the program says what a call needs built, and nothing for one that ma
   CHECK(graded_on("cuda:1") == "workers/cuda/one.track\nworkers/cuda/one/01_a\n" + emulated);
   for (const strings& nonsense :
        {strings{}, strings{"--help"}, strings{"run", "--help"}, strings{"rnu"}, strings{"run", "three"},
-        strings{"list", "--nonsense"}, strings{"run", "--seed", "x"}, strings{"run", "--device", "x"},
+        strings{"describe", "--nonsense"}, strings{"run", "--seed", "x"}, strings{"run", "--device", "x"},
         strings{"grade", "one/01_a", "--submission", "x", "--key", "y", "--device", "x"}})
     CHECK(targets(nonsense) == "");
 }
@@ -368,13 +371,13 @@ TEST_CASE("verification alone has no times") {
   expect(lab_with({"verify", "ladder", "--quick"}), 0, {"3 ok"});
 }
 
-TEST_CASE("the list shows what is there and what does not run here") {
+TEST_CASE("the description says what is there and what does not run here") {
   const temporary_directory directory;
-  const std::string path = (directory / "list.json").string();
-  expect(
-      lab_with({"list", "ladder", "faults/08*", "--json", path}), 0,
-      {"ladder: The track ladder", "--window", "what window means", "ladder/01_first", "the idea of 01_first",
-       "needs GPU, compute capability 12.0", "not here: needs compute capability 12.0, and this is 9.0"});
+  const std::string path = (directory / "description.json").string();
+  expect(lab_with({"describe", "ladder", "faults/08*"}), 0,
+         {"The track ladder", "what window means", "ladder/01_first", "the idea of 01_first",
+          "GPU, compute capability 12.0", "needs compute capability 12.0, and this is 9.0"});
+  expect(lab_with({"describe", "ladder", "faults/08*", "--json", path}), 0, {});
   CHECK(document(path).at("tracks")[1].at("stages").size() == 1);
 }
 
@@ -596,7 +599,7 @@ TEST_CASE("claims that cannot be read break where they are tested, and cost noth
   expect(on_emulator({"profile", "light/01_slow", "--predict"}), 2, {mistake});
   expect(on_emulator({"profile", "light/01_slow"}), 0, {"lab: ", mistake, "1024 modelled"});
   expect(lab_with({"run", "light/01_slow"}), 0, {"1 ok"});
-  expect(lab_with({"list", "light"}), 0, {"light/01_slow"});
+  expect(lab_with({"describe", "light"}), 0, {"light/01_slow"});
 }
 
 TEST_CASE("counters are predicted from a file, then shown beside the figures") {
@@ -639,16 +642,6 @@ TEST_CASE("predictions are asked for on a terminal alone, of one stage that runs
   expect(on_emulator({"profile", "claims/02_kept", "--predict", "--check"}), 2, {"exclude each other"});
   expect(on_emulator({"profile", "faults/08", "--predict"}), 2, {"needs compute capability 12.0"});
   expect(on_emulator({"profile", "lies/01", "--predict"}), 2, {"speaks of no counter that can be had here"});
-}
-
-TEST_CASE("the doctor examines any machine") {
-  const temporary_directory directory;
-  const std::string path = (directory / "doctor.json").string();
-  expect(lab_with({"doctor", "--json", path}), 0, {"Fake GPU", "Google Benchmark", "Stages run on the GPU."});
-  CHECK(document(path).at("usable") == true);
-  expect(run({"/usr/bin/env", "FAKE_WORKER=dies", std::string("LAB_WORKER_CUDA=") + LAB_FAKE_WORKER,
-              std::string("LAB_WORKER_EMULATOR=") + LAB_FAKE_WORKER, LAB_PROGRAM, "doctor"}),
-         2, {"libfake.so", "No stage can run here"});
 }
 
 TEST_CASE("an interrupted run keeps what it has") {

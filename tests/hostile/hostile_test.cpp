@@ -102,12 +102,12 @@ TEST_CASE("whatever a stage does to its process costs its own row, which names i
   }
 }
 
-TEST_CASE("the list names stages that cannot describe themselves, and prints no stage's escapes") {
-  const outcome found = lab_program({"list"});
+TEST_CASE("the description names stages that cannot describe themselves, and prints no stage's escapes") {
+  const outcome found = lab_program({"describe"});
   INFO(found.text);
   CHECK(found.code == 0);
   CHECK(contains(found.text, "elementwise/exits_at_start"));
-  CHECK(contains(found.text, "BROKEN: "));
+  CHECK(contains(found.text, "\"broken\": \""));
   CHECK(contains(found.text, "?[2Jidea?\xef\xbf\xbd second line"));
   CHECK(!contains(found.text, "\x1b"));
 }

@@ -56,8 +56,8 @@ TEST_CASE("every claim about counters that the emulator models holds") {
     INFO(verdict.at("stage") << ": " << why);
     CHECK(why.find("needs a GPU") != std::string::npos);
   }
-  const recorded_outcome list = lab_program({"list"});
-  for (const json& track : list.document.at("tracks")) {
+  const recorded_outcome description = lab_program({"describe"});
+  for (const json& track : description.document.at("tracks")) {
     for (const json& stage : track.at("stages")) {
       INFO(stage.at("path"));
       const lab::front::stage_claims own =
@@ -70,6 +70,43 @@ TEST_CASE("every claim about counters that the emulator models holds") {
                                       [](const lab::front::claim& one) { return !is_about_time(one); });
       if (stage.at("runnable") == true && counts)
         CHECK(tested.count(stage.at("path").get<std::string>()) == 1);
+    }
+  }
+}
+
+TEST_CASE("the launcher's list reads from the sources what the workers say of themselves") {
+  const temporary_directory directory;
+  const std::string path = (directory / "list.json").string();
+  const lab::test::outcome listed = lab::test::call_program(
+      {"/usr/bin/env", "python3", "-B", LAB_LIST, "--device", "emulator", "--json", path},
+      std::chrono::seconds(60));
+  INFO(listed.text);
+  REQUIRE(listed.code == 0);
+  const json read = json::parse(lab::test::get(path)).at("tracks");
+  const json told = lab_program({"describe"}).document.at("tracks");
+  REQUIRE(read.size() == told.size());
+  for (std::size_t i = 0; i < told.size(); ++i) {  // in the same order
+    INFO(told[i].at("name"));
+    for (const char* member : {"name", "title", "unit"}) CHECK(read[i].at(member) == told[i].at(member));
+    CHECK(read[i].at("texts").size() == told[i].at("texts").size());
+    CHECK(read[i].at("problem") == "");
+    const json &found = read[i].at("parameters"), &parameters = told[i].at("parameters");
+    REQUIRE(found.size() == parameters.size());
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      INFO(parameters[k].at("name"));
+      for (const char* member : {"name", "meaning", "choices"})
+        CHECK(found[k].at(member) == parameters[k].at(member));
+      const json values = parameters[k].at("defaults").at("bench");
+      CHECK(found[k].at("defaults") == (values.is_array() ? values : json::array({values})));
+    }
+    const json &stages = read[i].at("stages"), &described = told[i].at("stages");
+    REQUIRE(stages.size() == described.size());
+    for (std::size_t k = 0; k < described.size(); ++k) {
+      INFO(described[k].at("path"));
+      CHECK(stages[k].at("problem") == "");
+      for (const char* member :
+           {"name", "path", "idea", "needs", "library", "expected_failure", "runnable", "why_not"})
+        CHECK(stages[k].at(member) == described[k].at(member));
     }
   }
 }

@@ -59,7 +59,7 @@ import json, pathlib, sys
 words = sys.argv[1:]
 if words == ["--version"]:
     print("Kernel Lab 0.1 (0123456)")
-elif words[0] == "list":
+elif words[0] == "describe":
     pathlib.Path(words[-1]).write_text(json.dumps({{"device": {{"name": "NVIDIA H200", "driver": "1"}}}}))
 elif words[0] == "trace":
     sys.exit("lab: no CUPTI")
@@ -296,10 +296,20 @@ class TrackNotes(unittest.TestCase):
 class Rooms(unittest.TestCase):
     def test_a_circle_is_refused_and_a_shortcut_left_out(self):
         with self.assertRaisesRegex(ValueError, "a > b > a"):
-            rooms.levels({"a", "b"}, {("a", "b"), ("b", "a")})
+            rooms.graph({"a", "b"}, {("a", "b"), ("b", "a")})
         pairs = {("a", "b"), ("b", "c"), ("a", "c")}
-        self.assertEqual(rooms.levels({"a", "b", "c"}, pairs), {"a": 2, "b": 1, "c": 0})
+        rooms.refuse_circles(pairs)
         self.assertEqual(rooms.without_shortcuts(pairs), {("a", "b"), ("b", "c")})
+
+    def test_the_picture_holds_its_graph_and_nothing_leaves_it(self):
+        text = rooms.PICTURE.read_text(encoding="utf-8")
+        self.assertIn(rooms.comment(rooms.graph(*rooms.edges())), text)
+        left, top, width, height = map(float, re.search(r'viewBox="([^"]*)"', text)[1].split())
+        x, y = map(float, re.search(r"translate\(([^)]*)\)", text)[1].split())
+        points = [tuple(map(float, point)) for point in re.findall(r"(-?[\d.]+),(-?[\d.]+)", " ".join(re.findall(r'(?:d|points)="([^"]*)"', text)))]
+        self.assertGreater(len(points), 100)
+        for one, other in points:
+            self.assertTrue(left <= one + x <= left + width and top <= other + y <= top + height, (one, other))
 
     def test_a_file_is_in_the_room_of_its_directory(self):
         paths = {"common/file.hpp": "common", "common/emulator/observed/x.hpp": "common/emulator", "harness/front/run/ladder.cpp": "harness/front/run",

@@ -9,19 +9,27 @@
 #include "harness/front/emulate/toolchain.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/selection/verb_names.hpp"
 #include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
 namespace {
 
-verb list_verb(CLI::App& program) {
-  const auto options = std::make_shared<list_options>();
-  CLI::App* app = program.add_subcommand("list", "tracks, stages, the idea of each, what each needs");
+CLI::App* add_verb(CLI::App& program, const std::string& name) {
+  return program.add_subcommand(name, verb_summary(name));
+}
+
+// For scripts, and not shown among the verbs: what people read is the launcher's `lab list`.
+verb describe_verb(CLI::App& program) {
+  const auto options = std::make_shared<describe_options>();
+  CLI::App* app =
+      program.add_subcommand("describe", "what workers say of their device, tracks and stages, as JSON");
+  app->group("");
   add_patterns(*app, options->patterns);
   add_device(*app, options->device);
   add_json(*app, options->json_path);
   return {.app = app,
-          .perform = [options] { return list_stages(*options); },
+          .perform = [options] { return describe_stages(*options); },
           .needs =
               [options] {
                 return build_request{options->device, select_by(options->patterns)};
@@ -61,7 +69,7 @@ verb run_verb(CLI::App& program) {
     bool check = false;
   };
   const auto options = std::make_shared<run_call>();
-  CLI::App* app = program.add_subcommand("run", "verify, time, and print the ladder");
+  CLI::App* app = add_verb(program, "run");
   add_measuring(*app, options->run);
   app->add_option("--images", options->run.images_path,
                   "write what the stages draw, and its difference from what is right, into this directory")
@@ -93,7 +101,7 @@ verb verify_verb(CLI::App& program) {
     std::optional<seed_range> seeds;
   };
   const auto options = std::make_shared<verify_call>();
-  CLI::App* app = program.add_subcommand("verify", "correctness alone, hostile inputs and sizes included");
+  CLI::App* app = add_verb(program, "verify");
   add_patterns(*app, options->run.patterns);
   app->add_flag("--thorough", options->thorough, "all sizes and inputs (default)");
   app->add_flag("--quick", options->quick, "a few sizes and inputs");
@@ -131,7 +139,7 @@ verb bench_verb(CLI::App& program) {
     std::vector<std::string> benchmark_arguments;
   };
   const auto options = std::make_shared<bench_call>();
-  CLI::App* app = program.add_subcommand("bench", "the same measurements through Google Benchmark");
+  CLI::App* app = add_verb(program, "bench");
   add_measuring(*app, options->run);
   app->footer(std::string(parameter_help) +
               "\nGoogle Benchmark's own flags follow after --: lab bench TRACK -- --benchmark_out=out.json");
@@ -145,7 +153,7 @@ verb bench_verb(CLI::App& program) {
 
 verb apply_verb(CLI::App& program) {
   const auto options = std::make_shared<apply_options>();
-  CLI::App* app = program.add_subcommand("apply", "run one stage on your own data");
+  CLI::App* app = add_verb(program, "apply");
   app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
       ->type_name("STAGE")
       ->required();
@@ -184,8 +192,7 @@ void add_predictions(CLI::App& app, profile_options& options) {
 
 verb profile_verb(CLI::App& program) {
   const auto options = std::make_shared<profile_options>();
-  CLI::App* app = program.add_subcommand(
-      "profile", "performance counters: from Nsight Compute on a GPU, modelled by the emulator elsewhere");
+  CLI::App* app = add_verb(program, "profile");
   app->add_option("stage", options->patterns,
                   "one stage: its path, or the beginning of it; or patterns, shell-style")
       ->type_name("STAGE")
@@ -231,8 +238,7 @@ verb profile_verb(CLI::App& program) {
 
 verb trace_verb(CLI::App& program) {
   const auto options = std::make_shared<trace_options>();
-  CLI::App* app = program.add_subcommand(
-      "trace", "timeline of one verified launch: allocations, launches, copies, waits, NVTX ranges");
+  CLI::App* app = add_verb(program, "trace");
   app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
       ->type_name("STAGE")
       ->required();
@@ -259,9 +265,7 @@ verb trace_verb(CLI::App& program) {
 
 verb draw_verb(CLI::App& program) {
   const auto options = std::make_shared<draw_options>();
-  CLI::App* app = program.add_subcommand("draw",
-                                         "a picture (SVG) of a warp's access, or of a block's phases, from "
-                                         "addresses that the emulator observed");
+  CLI::App* app = add_verb(program, "draw");
   app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
       ->type_name("STAGE")
       ->required();
@@ -295,8 +299,7 @@ verb draw_verb(CLI::App& program) {
 
 verb translate_verb(CLI::App& program) {
   const auto options = std::make_shared<translate_options>();
-  CLI::App* app = program.add_subcommand(
-      "translate", "show a PTX device function as CUDA C++ with inline assembly; needs no GPU");
+  CLI::App* app = add_verb(program, "translate");
   app->add_option("file", options->file, "PTX, as nvcc -ptx -rdc=true or Numba makes it")
       ->type_name("FILE.ptx")
       ->required();
@@ -324,7 +327,7 @@ verb translate_verb(CLI::App& program) {
 
 verb new_verb(CLI::App& program) {
   const auto options = std::make_shared<new_options>();
-  CLI::App* app = program.add_subcommand("new", "a stage to write, or an exercise cut out of one");
+  CLI::App* app = add_verb(program, "new");
   app->add_option("stage", options->stage, "a stage of your own, TRACK/NN_name, in exercises/")
       ->type_name("STAGE");
   app->add_option("--from", options->from,
@@ -362,8 +365,7 @@ stage_selector select_exercise(const check_request& options) {
 
 verb check_verb(CLI::App& program) {
   const auto options = std::make_shared<check_request>();
-  CLI::App* app = program.add_subcommand(
-      "check", "an exercise: prediction kept, results right, no race, counters as they should be");
+  CLI::App* app = add_verb(program, "check");
   app->add_option("exercise", options->exercise, "as 'lab new' has named it: TRACK/STAGE")
       ->type_name("EXERCISE")
       ->required();
@@ -397,7 +399,7 @@ verb check_verb(CLI::App& program) {
 
 verb grade_verb(CLI::App& program) {
   const auto options = std::make_shared<grade_options>();
-  CLI::App* app = program.add_subcommand("grade", "submissions of an exercise, in points, for a teacher");
+  CLI::App* app = add_verb(program, "grade");
   app->add_option("exercise", options->exercise, "which: TRACK/STAGE")->type_name("EXERCISE");
   app->add_option("--submission", options->submission,
                   "a student's stage.cu or folder, or a folder with an entry for each student")
@@ -451,8 +453,7 @@ verb grade_verb(CLI::App& program) {
 
 verb compare_verb(CLI::App& program) {
   const auto options = std::make_shared<compare_options>();
-  CLI::App* app = program.add_subcommand(
-      "compare", "two result files: what became faster or slower, and what cannot be told");
+  CLI::App* app = add_verb(program, "compare");
   app->add_option("old", options->older, "result file of lab run --json, or a folder of such files")
       ->type_name("OLD")
       ->required();
@@ -471,8 +472,7 @@ verb compare_verb(CLI::App& program) {
 
 verb emulate_verb(CLI::App& program) {
   const auto options = std::make_shared<emulate_options>();
-  CLI::App* app = program.add_subcommand(
-      "emulate", "compile and run your own CUDA program on the emulator; needs no GPU and no CUDA toolkit");
+  CLI::App* app = add_verb(program, "emulate");
   app->add_option("files", options->files, "its sources: .cu, .cpp, .cc, .cxx, .c, .o, .a")
       ->type_name("FILE")
       ->required();
@@ -498,27 +498,13 @@ verb emulate_verb(CLI::App& program) {
           .words_for_compiler = &options->words};
 }
 
-verb doctor_verb(CLI::App& program) {
-  const auto options = std::make_shared<doctor_options>();
-  CLI::App* app =
-      program.add_subcommand("doctor", "what this machine has, and what to do about what it lacks");
-  add_json(*app, options->json_path);
-  // Any track's worker knows the device.
-  const auto any_track = [](const auto& tracks) {
-    return std::vector<track_selection>{{&tracks.front(), {}}};
-  };
-  return {.app = app,
-          .perform = [options] { return examine_machine(*options); },
-          .needs = [any_track] { return build_request{.device = "", .select = any_track}; }};
-}
-
 }  // namespace
 
 std::map<std::string, verb> add_verbs(CLI::App& program) {
   // In the order in which the help shows them.
-  constexpr verb (*all[])(CLI::App&) = {list_verb,    run_verb,  verify_verb, bench_verb,     apply_verb,
-                                        profile_verb, draw_verb, trace_verb,  translate_verb, emulate_verb,
-                                        compare_verb, new_verb,  check_verb,  grade_verb,     doctor_verb};
+  constexpr verb (*all[])(CLI::App&) = {describe_verb, run_verb,  verify_verb, bench_verb,     apply_verb,
+                                        profile_verb,  draw_verb, trace_verb,  translate_verb, emulate_verb,
+                                        compare_verb,  new_verb,  check_verb,  grade_verb};
   std::map<std::string, verb> verbs;
   for (const auto add : all) {
     verb added = add(program);

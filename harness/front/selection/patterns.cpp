@@ -46,7 +46,7 @@ std::vector<std::string> all_names(const std::vector<track_description>& tracks)
 }
 
 usage_error nothing_matches(const std::vector<track_description>& tracks, const std::string& pattern) {
-  if (std::find(std::begin(verb_names), std::end(verb_names), pattern) != std::end(verb_names)) {
+  if (!verb_summary(pattern).empty()) {
     return usage_error(fmt::format("no stage matches '{}': {} is a verb, and comes first: lab {}", pattern,
                                    pattern, pattern));
   }

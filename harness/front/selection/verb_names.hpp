@@ -1,10 +1,18 @@
-// What the program can be asked to do, by name.
+// What the lab can be asked to do, by name: verbs.txt, which the launcher reads as well.
 #pragma once
+
+#include <string>
+#include <vector>
 
 namespace lab::front {
 
-inline constexpr const char* verb_names[] = {"list",    "run",       "verify", "bench",   "apply",
-                                             "profile", "translate", "doctor", "new",     "check",
-                                             "trace",   "compare",   "draw",   "emulate", "grade"};
+// Those of the launcher included.
+[[nodiscard]] std::vector<std::string> verb_names();
+
+// What the verb does, in a few words; empty for a name that is none.
+[[nodiscard]] std::string verb_summary(const std::string& name);
+
+// Whether the launcher performs the verb, and the program does not know it.
+[[nodiscard]] bool is_launchers(const std::string& name);
 
 }  // namespace lab::front

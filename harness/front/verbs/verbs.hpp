@@ -12,12 +12,12 @@
 
 namespace lab::front {
 
-struct list_options {
+struct describe_options {
   std::vector<std::string> patterns;
   std::string device;
   std::string json_path;
 };
-int list_stages(const list_options& options);
+int describe_stages(const describe_options& options);
 
 // With `check`, the claims about time are tested with the run's timings.
 int run_ladders(const run_options& options, bool check);
@@ -166,10 +166,5 @@ struct emulate_options {
 // Compiles a CUDA program for the emulator and runs it. Returns the program's exit code, 1 if that is 0 and a
 // kernel has failed or the program was ended, 128 and the signal's number if it died of one.
 int emulate_program(const emulate_options& options);
-
-struct doctor_options {
-  std::string json_path;
-};
-int examine_machine(const doctor_options& options);
 
 }  // namespace lab::front
