@@ -7,7 +7,7 @@ such line, or to the block's end, is what it prints. A comment before the block 
     <!-- commands: exit 1 -->        the last command of the block ends with this code (default: 0)
     <!-- commands: not run: WHY -->  the block is shown and not run
 
-`./lab` is the built program. A page's blocks share one folder, empty at first, so that a block can use what an earlier one
+`./lab` is the built program, or the launcher for its verbs list and doctor. A page's blocks share one folder, empty at first, so that a block can use what an earlier one
 wrote. What may change from run to run does not count:
 
 * times, spreads, ratios and the host's name, in lines that hold a time or a processor's name, and seeds that were drawn;
@@ -80,7 +80,7 @@ def run(command, folder, program):
     """(exit code, [printed line]) of a shell command in `folder`, where ./lab is the program."""
     lab = pathlib.Path(folder, "lab")
     if not lab.exists():
-        lab.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n', encoding="utf-8")
+        lab.write_text(f'#!/bin/sh\ncase "$1" in list|doctor) exec "{ROOT}/lab" "$@" ;; esac\nexec "{program}" "$@"\n', encoding="utf-8")
         lab.chmod(0o755)
     try:
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)

@@ -21,7 +21,9 @@ import venv
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(ROOT / "harness" / "launcher"))
 import check_links  # noqa: E402
+import tracks as sources  # noqa: E402
 
 TEACHERS = "docs/teacher/"
 NO_PAGES = (TEACHERS, "docs/site/", "docs/slides/", "build/", "tests/")
@@ -104,7 +106,10 @@ class Site:
 
 
 def tracks_of(pages):
-    return sorted(path for path in pages if len(path.parts) == 3 and path.parts[0] == "stages" and path.name == "README.md")
+    """The tracks' pages in the order of the lessons."""
+    order = sources.order_of_lessons(ROOT)
+    found = [path for path in pages if len(path.parts) == 3 and path.parts[0] == "stages" and path.name == "README.md"]
+    return sorted(found, key=lambda path: (order.index(path.parts[1]) if path.parts[1] in order else len(order), path))
 
 
 def toctree(entries, caption=""):

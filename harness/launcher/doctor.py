@@ -211,6 +211,9 @@ def examine_libraries():
     for line in os.environ.get("LAB_OPTIONAL", "").splitlines():
         package, file, feature = line.split("|")
         here = os.path.exists(file) or ("/include/" in file and has_header(file.partition("/include/")[2]))
+        if here and package == "bubblewrap" and subprocess.run([file, "--ro-bind", "/", "/", "--unshare-all", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+            found.append(finding(package, "warning", f"for {feature}; it does not work here (a container without user namespaces?)", "--unconfined runs submissions without walls"))
+            continue
         found.append(finding(package, "ok" if here else "missing", f"for {feature}", "" if here else f"./lab setup, or apt-get install {package}; all else works without"))
     return found
 

@@ -297,6 +297,53 @@ class LauncherTest(unittest.TestCase):
             self.assertIn("this machine shows no NVIDIA GPU", err)
         self.assertFalse((self.project.root / "build").exists())
 
+    def with_packages(self):
+        """A machine whose packages are files of a folder: apt-get notes what it is asked for, and installs what has a line
+        in `offered`."""
+        system = self.project.root / "system"
+        launcher = (self.project.root / "lab").read_text().replace("/usr/include/", f"{system}/include/").replace("/usr/bin/bwrap", f"{system}/bwrap")
+        self.project.put("lab", launcher)
+        self.project.put("system/bin/dpkg-query", "#!/bin/sh\nfor last; do :; done\ncase $* in *libcli11-dev*) yes installed | head -5 ;; *) exit 1 ;; esac\n")
+        self.project.put("system/bin/apt-get", f"""#!/bin/sh
+case "$*" in *install*) ;; *) exit 0 ;; esac
+echo "$*" >> {system}/asked
+mkdir -p {system}/include
+while IFS='|' read -r package file; do case "$*" in *"$package"*) touch "$file" ;; esac; done < {system}/offered
+case "$*" in *bubblewrap*) [ -e {system}/bwrap ] ;; esac
+""")
+        self.project.put("system/bin/id", "#!/bin/sh\necho 0\n")
+        self.project.put("system/offered", "".join(f"{package}|{system}/include/{file}\n" for package, file in (("catch2", "catch2"), ("libcsv-dev", "csv.h"), ("libpng-dev", "png.h"), ("libb2-dev", "blake2.h"))))
+        for name in ("dpkg-query", "apt-get", "id"):
+            (system / "bin" / name).chmod(0o755)
+        return system
+
+    def asked(self, system):
+        """The packages that apt-get was asked for since the last question."""
+        path = system / "asked"
+        text = path.read_text() if path.exists() else ""
+        path.unlink(missing_ok=True)
+        return sorted(word for word in text.split() if word in ("catch2", "libcsv-dev", "libpng-dev", "libb2-dev", "bubblewrap", "libfmt-dev"))
+
+    def test_packages_of_single_features(self):
+        system = self.with_packages()
+        settings = {"LAB_INSTALL": "1", "PATH": f"{system}/bin:{os.environ['PATH']}"}
+        self.run_lab("run", "alpha/01_a", **settings)
+        self.assertEqual(self.asked(system), [])
+        self.run_lab("apply", "alpha/01_a", **settings)
+        self.assertEqual(self.asked(system), [])
+        self.project.lab("apply", "x.csv", **settings)
+        self.assertEqual(self.asked(system), ["libcsv-dev"])
+        code, _, err = self.project.lab("grade", **settings)
+        self.assertEqual((code, self.asked(system)), (0, ["bubblewrap", "libb2-dev"]))
+        self.assertIn("bubblewrap (./lab grade)", err)
+        self.project.lab("grade", **settings)
+        self.assertEqual(self.asked(system), [])  # what could not be had is not tried again
+        self.project.lab("setup", **settings)
+        self.assertEqual(self.asked(system), ["bubblewrap", "catch2", "libpng-dev"])
+        code, _, err = self.project.lab("test", **settings)
+        self.assertEqual(code, 2)
+        self.assertIn("the tests need Catch2", err)
+
     def test_list(self):
         text = self.run_lab("list", "--device", "emulator")
         self.assertEqual(text.split("\n\n")[0], "bravo: The track\n  --n  values (default 1000)\n  bravo/01_a  the idea of a")
