@@ -26,6 +26,7 @@ namespace lab {
 struct expectation {
   long double value = 0;
   long double scale = 0;
+  long double largest = 0;  // of the inputs that it is made from: for stages that forget some of them
 };
 
 // The plain operation that moves the fewest bytes: half read and half written, all read, or all written.
@@ -259,6 +260,16 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
   { Problem::reference(values..., p, i) } -> std::same_as<expectation>;
 };
 
+// A problem whose outputs each need all inputs before them has a `reference_run` as well: what is known of
+// neighbouring inputs. add(value...) makes it longer by one element of each input, append(run) by the run
+// behind it, and expected() is the output at the end of a run from the first input on. Any number of outputs
+// then takes two passes over the inputs, whatever these are.
+template <class Problem>
+concept has_reference_run = requires(typename Problem::reference_run run) {
+  run.append(run);
+  { run.expected() } -> std::same_as<expectation>;
+};
+
 // What it may say beside:
 //
 //   exact_cases(p, tile, seed)             inputs whose results are exact, at every measured size
@@ -268,6 +279,7 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
 //   expectations
 //                                          one after another, and whether that takes constant time for each
 //   streams_every_input                    whether they are as good as reference(), whatever the input
+//   first_needed(value..., p, i, most)     from where on a reference_run has output i, if that is near
 //   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
 //   alternatives(p, pattern)               what a stage is tried on instead that cannot run p
 //   why_invalid(p)                         parameters that make no sense together

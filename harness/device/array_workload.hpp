@@ -337,7 +337,10 @@ class array_workload final : public workload {
     return std::accumulate(layout_.inputs.begin(), layout_.inputs.end(), std::int64_t{0},
                            [](std::int64_t sum, const array_member& input) { return sum + input.size(); });
   }
-  [[nodiscard]] std::int64_t whole_cost() const { return layout_.terms * output_.size(); }
+  [[nodiscard]] std::int64_t whole_cost() const {
+    constexpr std::int64_t terms_of_run = 16;
+    return (has_reference_run<Problem> ? terms_of_run : layout_.terms) * output_.size();
+  }
 
   // Everything is looked for on the device, and copied back at once.
   memory_findings look_at_memory() {
@@ -436,6 +439,7 @@ class array_workload final : public workload {
     const double bound = bound_;
     comparison<Problem, Output> made(parameters_, layout_.terms, bound,
                                      drifts(stage_, parameters_) ? largest : 0);
+    made.forget(stage_.traits.forgets);
     if (own_input_) return made;
     // A trait excuses what comes after the first rare value, and nothing before it: rounding errors of the
     // largest value that has passed, and NaN and Inf where one has.
@@ -488,6 +492,8 @@ class array_workload final : public workload {
 
   // Whole where that can be afforded: output by output, or with exact results by digests of them.
   check_result compare() {
+    if constexpr (has_reference_run<Problem>)
+      return has_exact_input() || whole_cost() <= max_whole_cost ? check_runs() : check_sample();
     const bool streams = exactness<Problem>::template streams<sources> && streams_quickly();
     if constexpr (streams_expectations) {
       if (has_exact_input() && !has_exact_results() && streams) return check_streamed();
@@ -566,27 +572,43 @@ class array_workload final : public workload {
 
   // Every output against expectations that come one after another, within the bound.
   check_result check_streamed() {
-    constexpr std::int64_t segment = std::int64_t{1} << 24;  // downloaded at once
-    constexpr std::int64_t piece = std::int64_t{1} << 18;    // by one core, behind what it needs from before
-    const auto compare = make_comparison(largest_input());
     const sources value = generated();
+    return check_pieces([&](std::int64_t first, std::int64_t count, const auto& visit) {
+      std::apply([&](const auto&... values) { Problem::stream(values..., parameters_, first, count, visit); },
+                 in_order(value));
+    });
+  }
+
+  // Likewise, where what came before a piece is known from a pass over the inputs.
+  check_result check_runs() {
+    const sources value = generated();
+    const auto before = runs_before<Problem>(value, parameters_, output_.size(), streamed_piece);
+    return check_pieces([&](std::int64_t first, std::int64_t count, const auto& visit) {
+      auto run = before[static_cast<std::size_t>(first / streamed_piece)];
+      extend(run, in_order(value), first, first + count, [&](std::int64_t i) { visit(i, run.expected()); });
+    });
+  }
+
+  static constexpr std::int64_t streamed_piece = std::int64_t{1} << 18;  // by one core
+
+  // stream(first, count, visit) calls visit(i, expectation) for outputs of one piece.
+  template <class Stream>
+  check_result check_pieces(const Stream& stream) {
+    constexpr std::int64_t segment = std::int64_t{1} << 24;  // downloaded at once
+    static_assert(segment % streamed_piece == 0);
+    const auto compare = make_comparison(largest_input());
     check_result total;
     std::vector<output_element> found(static_cast<std::size_t>(std::min(segment, output_.size())));
     for (std::int64_t first = 0; first < output_.size(); first += segment) {
       const std::int64_t count = std::min(segment, output_.size() - first);
       download(first, count, found.data());
-      std::vector<check_result> parts(threads_for(count, piece));
-      for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
-        std::apply(
-            [&](const auto&... values) {
-              Problem::stream(values..., parameters_, first + begin, end - begin,
-                              [&](std::int64_t i, const expectation& expected) {
-                                compare.judge(expected, i, found[static_cast<std::size_t>(i - first)],
-                                              parts[thread]);
-                              });
-            },
-            in_order(value));
-      });
+      std::vector<check_result> parts(threads_for(count, streamed_piece));
+      for_pieces_on_all_cores(
+          count, streamed_piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+            stream(first + begin, end - begin, [&](std::int64_t i, const expectation& expected) {
+              compare.judge(expected, i, found[static_cast<std::size_t>(i - first)], parts[thread]);
+            });
+          });
       compare.add(parts, total);
       if (total.failure) break;
     }

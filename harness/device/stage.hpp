@@ -50,6 +50,7 @@ struct traits {
   int minimum_compute_capability = 0;  // 90 for sm_90; 0 for any
   bool library = false;                // somebody else's kernel, there to be compared with
   bool drifts = false;                 // rounding errors of values no longer in an output's input stay in it
+  double forgets = 0;                  // outputs lack old inputs: up to this part of the largest before them
   bool leaks_nonfinite = false;        // a NaN or Inf reaches outputs whose inputs hold none
   bool nondeterministic = false;       // the bits of the result may change from run to run
   bool synchronises = false;           // waits for the device in the middle: no graph can hold it

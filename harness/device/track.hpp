@@ -49,6 +49,7 @@ struct check_result {
   // Whether an output was wrong as a trait says that it may be.
   bool drifted = false;
   bool leaked = false;
+  bool forgot = false;
   std::optional<failure_record> failure;
 };
 

@@ -301,6 +301,7 @@ void gate::note_traits(const check_result& result, const parameter_values& param
   drift_.tried |= stage_.traits.drifts && running && shows_drift(input);
   leaks_.tried |= stage_.traits.leaks_nonfinite && running && shows_leaks(input);
   drift_.shown |= result.drifted;
+  forgot_ |= result.forgot;
   leaks_.shown |= result.leaked;
 }
 
@@ -431,6 +432,7 @@ void gate::judge_traits(bool thorough) {
     return std::string("is right on every input with ") + to_string(kind);
   };
   if (thorough && drift_.tried && !drift_.shown) hollow("drifts", right_on(pattern::spikes));
+  if (thorough && stage_.traits.forgets > 0 && !forgot_) hollow("forgets", right_on(pattern::lone_value));
   if (thorough && leaks_.tried && !leaks_.shown) hollow("leaks_nonfinite", right_on(pattern::nonfinite));
   if (other_bits_.tried && !other_bits_.shown)
     hollow("nondeterministic", "gives the same bits on every input and in every run");

@@ -49,13 +49,14 @@ using progress_sink = std::function<void(const std::string& what)>;
 // in nothing else, one launch each; of inputs that differ in one value, several launches in memory that
 // nobody fills in between. What the stage refuses it is asked beforehand, in an order that is drawn; and when
 // all are done, some trials that are drawn are made once more (again()). Traits are held to their word:
-// without `drifts` or `leaks_nonfinite` the stage must pass the inputs that show them; with them (thorough)
-// it must fail at least one, and as the trait says: by rounding errors of what has passed, or with NaN or
-// Inf. Likewise results must be the same bits twice, unless the stage is `nondeterministic`: then (thorough,
-// on a GPU) they must differ at least once. An expected failure must fail a trial in a way that it says: then
-// the record has not passed and is `failed_as_expected`. One that is right, or fails otherwise, has failed.
-// On a GPU a launch must be captured in a graph and be right when replayed; one that `synchronises` must be
-// refused. A stage that refuses more than half of the trials has failed.
+// without `drifts`, `forgets` or `leaks_nonfinite` the stage must pass the inputs that show them; with them
+// (thorough) it must fail at least one, and as the trait says: by rounding errors of what has passed, by what
+// is missing, or with NaN or Inf. Likewise results must be the same bits twice, unless the stage is
+// `nondeterministic`: then (thorough, on a GPU) they must differ at least once. An expected failure must fail
+// a trial in a way that it says: then the record has not passed and is `failed_as_expected`. One that is
+// right, or fails otherwise, has failed. On a GPU a launch must be captured in a graph and be right when
+// replayed; one that `synchronises` must be refused. A stage that refuses more than half of the trials has
+// failed.
 //
 // at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
 // inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
@@ -114,6 +115,7 @@ class gate {
   trait_evidence drift_;
   trait_evidence leaks_;
   trait_evidence other_bits_;
+  bool forgot_ = false;        // an output that lacked old inputs
   std::size_t too_large_ = 0;  // trials beyond the device's memory
   std::size_t kept_before_;  // device memory that is neither free nor the lab's, before anything is launched
   bool thorough_ = false;

@@ -111,6 +111,7 @@ stage_description describe_stage(const stage_entry& stage, const std::string& wh
           .traits = {{"gpu_only", t.gpu_only},
                      {"minimum_compute_capability", t.minimum_compute_capability},
                      {"drifts", t.drifts},
+                     {"forgets", t.forgets > 0},
                      {"leaks_nonfinite", t.leaks_nonfinite},
                      {"nondeterministic", t.nondeterministic},
                      {"synchronises", t.synchronises}},

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,44 +101,26 @@ struct problem {
     return whole(std::ceil(-bits * std::log(2.0) / std::log(decay)));
   }
 
-  // The definition, in long double; adjust=false is the loop of pandas/_libs/window/aggregations.pyx. It
-  // begins with `reference_values` present values before the output, or with the first of all.
+  // The definition, in long double, from the first value on; adjust=false is the loop of
+  // pandas/_libs/window/aggregations.pyx.
   template <class Value>
-  static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
-    expectation last;
-    stream(value, p, i, 1, [&](std::int64_t, const expectation& expected) { last = expected; });
-    return last;
-  }
+  static expectation reference(const Value& value, const parameters& p, std::int64_t i);
+  // Of many outputs, in two passes over the values.
+  class reference_run;
+  // The first value that output i needs: what is older adds less than 2^-75 of the output's scale, however
+  // large it is. None, where more than `most` values would have to be looked at.
+  template <class Value>
+  static std::optional<std::int64_t> first_needed(const Value& value, const parameters& p, std::int64_t i,
+                                                  std::int64_t most);
 
   // A value of age k has been multiplied k times, and so has its weight: its rounding error is at most
   // 4 (k + 4) u of what it contributes. The scale of an output is the weighted mean of (1 + alpha k) |x|,
   // twice that of |x| where values are of one size, so that this bound holds for every mixture of them: a
-  // value of 1e16 decays, and its rounding with it.
-  static double relative_error(const parameters& p) {
-    constexpr double u = 0x1p-53;
-    return std::min(4 * u * (1 / alpha(p) + 4), 1e-12);
-  }
-
-  // Of the largest input: what stages that cut a value's weight off promise beside what they declare.
-  static constexpr double drift_error = 1e-12;
+  // value of 1e16 decays, and its rounding with it. No value is older than n.
+  static double relative_error(const parameters& p) { return 4 * 0x1p-53 * (most_roundings(p) + 4); }
 
   // No output is exact, but each can be had from the one before: whole numbers are compared everywhere.
   static constexpr bool is_exact(const parameters& /*p*/) { return false; }
-  static constexpr bool streams(const parameters& /*p*/) { return true; }
-  // What was added long ago decays with its rounding. Where values are missing, one output alone may take
-  // all inputs before it.
-  static constexpr bool streams_every_input = true;
-  // Calls visit(i, expectation of output i) for first <= i < first + count.
-  template <class Value, class Visit>
-  static void stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
-                     const Visit& visit);
-  template <class Value, class Visit>
-  static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
-                            const Visit& visit) {
-    stream(value, p, first, count, [&](std::int64_t i, const expectation& expected) {
-      visit(i, static_cast<double>(expected.value));
-    });
-  }
   static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
                                              std::uint64_t /*seed*/) {
     return {{pattern::integers}};
@@ -151,99 +134,193 @@ struct problem {
   static std::int64_t whole(double count) {
     return static_cast<std::int64_t>(std::clamp(count, 1.0, 0x1p40));
   }
-  // The trials' values are up to 2^601 apart (pattern::wide): the largest one before them is below 2^-75 of
-  // the least.
+  // How often what counts in an output may have been rounded.
+  static double most_roundings(const parameters& p) {
+    return std::min(1 / alpha(p), static_cast<double>(std::max<std::int64_t>(p.n, 1)));
+  }
+  // Within which a weight decays by more than the trials' values are apart (2^601, pattern::wide).
   static std::int64_t reference_values(const parameters& p) { return values_to_decay(decay(p), 601 + 75); }
-  // The first value that output i, and all after it, are made from.
-  template <class Value>
-  static std::int64_t first_value(const Value& value, const parameters& p, std::int64_t i);
 };
 
-// The average after each value of a run.
-class reference_average {
+// What is known of neighbouring values: add() has one value more at the end, append() the values of another
+// run. The first value that is present is kept apart, since its share depends on what comes before it. Values
+// are added up in long double, and magnitudes, which make a bound, in double.
+class problem::reference_run {
  public:
-  explicit reference_average(const problem::parameters& p)
+  explicit reference_run(const parameters& p)
       : alpha_(problem::alpha(p)),
         decay_(problem::decay(p)),
         adjust_(p.adjust != 0),
         min_periods_(problem::min_periods(p)),
-        // Among the denormals each of 1 / alpha roundings costs up to one, whatever the value.
-        least_scale_(4 / alpha_ * 0x1p-1074L / problem::relative_error(p)) {}
+        next_(shares_after(decay_)),
+        // Among the denormals each of these roundings costs up to one, whatever the value.
+        least_scale_(4 * problem::most_roundings(p) * 0x1p-1074L / problem::relative_error(p)),
+        scale_of_lost_weights_(0x1p-1022L / problem::relative_error(p)) {}
 
   void add(double x) {
-    ++positions_;
-    old_weight_ *= decay_;
-    if (!is_present(x)) return;
-    if (count_++ == 0) old_weight_ = 0;
-    const long double total = adjust_ ? 1 : old_weight_ + (count_ == 1 ? 1 : alpha_);
-    // Nearly always 1, and a division takes longer than all the rest.
-    const bool divide = total != 1;
-    const long double keep = divide ? old_weight_ / total : old_weight_;
-    const long double newest = adjust_ || count_ == 1 ? 1 : alpha_;
-    const long double enter = divide ? newest / total : newest;
-    weight_ = adjust_ ? keep * weight_ + 1 : 1;
-    sum_ = keep * sum_ + enter * static_cast<long double>(x);
-    aged_ = keep * (aged_ + positions_ * alpha_ * magnitude_);
-    magnitude_ = keep * magnitude_ + enter * std::abs(static_cast<long double>(x));
-    old_weight_ = 1;
-    positions_ = 0;
+    if (!is_present(x)) {
+      gap_ *= decay_;
+      ++missing_;
+      return;
+    }
+    const double magnitude = std::abs(x);
+    largest_ = std::max(largest_, magnitude);
+    if (count_ == 0) {
+      first_ = x;
+      lead_ = gap_ * decay_;
+      lead_positions_ = missing_ + 1;
+    } else {
+      const shares of = missing_ == 0 ? next_ : shares_after(gap_ * decay_);
+      decays(of, missing_ + 1);
+      weight_ += 1;
+      sum_ += of.enter * static_cast<long double>(x);
+      magnitude_ += of.weigh * magnitude;
+    }
+    if (missing_ != 0) {
+      gap_ = 1;
+      missing_ = 0;
+    }
+    if (++count_ % 64 == 0) drop_denormals();
   }
 
-  [[nodiscard]] expectation average() const {
+  void append(const reference_run& later) {
+    if (later.count_ == 0) {
+      gap_ *= later.gap_;
+      missing_ += later.missing_;
+      return;
+    }
+    if (count_ == 0) {
+      const long double gap = gap_;
+      const std::int64_t missing = missing_;
+      *this = later;
+      lead_ *= gap;
+      lead_positions_ += missing;
+      return;
+    }
+    const shares of = shares_after(gap_ * later.lead_);
+    decays(of, missing_ + later.lead_positions_);
+    decays({later.first_weight_, 0, static_cast<double>(later.first_weight_), 0}, later.first_age_);
+    const auto weigh = static_cast<double>(of.weigh * later.first_weight_);
+    const double magnitude = weigh * std::abs(later.first_);
+    weight_ += later.first_weight_ + later.weight_;
+    sum_ += of.enter * later.first_weight_ * later.first_ + later.sum_;
+    magnitude_ += magnitude + later.magnitude_;
+    aged_ += alpha_ * static_cast<double>(later.first_age_) * magnitude + later.aged_;
+    largest_ = std::max(largest_, later.largest_);
+    count_ += later.count_;
+    gap_ = later.gap_;
+    missing_ = later.missing_;
+    drop_denormals();
+  }
+
+  // The output at the end of a run with which the array begins.
+  [[nodiscard]] expectation expected() const {
     if (count_ < min_periods_) return {.value = incomplete, .scale = 0};
-    const long double whole = 1 / weight_;
-    return {.value = sum_ * whole, .scale = (magnitude_ + aged_) * whole + least_scale_};
+    const long double weight = first_weight_ + weight_;
+    // Soon it is always the same, and a division takes longer than all the rest.
+    if (adjust_ && weight != divisor_) {
+      divisor_ = weight;
+      whole_ = 1 / weight;
+      magnitude_whole_ = scaled_down * whole_ / alpha_;
+    }
+    const long double of_first = first_weight_ * std::abs(first_) * (1 + alpha_ * first_age_);
+    return {.value = (first_weight_ * first_ + sum_) * whole_,
+            .scale = of_first * whole_ + (static_cast<long double>(magnitude_) + aged_) * magnitude_whole_ +
+                     least_scale_ + scale_of_lost_weights_ * largest_,
+            .largest = largest_};
   }
 
  private:
-  long double alpha_;
+  struct shares {
+    long double keep;   // of what came before
+    long double enter;  // of a value
+    double keep_magnitude;
+    double weigh;  // of a magnitude: alpha instead of 1, and a part of it, so that none is beyond the range
+  };
+  static constexpr double scaled_down = 8;
+
+  // Of a value that comes when the weight of the last one has decayed to this.
+  [[nodiscard]] shares shares_after(long double old_weight) const {
+    if (adjust_) return {old_weight, 1, static_cast<double>(old_weight), alpha_ / scaled_down};
+    const long double total = old_weight + alpha_;
+    const long double keep = old_weight / total;
+    const long double enter = alpha_ / total;
+    return {keep, enter, static_cast<double>(keep), static_cast<double>(enter) / scaled_down};
+  }
+
+  void decays(const shares& of, std::int64_t positions) {
+    aged_ = of.keep_magnitude * (aged_ + static_cast<double>(positions) * alpha_ * magnitude_);
+    magnitude_ *= of.keep_magnitude;
+    sum_ *= of.keep;
+    weight_ *= of.keep;
+    first_weight_ *= of.keep;
+    first_age_ += positions;
+  }
+
+  // They take a hundred times as long, and are below what an output holds.
+  void drop_denormals() {
+    if (first_weight_ < 0x1p-8000L) first_weight_ = 0;
+    if (std::abs(sum_) < 0x1p-8000L) sum_ = 0;
+    if (magnitude_ < 0x1p-1018) magnitude_ = 0;
+    if (aged_ < 0x1p-1018) aged_ = 0;
+  }
+
+  double alpha_;
   long double decay_;
   bool adjust_;
   std::int64_t min_periods_;
+  shares next_;  // where no value is missing
   long double least_scale_;
-  long double old_weight_ = 1;  // of the last value, relative to its weight when it came
-  long double positions_ = 0;   // since the last value
-  std::int64_t count_ = 0;
+  // A weight below 2^-1022 is no float64 of full precision: what it was multiplied with may be lost.
+  long double scale_of_lost_weights_;
+  std::int64_t count_ = 0;    // of the values that are present
+  std::int64_t missing_ = 0;  // behind the last of them
+  long double gap_ = 1;       // their decay
+  long double lead_ = 1;      // the decay up to the first value, its position included
+  std::int64_t lead_positions_ = 0;
+  double first_ = 0;              // the first of them, which enters whole
+  long double first_weight_ = 1;  // what has become of its weight
+  std::int64_t first_age_ = 0;
+  // Of all others: x, their weights, |x|, and alpha k |x| where k is the age.
   long double sum_ = 0;
   long double weight_ = 0;
-  long double magnitude_ = 0;  // the sum of |x|
-  long double aged_ = 0;       // the sum of alpha k |x|, k positions ago
+  double magnitude_ = 0;
+  double aged_ = 0;
+  double largest_ = 0;
+  mutable long double divisor_ = 0;
+  mutable long double whole_ = 1;
+  mutable long double magnitude_whole_ = scaled_down;
 };
 
-// What lies before it adds less than 2^-75 of the output's scale: enough values are there, or even the
-// largest of all inputs, where it is known, has so little weight. With adjust=false a gap weakens what is
-// before it less than the same number of values does, but never less than one value: what is before has at
-// most the weight `rest`.
 template <class Value>
-std::int64_t problem::first_value(const Value& value, const parameters& p, std::int64_t i) {
-  const std::int64_t needed = std::max(reference_values(p), min_periods(p));
-  double largest = std::numeric_limits<double>::infinity();
-  if constexpr (requires { value.largest(p.n); }) largest = value.largest(p.n);
-  const double negligible = 0x1p-75 * alpha(p) / largest;
-  const double decay = problem::decay(p);
-  std::int64_t begin = i;
-  double scale = 0;
-  double weight = 1;
-  double rest = 1;
-  for (std::int64_t present = 0; begin > 0 && present < needed; weight *= decay) {
+expectation problem::reference(const Value& value, const parameters& p, std::int64_t i) {
+  reference_run run(p);
+  for (std::int64_t j = 0; j <= i; ++j) run.add(value(j));
+  return run.expected();
+}
+
+// With adjust=false a gap weakens what is before it less than the same number of values does, but never less
+// than one value: what is before has at most the weight `rest`.
+template <class Value>
+std::optional<std::int64_t> problem::first_needed(const Value& value, const parameters& p, std::int64_t i,
+                                                  std::int64_t most) {
+  const long double largest = value.largest(p.n);
+  const long double negligible = 0x1p-75L * alpha(p);
+  const long double decay = problem::decay(p);
+  long double scale = 0;
+  long double weight = 1;
+  long double rest = 1;
+  std::int64_t present = 0;
+  for (std::int64_t begin = i; i - begin <= most; weight *= decay) {
+    if (begin == 0) return begin;
     const double x = value(--begin);
     if (!is_present(x)) continue;
     ++present;
     scale += weight * std::abs(x);
     rest *= decay;
-    if (present >= min_periods(p) && rest < scale * negligible) break;
+    if (present >= min_periods(p) && rest * largest <= scale * negligible) return begin;
   }
-  return begin;
-}
-
-template <class Value, class Visit>
-void problem::stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
-                     const Visit& visit) {
-  reference_average average(p);
-  for (std::int64_t i = first_value(value, p, first); i < first + count; ++i) {
-    average.add(value(i));
-    if (i >= first) visit(i, average.average());
-  }
+  return std::nullopt;
 }
 
 }  // namespace lab::ewm

@@ -160,6 +160,15 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
                           pattern::random,
                           true});
   }
+  // A value that has decayed by hundreds of bits where nothing but zeros follow: who forgets it shows; and
+  // one whose weight is no number any more.
+  for (const std::int64_t n : {4 * tile + 5, std::int64_t{16'011}}) {
+    for (const std::int64_t adjust : {1, 0}) {
+      list.cases.push_back(
+          {{.n = n, .span = 30, .adjust = adjust, .min_periods = 1}, pattern::lone_value, true});
+      list.cases.back().index = tile - 1;
+    }
+  }
   // Longer than what stays of the first values.
   list.add_both(50'011, 1'000, pattern::integers, true);
   list.add(60'011, 4'096, pattern::integers, true);

@@ -9,6 +9,7 @@
 
 #include "common/npy.hpp"
 #include "common/stream.hpp"
+#include "harness/device/comparison.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify.hpp"
 #include "harness/device/worker.hpp"
@@ -31,7 +32,45 @@ void require_wrong_average(const std::string& path, const std::string& words, bo
   CHECK(message.find(words) != std::string::npos);
 }
 
+using lab::ewm::problem;
+
 constexpr double nothing = std::numeric_limits<double>::infinity();
+
+bool is_equal(const lab::expectation& found, const lab::expectation& plain) {
+  if (std::isinf(plain.value)) return std::isinf(found.value);
+  return std::abs(found.value - plain.value) <= 0x1p-58L * plain.scale &&
+         std::abs(found.scale - plain.scale) <= 1e-9L * plain.scale && found.largest == plain.largest;
+}
+
+// All outputs by way of pieces of `piece` values, against the definition from the first value on.
+void require_runs_are_the_definition(const std::vector<double>& values, problem::parameters p,
+                                     std::int64_t piece) {
+  p.n = std::ssize(values);
+  INFO("n " << p.n << " span " << p.span << " adjust " << p.adjust << " min-periods " << p.min_periods
+            << " pieces of " << piece);
+  const std::tuple sources{[&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; }};
+  const auto before = lab::runs_before<problem>(sources, p, p.n, piece);
+  problem::reference_run plain(p);
+  std::int64_t wrong = 0;
+  for (std::int64_t first = 0; first < p.n; first += piece) {
+    auto run = before[static_cast<std::size_t>(first / piece)];
+    for (std::int64_t i = first; i < std::min(p.n, first + piece); ++i) {
+      run.add(values[static_cast<std::size_t>(i)]);
+      plain.add(values[static_cast<std::size_t>(i)]);
+      if (!is_equal(run.expected(), plain.expected())) ++wrong;
+    }
+  }
+  CHECK(wrong == 0);
+  if (p.n > 0) CHECK(is_equal(problem::reference(std::get<0>(sources), p, p.n - 1), plain.expected()));
+}
+
+// A rain gauge: a shower now and then.
+std::vector<double> rain(std::size_t n) {
+  std::vector<double> values(n, 0.0);
+  for (std::size_t i = 0; i < n; i += 397) values[i] = 1 + static_cast<double>(i % 7);
+  return values;
+}
+
 const std::vector<double> values_with_gaps{NAN, 2, NAN, NAN, 5, 7, nothing, 1};
 
 }  // namespace
@@ -60,6 +99,122 @@ TEST_CASE("where weights do not decay, no value is too old") {
   CHECK(lab::ewm::problem::values_to_decay(1, 106) == std::int64_t{1} << 40);
   CHECK(lab::ewm::problem::values_to_decay(0.5, 106) == 106);
   CHECK(lab::ewm::problem::values_to_decay(0, 106) == 1);
+}
+
+TEST_CASE("a stage that forgets old inputs says so, and forgets some") {
+  lab::skip_without_device();
+  require_wrong_average("ewm/undeclared_forgetting", "input=lone value", true);
+  require_wrong_average("ewm/false_forgetting", "a stage that declares forgets", true);
+}
+
+// x = 1e6 and 1499 zeros at span 5, by Python's fractions.
+TEST_CASE("no value is too old for the reference, however small what is left of it") {
+  std::vector<double> values(1500, 0.0);
+  values[0] = 1e6;
+  const auto value = [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; };
+  for (const std::int64_t adjust : {1, 0}) {
+    const problem::parameters p{.n = 1500, .span = 5, .adjust = adjust};
+    const lab::expectation found = problem::reference(value, p, 1499);
+    const long double left = 1e6L * std::pow(problem::decay(p) + 0.0L, 1499) / (adjust ? 3 : 1);
+    CHECK(std::abs(found.value - left) < 1e-12L * left);
+    CHECK(std::abs(found.value / (adjust ? 3.6482233680547504e-259 : 1.0944670104164254e-258) - 1) < 1e-12L);
+    // What stopped after 676 bits of decay had 0 here, which is no longer right.
+    CHECK(found.scale * problem::relative_error(p) < 1e-3L * left);
+  }
+}
+
+// The sums as they are written, each output for itself.
+TEST_CASE("the reference is the sum over all values") {
+  const std::vector<double> values{nothing, 3, NAN, NAN, -1, 4, 1e300, NAN, 5, 0, 0, 7, 0x1p-1074, NAN};
+  for (const double alpha : {1.0, 0.75, 0.1}) {
+    const problem::parameters adjusted{.n = 14, .span = 0, .alpha = alpha, .adjust = 1, .min_periods = 1};
+    const problem::parameters recursive{.n = 14, .span = 0, .alpha = alpha, .adjust = 0, .min_periods = 1};
+    const auto value = [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; };
+    const long double decay = problem::decay(adjusted);
+    long double average = 0;
+    long double old_weight = 0;
+    for (std::int64_t i = 1; i < 14; ++i) {
+      long double sum = 0;
+      long double weight = 0;
+      for (std::int64_t j = 1; j <= i; ++j) {
+        if (!lab::ewm::is_present(value(j))) continue;
+        sum += std::pow(decay, i - j) * value(j);
+        weight += std::pow(decay, i - j);
+      }
+      old_weight *= decay;
+      if (lab::ewm::is_present(value(i))) {
+        const long double enters = i == 1 ? 1 : problem::alpha(recursive) + 0.0L;
+        average = (old_weight * average + enters * value(i)) / (old_weight + enters);
+        old_weight = 1;
+      }
+      INFO("alpha " << alpha << " output " << i);
+      const lab::expectation found = problem::reference(value, adjusted, i);
+      if (weight > 0) CHECK(std::abs(found.value - sum / weight) <= 1e-17L * found.scale);
+      CHECK(std::abs(problem::reference(value, recursive, i).value - average) <= 1e-17L * found.scale);
+    }
+    CHECK(std::isinf(problem::reference(value, adjusted, 0).value));
+  }
+}
+
+TEST_CASE("the reference by pieces is the definition") {
+  std::vector<std::vector<double>> inputs{rain(1999), std::vector<double>(700, 0.0), {1e300}, {}};
+  inputs[2].resize(1500, 0.0);                                  // underflows, long after the first bits
+  inputs.emplace_back(900, 1.0)[450] = 1e300;                   // one giant among values of one size
+  inputs.emplace_back(900, 0x1p-1074)[0] = 1;                   // denormals
+  inputs.emplace_back(1200, static_cast<double>(NAN))[3] = -7;  // nothing but a gap behind one value
+  inputs.emplace_back(1200, static_cast<double>(NAN))[1190] = 5;
+  inputs.emplace_back(1200, nothing);
+  for (const lab::pattern kind :
+       {lab::pattern::gaps, lab::pattern::sparse, lab::pattern::wide, lab::pattern::nonfinite,
+        lab::pattern::signed_random, lab::pattern::spikes}) {
+    auto& values = inputs.emplace_back(1300);
+    for (std::size_t j = 0; j < values.size(); ++j)
+      values[j] = lab::input_value<double>(kind, 5, static_cast<std::int64_t>(j));
+  }
+  for (const auto& values : inputs) {
+    for (const double span : {1.0, 1.5, 5.0, 300.0, 1e9}) {
+      for (const std::int64_t adjust : {1, 0}) {
+        for (const std::int64_t min_periods : {1, 20})
+          require_runs_are_the_definition(values,
+                                          {.span = span, .adjust = adjust, .min_periods = min_periods}, 128);
+      }
+    }
+  }
+  require_runs_are_the_definition(rain(200), {.span = 3}, 1);
+}
+
+// What is left out is proved small; where that cannot be said by so many values, nothing is.
+TEST_CASE("where an output needs few values, they are enough") {
+  constexpr std::int64_t n = 4000;
+  for (int kind = 0; kind < static_cast<int>(std::ssize(lab::pattern_names)); ++kind) {
+    const lab::generated_values<double> value{static_cast<lab::pattern>(kind), 11};
+    INFO(lab::pattern_names[kind]);
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double x = value(j);
+      if (lab::ewm::is_present(x)) REQUIRE(std::abs(x) <= value.largest(n));
+    }
+    for (const std::int64_t adjust : {1, 0}) {
+      for (const double span : {1.0, 3.0, 30.0}) {
+        const problem::parameters p{.n = n, .span = span, .adjust = adjust, .min_periods = 3};
+        for (const std::int64_t i : {n - 1, std::int64_t{2345}, std::int64_t{100}, std::int64_t{0}}) {
+          const auto first = problem::first_needed(value, p, i, i / 2);
+          if (!first) continue;
+          problem::reference_run run(p);
+          for (std::int64_t j = *first; j <= i; ++j) run.add(value(j));
+          const lab::expectation plain = problem::reference(value, p, i);
+          if (std::isinf(plain.value)) continue;
+          CHECK(std::abs(run.expected().value - plain.value) <= 0x1p-58L * plain.scale);
+          CHECK(run.expected().scale <= (1 + 1e-9L) * plain.scale);
+        }
+      }
+    }
+  }
+  // Behind a lone value nothing but zeros: none is negligible. Of values of one size 75 bits are enough.
+  const problem::parameters p{.n = n, .span = 3, .min_periods = 1};
+  CHECK_FALSE(
+      problem::first_needed(lab::generated_values<double>{lab::pattern::lone_value, 0}, p, n - 1, n / 2));
+  CHECK(problem::first_needed(lab::generated_values<double>{lab::pattern::random, 0}, p, n - 1, n / 2) >
+        n - 100);
 }
 
 // Each by itself would take all before it: 10^11 values of 800 000 outputs, minutes.

@@ -70,22 +70,15 @@ std::string unsupported(const problem::parameters& p) {
          std::to_string(max_halo);
 }
 
-// What is left out had a part of decay^halo, and may have the other sign.
-double relative_error(const problem::parameters& p) {
-  const std::int64_t halo = halo_of(problem::span(p));
-  return problem::relative_error(p) + 2 * std::pow(problem::decay(p), static_cast<double>(halo));
-}
-
-// The error is a part of the largest input, not of the output's own values: the trait `drifts`. A value of
-// 1e16 is missed when it is cut off.
+// What is left out had a part of decay^(10 spans) of all weight, at most e^-20, and may have the other sign.
+// A value of 1e16 is missed when it is cut off.
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "weights below 2e-9 are cut off: a window of 10 spans",
                                         .launch = launch,
                                         .unsupported = unsupported,
                                         .tile = block_threads,
                                         .owner_of = consecutive_owner<block_threads, 1>,
-                                        .relative_error = relative_error,
-                                        .traits = {.drifts = true}}};
+                                        .traits = {.forgets = 4.2e-9}}};
 
 }  // namespace
 }  // namespace lab::ewm::truncated_window

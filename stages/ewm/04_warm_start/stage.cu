@@ -15,6 +15,8 @@ constexpr int per_thread = 15;
 constexpr int tile = block_threads * per_thread;  // 1920 values
 constexpr int warps = block_threads / 32;
 constexpr int forgotten_bits = 106;
+// It may have the other sign, and half of the last bit is a rounding of the warm-up's length.
+constexpr double forgotten_part = 0x1p-104;
 // Tiles of a block in shared memory: one that is computed, one whose averages leave, and those on their way.
 constexpr int slots = 4;
 constexpr int ahead = slots - 2;
@@ -233,7 +235,8 @@ const registration<problem> registered{LAB_PATH,
                                        {.idea = "stripes that begin early: no block waits for another",
                                         .launch = launch,
                                         .tile = tile,
-                                        .owner_of = owner_of}};
+                                        .owner_of = owner_of,
+                                        .traits = {.forgets = forgotten_part}}};
 
 }  // namespace
 }  // namespace lab::ewm::warm_start

@@ -37,8 +37,9 @@ void launch_warm(const input& in, const output& out, cudaStream_t stream, std::i
               out.averages, in.n, warm_up, operation);
 }
 
+// Until a weight is no float64 any more: nothing is forgotten.
 inline std::int64_t enough(const input& in) {
-  return std::max(problem::values_to_decay(in.decay, 106), in.min_periods);
+  return std::max(problem::values_to_decay(in.decay, 1100), in.min_periods);
 }
 
 // What departs by its operation alone, made of the right one.
