@@ -79,7 +79,7 @@ def examine_system():
 
 def examine_program(build):
     version = first(text_of(ROOT / "CMakeLists.txt"), r"project\(kernel_lab VERSION ([\d.]+)")
-    commit = os.environ.get("LAB_COMMIT") or output_of("git", "-C", str(ROOT), "rev-parse", "HEAD") or "unknown"
+    commit = output_of("git", "-C", str(ROOT), "rev-parse", "HEAD") or os.environ.get("LAB_COMMIT") or "unknown"
     changes = " with changes" if output_of("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no") else ""
     state = f"built in {build}" if os.access(f"{build}/lab", os.X_OK) else "not built yet: the first ./lab run builds it"
     return finding("program", "ok", f"Kernel Lab {version}, commit {commit}{changes}, {state}")

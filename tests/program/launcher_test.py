@@ -275,6 +275,10 @@ class LauncherTest(unittest.TestCase):
     def test_version(self):
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.project.root, check=True, capture_output=True, text=True).stdout.strip()
         self.assertEqual(self.run_lab("--version"), f"Kernel Lab 0.1 ({head})\n")
+        self.assertEqual(self.run_lab("-V", LAB_COMMIT="x"), f"Kernel Lab 0.1 ({head})\n")
+        shutil.rmtree(self.project.root / ".git")
+        self.assertEqual(self.run_lab("-V", LAB_COMMIT="x"), "Kernel Lab 0.1 (x)\n")
+        self.built("run", "alpha/01_a")  # a copy without its repository
 
     def test_help_names_every_verb(self):
         text = self.run_lab("--help")
