@@ -287,6 +287,9 @@ class array_track final : public track {
       return static_cast<double>(layout.terms) * static_cast<double>(layout.output.size()) +
              of_input * values(p);
     }
+    [[nodiscard]] double reach(const parameters& p) const {
+      return values(p) * static_cast<double>(Problem::layout(p).output.size());
+    }
     static parameters fitted(const parameters& p, [[maybe_unused]] const parameters& before) {
       if constexpr (requires { Problem::fitted(p, before); }) return Problem::fitted(p, before);
       return p;

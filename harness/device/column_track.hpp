@@ -154,6 +154,7 @@ class column_track final : public track {
         all += of_byte * static_cast<double>(bytes);
       return all;
     }
+    static double reach(const parameters& /*p*/) { return 0; }
     static parameters fitted(const parameters& p, const parameters& /*before*/) { return p; }
     [[nodiscard]] double values(const parameters& p) const { return static_cast<double>(p.rows); }
   };

@@ -43,8 +43,8 @@ class draws {
 };
 
 // Of a track whose parameters are `specs`. Cost tells what a trial costs, in values that are read or added
-// up, negative for parameters that make no sense together; values(p), how many are read; and fitted(p,
-// before), what must follow where sizes were others.
+// up, negative for parameters that make no sense together; values(p), how many are read; reach(p), how many
+// where each output goes back to the first; and fitted(p, before), what must follow where sizes were others.
 template <class Parameters, class Cost>
 class larger_trials {
  public:
@@ -87,8 +87,9 @@ class larger_trials {
     std::vector<pattern> kinds;
     const std::string words = words_of(measured);
     for (const trial& one : small) {
-      const bool is_other =
-          one.input != pattern::random && !is_exact(one.input) && words_of(one.parameters) == words;
+      const bool is_other = one.input != pattern::random && !is_exact(one.input) &&
+                            words_of(one.parameters) == words &&
+                            !is_too_sparse(one.input, typed_parameters(specs_, measured));
       if (is_other && std::find(kinds.begin(), kinds.end(), one.input) == kinds.end())
         kinds.push_back(one.input);
     }
@@ -134,6 +135,12 @@ class larger_trials {
       default:
         return draw.size(1, 2 * static_cast<double>(std::max<std::int64_t>(1, all)));
     }
+  }
+
+  // Whoever goes back until he has met so many values goes far where nearly all are missing.
+  [[nodiscard]] bool is_too_sparse(pattern input, const Parameters& p) const {
+    constexpr double most_reached = emulated ? 2e8 : 1e10;
+    return input == pattern::sparse && cost_.reach(p) > most_reached;
   }
 
   [[nodiscard]] double measured_values() const {
@@ -204,8 +211,9 @@ class larger_trials {
         if (draw.below(2) == 0) one.parameters[name] = span(draw, one.parameters, listed);
         if (cost_(typed_parameters(specs_, one.parameters)) < 0) one.parameters[name] = listed;
       }
-      const double cost = cost_(typed_parameters(specs_, one.parameters));
-      if (cost >= 0 && cost <= most_of_one) return cost;
+      const Parameters drawn = typed_parameters(specs_, one.parameters);
+      const double cost = cost_(drawn);
+      if (cost >= 0 && cost <= most_of_one && !is_too_sparse(one.input, drawn)) return cost;
       most = std::max(least, most / 2);
     }
     return -1;

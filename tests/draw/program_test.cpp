@@ -21,7 +21,7 @@ using nlohmann::json;
 // In `directory`, so that what nobody names is written there.
 outcome lab_in(const temporary_directory& directory, const strings& arguments) {
   return lab::test::call_program({"-C", directory.path().string()}, LAB_PROGRAM, arguments, {},
-                                 std::chrono::seconds(120));
+                                 std::chrono::seconds(600));
 }
 
 json drawn(const temporary_directory& directory, strings arguments) {

@@ -12,7 +12,7 @@
 namespace lab::test {
 
 inline outcome emulate(const strings& arguments) {
-  return call_program({}, LAB_PROGRAM, {"emulate"}, arguments, std::chrono::seconds(120));
+  return call_program({}, LAB_PROGRAM, {"emulate"}, arguments, std::chrono::seconds(600));
 }
 
 inline void expect(const outcome& found, int code, const strings& words) {

@@ -310,7 +310,7 @@ TEST_CASE("emulate --ptx: without nvcc it says so, and what nvcc refuses is coun
     lab::test::put(nvcc, "#!/bin/sh\n" + script);
     std::filesystem::permissions(nvcc, std::filesystem::perms::owner_all);
     return lab::test::call_program({"PATH=" + directory.path().string() + ":/usr/bin:/bin"}, LAB_PROGRAM,
-                                   {"emulate"}, {"--ptx", source}, std::chrono::seconds(120));
+                                   {"emulate"}, {"--ptx", source}, std::chrono::seconds(600));
   };
   lab::test::expect(
       with("echo one\necho \"nvcc fatal   : Unsupported gpu architecture 'sm_90'\" >&2\nexit 1\n"), 0,

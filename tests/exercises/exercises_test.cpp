@@ -31,7 +31,7 @@ class workbook {
   [[nodiscard]] outcome lab(strings arguments) const {
     arguments.insert(arguments.begin(),
                      {"/usr/bin/env", "LAB_EXERCISES=" + directory_.path().string(), LAB_PROGRAM});
-    return lab::test::call_program(arguments, std::chrono::seconds(280));
+    return lab::test::call_program(arguments, std::chrono::seconds(1200));
   }
   [[nodiscard]] std::filesystem::path file(const std::string& exercise, const char* name) const {
     return directory_ / exercise / name;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <thread>
 
@@ -115,6 +116,13 @@ json describe(const std::string& mode, const std::string& device) {
                                  "06_samples_differ", "07_good_clock", "08_escapes"})};
   }
   return description;
+}
+
+// At work for so long, by the processor's own count.
+void work_for(double seconds) {
+  const std::clock_t began = std::clock();
+  while (static_cast<double>(std::clock() - began) < seconds * CLOCKS_PER_SEC) {
+  }
 }
 
 json timing(double median, std::size_t samples = 10) {
@@ -271,14 +279,20 @@ void answer_stage(const std::string& stage_path) {
       send_text(lab::sealed(key, static_cast<std::uint64_t>(i),
                             json({{"progress", "trial " + std::to_string(i)}}).dump()) +
                 "\n");
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      work_for(0.1);
     }
     json last = ok(200e3);
     last["id"] = id;
     send_text(lab::sealed(key, 10, last.dump()) + "\n");
     _exit(0);
-  } else if (contains(name, "hang")) {
+  } else if (contains(name, "sleeps")) {
     std::this_thread::sleep_for(std::chrono::hours(1));
+  } else if (contains(name, "is_not_let")) {
+    // As on a machine that has other work.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    send(ok(200e3));
+  } else if (contains(name, "hang")) {
+    work_for(3600);
   } else if (contains(name, "usage")) {
     send({{"end", "error"}, {"message", "n must be even"}, {"kind", "usage"}});
   } else {

@@ -385,9 +385,40 @@ TEST_CASE(
   CHECK(std::chrono::steady_clock::now() - began < milliseconds(30'000));
   REQUIRE(silent.failure);
   CHECK(silent.failure->kind == lab::failure_kind::hang);
-  CHECK(silent.message == "nothing heard for 0.7 s; the stage was stopped");
+  CHECK(silent.message == "nothing heard for 0.7 s of processor time; the stage was stopped");
   const auto endless = answer_of("ladder/01_tells_for_ever", {milliseconds(1'500), milliseconds(700)});
-  CHECK(endless.message == "no answer within 1.5 s; the stage was stopped");
+  CHECK(endless.message == "no answer within 1.5 s of processor time; the stage was stopped");
+}
+
+TEST_CASE("a worker that has no processor is waited for, and one that sleeps for ever is ended") {
+  using std::chrono::milliseconds;
+  const auto answer_of = [](const char* stage) {
+    return lab::front::worker({LAB_FAKE_WORKER})
+        .request({{"op", "measure"}, {"stage", stage}, {"parameters", nlohmann::json::object()}},
+                 milliseconds(500));
+  };
+  CHECK(answer_of("ladder/01_is_not_let").end == lab::answer_end::ok);
+  const auto asleep = answer_of("ladder/01_sleeps");
+  REQUIRE(asleep.failure);
+  CHECK(asleep.failure->kind == lab::failure_kind::hang);
+  CHECK(asleep.message ==
+        "no answer within 5 s, of which it used 0.0 s of processor time; the stage was stopped");
+}
+
+TEST_CASE(
+    "a limit is of processor time, of all that a program starts, and of ten times as long by the clock") {
+  using lab::front::run_command;
+  using std::chrono::milliseconds;
+  const auto message = [](const std::string& script, milliseconds limit) {
+    return message_of([&] { run_command({"/bin/sh", "-c", script}, limit); });
+  };
+  CHECK(run_command({"/bin/sh", "-c", "sleep 2; exit 3"}, milliseconds(500)).ending.code == 3);
+  const std::string busy = "while :; do :; done";
+  CHECK(message(busy, milliseconds(300)) == "/bin/sh did not end within 0.3 s of processor time");
+  CHECK(message("(" + busy + ") & (" + busy + ") & wait", milliseconds(300)) ==
+        "/bin/sh did not end within 0.3 s of processor time");
+  CHECK(message("sleep 100", milliseconds(100)) ==
+        "/bin/sh did not end within 1 s, of which it used 0.0 s of processor time");
 }
 
 TEST_CASE("a log has a line of progress now and then, and no more") {

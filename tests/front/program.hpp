@@ -39,7 +39,7 @@ inline strings command_without_gpu(const strings& arguments) {
 }
 
 inline outcome run(const strings& command_line) {
-  return call_program(command_line, std::chrono::seconds(120));
+  return call_program(command_line, std::chrono::seconds(600));
 }
 
 inline outcome lab_with(const strings& arguments, const std::string& mode = "") {

@@ -240,7 +240,7 @@ TEST_CASE("a stage that hangs is stopped, and the next one runs") {
   const temporary_directory directory;
   const std::string path = (directory / "results.json").string();
   expect(lab_with({"run", "hang", "--timeout", "1", "--json", path}), 1,
-         {"no answer within 1 s; the stage was stopped", "2 ok, 1 failed"});
+         {"no answer within 1 s of processor time; the stage was stopped", "2 ok, 1 failed"});
   const json results = document(path);
   CHECK(row_of(results, "hang/02_hang").at("failure").at("kind") == "hang");
   CHECK(row_of(results, "hang/03_good").at("status") == "ok");

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 outcome lab_program(const strings& arguments) {
   return lab::test::call_program({"LAB_WORKERS=" LAB_HOSTILE_WORKERS}, LAB_PROGRAM, arguments,
-                                 {"--device", "emulator"}, std::chrono::seconds(240));
+                                 {"--device", "emulator"}, std::chrono::seconds(1200));
 }
 
 // Of each stage, words that its row must say: those before a bar, or those behind it.

@@ -29,7 +29,7 @@ recorded_outcome lab_program(const strings& arguments, const std::string& variab
   const std::string path = (directory / "found.json").string();
   recorded_outcome found{
       lab::test::call_program({variable}, LAB_PROGRAM, arguments, {"--device", "emulator", "--json", path},
-                              std::chrono::seconds(280)),
+                              std::chrono::seconds(1200)),
       {}};
   INFO(found.text);
   if (std::filesystem::exists(path)) found.document = json::parse(lab::test::get(path));

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 outcome lab_program(const strings& arguments, const strings& environment = {}) {
   return lab::test::call_program(environment, LAB_PROGRAM, arguments, {"--device", LAB_DEVICE},
-                                 std::chrono::seconds(240));
+                                 std::chrono::seconds(1200));
 }
 
 void skip_without_csv() {
@@ -296,7 +296,7 @@ TEST_CASE("a limit on the size of files leaves the old output, and nothing besid
        "ulimit -f 8; exec \"$0\" apply moving_average/01_naive --input \"$1\" --window 30 --output \"$2\" "
        "--device " LAB_DEVICE,
        LAB_PROGRAM, input, output},
-      std::chrono::seconds(240));
+      std::chrono::seconds(1200));
   INFO(result.output);
   CHECK_FALSE(result.ending.by_signal);
   CHECK(result.ending.code == 2);

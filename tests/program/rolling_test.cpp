@@ -38,7 +38,7 @@ class rolling_files {
     std::vector<std::string> arguments{LAB_PROGRAM, "apply", "rolling/" + stage, "--input", input,
                                        "--output",  output,  "--device",         LAB_DEVICE};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = lab::front::run_command(arguments, std::chrono::seconds(240));
+    const auto result = lab::front::run_command(arguments, std::chrono::seconds(1200));
     applied found{
         result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output, {}};
     if (std::filesystem::exists(output)) found.results = lab::read_npy<double>(output).values;

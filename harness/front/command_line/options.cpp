@@ -162,7 +162,8 @@ void add_seeds(CLI::App& verb, std::optional<seed_range>& seeds) {
 }
 
 void add_timeout(CLI::App& verb, std::optional<double>& seconds) {
-  add_read(verb, "--timeout", seconds, parse_seconds, "stop a stage that gives no answer for so long")
+  add_read(verb, "--timeout", seconds, parse_seconds,
+           "stop a stage that gives no answer within so much processor time")
       ->type_name("SECONDS");
 }
 

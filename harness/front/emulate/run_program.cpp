@@ -59,16 +59,15 @@ program_ending run_program_within(const std::vector<std::string>& arguments, con
   if (!limits.is_silent && isatty(STDIN_FILENO) == 0) mappings.push_back({STDIN_FILENO, STDIN_FILENO});
   child_process child(arguments, mappings);
   program_ending result;
-  const auto began = std::chrono::steady_clock::now();
+  time_watch watch(limits.time);
   constexpr auto between_looks = std::chrono::milliseconds(50);
   while (result.ended_because.empty()) {
     throw_if_interrupted();
     result.ending = child.wait_for(between_looks);
     if (result.ending) break;
     const usage_of_processes usage = usage_of_descendants();
-    if (std::chrono::steady_clock::now() - began > limits.time) {
-      result.ended_because = fmt::format("it ran longer than {} s (--timeout)",
-                                         static_cast<double>(limits.time.count()) / 1000.0);
+    if (const spent_time spent = watch.spent(child); is_over(spent, limits.time)) {
+      result.ended_because = fmt::format("it ran longer than {} (--timeout)", limit_text(spent, limits.time));
     } else if (usage.resident_bytes > limits.memory_bytes) {
       result.ended_because = fmt::format("it used more than {} of memory (--memory)",
                                          humanised_bytes(static_cast<double>(limits.memory_bytes)));

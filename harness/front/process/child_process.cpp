@@ -26,6 +26,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -187,12 +188,12 @@ struct process_entry {
   pid_t id = 0;
   std::string name;
   bool ended = false;  // and not yet waited for
+  pid_t parent = 0;
+  std::uint64_t ticks = 0;  // at work, with the children that it has waited for
 };
 
-// The children of this process that nobody owns.
-std::vector<process_entry> strays() {
+std::vector<process_entry> all_processes() {
   std::vector<process_entry> found;
-  const pid_t self = getpid();
   std::error_code error;
   for (const auto& directory : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = directory.path().filename();
@@ -200,17 +201,33 @@ std::vector<process_entry> strays() {
     std::ifstream file(directory.path() / "stat");
     std::string line;
     std::getline(file, line);
-    // "17 (name) S 1 ...", where the name may hold anything.
+    // "17 (name) S 1 ...", where the name may hold anything; the times are the 14th to the 17th word.
     const std::size_t begin = line.find('(');
     const std::size_t end = line.rfind(')');
     if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
     char state = 0;
-    pid_t parent = 0;
-    std::istringstream(line.substr(end + 1)) >> state >> parent;
-    const pid_t id = std::stoi(name);
-    if (parent != self || owned_children().contains(id)) continue;
-    found.push_back({id, line.substr(begin + 1, end - begin - 1), state == 'Z' || state == 'X'});
+    process_entry one{.id = std::stoi(name), .name = line.substr(begin + 1, end - begin - 1)};
+    std::istringstream words(line.substr(end + 1));
+    words >> state >> one.parent;
+    std::string skipped;
+    for (int k = 5; k < 14; ++k) words >> skipped;
+    for (int k = 14; k < 18; ++k) {
+      std::int64_t ticks = 0;
+      words >> ticks;
+      one.ticks += static_cast<std::uint64_t>(ticks);
+    }
+    one.ended = state == 'Z' || state == 'X';
+    found.push_back(std::move(one));
   }
+  return found;
+}
+
+// The children of this process that nobody owns.
+std::vector<process_entry> strays() {
+  std::vector<process_entry> found = all_processes();
+  std::erase_if(found, [self = getpid()](const process_entry& one) {
+    return one.parent != self || owned_children().contains(one.id);
+  });
   return found;
 }
 
@@ -323,6 +340,55 @@ std::optional<process_ending> child_process::wait_for(std::chrono::milliseconds 
   return std::nullopt;
 }
 
+std::chrono::duration<double> child_process::processor_time() const {
+  if (process_ <= 0) return {};
+  std::map<pid_t, process_entry> all;
+  for (process_entry& one : all_processes()) all.emplace(one.id, std::move(one));
+  std::uint64_t ticks = 0;
+  for (const auto& [id, one] : all) {
+    pid_t ancestor = id;
+    for (int depth = 0; depth < 1000 && ancestor != process_; ++depth) {
+      const auto next = all.find(ancestor);
+      if (next == all.end()) break;
+      ancestor = next->second.parent;
+    }
+    if (ancestor == process_) ticks += one.ticks;
+  }
+  return std::chrono::duration<double>(static_cast<double>(ticks) /
+                                       static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+bool is_over(const spent_time& spent, spent_time::seconds limit) {
+  return spent.processor >= limit || spent.wall >= wall_per_processor * limit;
+}
+
+std::string limit_text(const spent_time& spent, spent_time::seconds limit) {
+  if (spent.processor >= limit) return fmt::format("{} s of processor time", limit.count());
+  return fmt::format("{} s, of which it used {:.1f} s of processor time", wall_per_processor * limit.count(),
+                     spent.processor.count());
+}
+
+time_watch::time_watch(spent_time::seconds limit)
+    : between_looks_(
+          std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(limit.count(), 10.0) * 100), 10, 1000)),
+      began_(clock::now()),
+      looked_(clock::now()) {}
+
+spent_time time_watch::spent(const child_process& of) {
+  const auto now = clock::now();
+  if (now - looked_ >= between_looks_) {
+    // What was waited for by nobody is gone from the sum.
+    processor_ = std::max(processor_, of.processor_time());
+    looked_ = now;
+    if (!began_) {
+      began_ = now;
+      processor_at_begin_ = processor_;
+    }
+  }
+  if (!began_) return {};
+  return {processor_ - processor_at_begin_, now - *began_};
+}
+
 void child_process::kill() {
   if (process_ <= 0) return;
   ::kill(-process_, SIGKILL);
@@ -370,17 +436,16 @@ command_result run_command(const std::vector<std::string>& arguments, std::chron
   output.write_end.close();
 
   command_result result;
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  time_watch watch(timeout);
   for (;;) {
     throw_if_interrupted();
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) {
+    if (const spent_time spent = watch.spent(child); is_over(spent, timeout)) {
       throw environment_error(
-          fmt::format("{} did not end within {} s", arguments[0], timeout.count() / 1000.0));
+          fmt::format("{} did not end within {}", arguments[0], limit_text(spent, timeout)));
     }
     pollfd waiting[] = {{output.read_end.get(), POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
-    if (poll(waiting, 2, static_cast<int>(left.count())) <= 0 || waiting[0].revents == 0) continue;
+    if (poll(waiting, 2, static_cast<int>(watch.between_looks().count())) <= 0 || waiting[0].revents == 0)
+      continue;
     char buffer[1 << 16];
     const ssize_t received = read(output.read_end.get(), buffer, sizeof buffer);
     if (received > 0 && result.output.size() < most_output)

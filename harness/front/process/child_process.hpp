@@ -83,6 +83,10 @@ class child_process {
   // The ending, if it comes within `time`.
   std::optional<process_ending> wait_for(std::chrono::milliseconds time);
 
+  // The processor time of the child and of all that it has started, all threads together; 0 where the system
+  // does not tell.
+  [[nodiscard]] std::chrono::duration<double> processor_time() const;
+
   // Ends the child's whole process group, at once.
   void kill();
 
@@ -91,6 +95,40 @@ class child_process {
 
  private:
   pid_t process_ = -1;
+};
+
+// How long a process has been at work, and how long it has been there.
+struct spent_time {
+  using seconds = std::chrono::duration<double>;
+  seconds processor{};
+  seconds wall{};
+};
+
+// A time limit counts processor time, so that a busy machine gives the same answers. What waits for ever uses
+// none: it is ended when ten times as long has passed.
+inline constexpr int wall_per_processor = 10;
+[[nodiscard]] bool is_over(const spent_time& spent, spent_time::seconds limit);
+// "4 s of processor time", or "40 s, of which it used 0.1 s of processor time".
+[[nodiscard]] std::string limit_text(const spent_time& spent, spent_time::seconds limit);
+
+// The time that a child has spent since the watch began. It is looked at ten times within `limit`, and once a
+// second.
+class time_watch {
+ public:
+  explicit time_watch(spent_time::seconds limit);
+  // Begins anew at the next look.
+  void restart() { began_ = {}; }
+  spent_time spent(const child_process& of);
+  // How long to wait before it is looked at again.
+  [[nodiscard]] std::chrono::milliseconds between_looks() const { return between_looks_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  std::chrono::milliseconds between_looks_;
+  std::optional<clock::time_point> began_;
+  spent_time::seconds processor_at_begin_{};
+  spent_time::seconds processor_{};
+  clock::time_point looked_;
 };
 
 // From now on a process whose parent ends becomes this one's child, so that end_strays() finds it.
@@ -107,7 +145,7 @@ struct command_result {
 };
 
 // Runs a program to its end. Throws environment_error when it cannot be executed, `interrupted` on Ctrl-C
-// (the program is killed), and environment_error when it takes longer than `timeout`.
+// (the program is killed), and environment_error when it takes longer than `timeout`, see is_over().
 command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout);
 
 // Where a program is: first in PATH, then in `directories`; an empty path when nowhere.

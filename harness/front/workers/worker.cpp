@@ -261,11 +261,11 @@ class exchange {
 };
 
 answer_record exchange::converse(const time_limits& limits) {
-  const auto began = clock::now();
-  auto last_line = began;
+  time_watch since_request(limits.answer);
+  time_watch since_line(limits.silence);
   for (;;) {
     for (std::string line; take_line(line);) {
-      last_line = clock::now();
+      since_line.restart();
       if (auto answer = understand(line)) return std::move(*answer);
     }
     if (received_.size() > longest_line)
@@ -273,21 +273,19 @@ answer_record exchange::converse(const time_limits& limits) {
     if (!more_to_come_) return death();
 
     throw_if_interrupted();
-    const auto now = clock::now();
-    const time_limits::seconds until_answer = limits.answer - (now - began);
-    const time_limits::seconds left =
-        std::min<time_limits::seconds>(until_answer, limits.silence - (now - last_line));
-    if (left.count() <= 0) {
-      const bool is_late = until_answer.count() <= 0;
-      const double seconds = (is_late ? limits.answer : limits.silence).count();
-      if (sockets_ && !sockets_->has_called())
-        tell_launcher(fmt::format("has not started rank 0 within {} s", seconds));
-      return failed_answer(failure_kind::hang, fmt::format("{} {} s; the stage was stopped{}",
+    const spent_time of_answer = since_request.spent(process_);
+    const bool is_late = is_over(of_answer, limits.answer);
+    const spent_time of_line = since_line.spent(process_);
+    if (is_late || is_over(of_line, limits.silence)) {
+      const std::string limit =
+          is_late ? limit_text(of_answer, limits.answer) : limit_text(of_line, limits.silence);
+      if (sockets_ && !sockets_->has_called()) tell_launcher("has not started rank 0 within " + limit);
+      return failed_answer(failure_kind::hang, fmt::format("{} {}; the stage was stopped{}",
                                                            is_late ? "no answer within" : "nothing heard for",
-                                                           seconds, waiting_.empty() ? "" : "; " + waiting_));
+                                                           limit, waiting_.empty() ? "" : "; " + waiting_));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
-    wait(std::chrono::duration_cast<milliseconds>(std::min<time_limits::seconds>(left, milliseconds(200))));
+    wait(std::min({milliseconds(200), since_request.between_looks(), since_line.between_looks()}));
   }
 }
 
