@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <thread>
 
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/output/table.hpp"
 #include "harness/front/process/build_info.hpp"
 #include "harness/front/process/child_process.hpp"
@@ -49,11 +49,6 @@ std::string output_of(const std::vector<std::string>& command) {
   } catch (const environment_error&) {
     return "";
   }
-}
-
-std::string first_match(const std::string& text, const char* pattern) {
-  std::smatch match;
-  return std::regex_search(text, match, std::regex(pattern)) ? match[1].str() : "";
 }
 
 std::string file_text(const char* path) {
