@@ -22,7 +22,7 @@
 namespace lab::emulator {
 namespace {
 
-std::string plain_name(const char* symbol) {
+std::string demangled(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
                                                      std::free);
@@ -50,7 +50,7 @@ source_line find_line(std::uintptr_t address) {
   const auto take = [](void* result, std::uintptr_t, const char* file, int line, const char* function) {
     if (file == nullptr) return 0;
     const std::string name = relative(file);
-    *static_cast<source_line*>(result) = {name, line, function != nullptr ? plain_name(function) : "",
+    *static_cast<source_line*>(result) = {name, line, function != nullptr ? demangled(function) : "",
                                           is_shim(name)};
     return is_shim(name) ? 0 : 1;
   };

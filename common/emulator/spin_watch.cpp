@@ -63,7 +63,7 @@ const std::vector<code_range>& own_code() {
   return ranges;
 }
 
-void handle(int, siginfo_t*, void* context) {
+void on_tick(int, siginfo_t*, void* context) {
   tick(context);
 }
 
@@ -73,7 +73,7 @@ void install_handler() {
     own_code();
     the_program();
     struct sigaction action {};
-    action.sa_sigaction = handle;
+    action.sa_sigaction = on_tick;
     // On the interrupted stack, and not masked: the handler may switch to another fiber and return much
     // later.
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;

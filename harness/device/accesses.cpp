@@ -306,7 +306,7 @@ seen_accesses see_observed_accesses(workload& work, const launch_setup& setup, c
   return seen;
 }
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool accesses_registered = [] {
   see_accesses = see_observed_accesses;
   return true;
 }();

@@ -95,7 +95,7 @@ counted count_observed_kernels(workload& work, const launch_setup& setup, cudaSt
   return {std::move(result), std::move(observed.profile)};
 }
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool counters_registered = [] {
   count_kernels = count_observed_kernels;
   return true;
 }();

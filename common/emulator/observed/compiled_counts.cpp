@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "common/emulator/observed/lanes.hpp"
 #include "common/emulator/observed/linear_system.hpp"
 
 namespace lab::emulator {
@@ -33,9 +34,6 @@ constexpr std::size_t widths = 5;             // 1, 2, 4, 8, 16 bytes
 
 std::size_t width_number(unsigned bytes) {
   return static_cast<std::size_t>(std::countr_zero(bytes));
-}
-unsigned lowest(unsigned lanes) {
-  return static_cast<unsigned>(std::countr_zero(lanes));
 }
 
 compiled_access::space compiled_space(memory_space space) {

@@ -4,15 +4,11 @@
 #include <array>
 #include <bit>
 
+#include "common/emulator/observed/lanes.hpp"
+
 namespace lab::emulator {
 namespace {
 
-unsigned bit(unsigned lane) {
-  return 1u << lane;
-}
-unsigned lowest(unsigned lanes) {
-  return static_cast<unsigned>(std::countr_zero(lanes));
-}
 std::uint32_t count_of(unsigned lanes) {
   return static_cast<std::uint32_t>(std::popcount(lanes));
 }

@@ -4,17 +4,12 @@
 #include <bit>
 #include <cstring>
 
+#include "common/emulator/observed/lanes.hpp"
+
 namespace lab::emulator {
 namespace {
 
 constexpr std::uint64_t no_order = ~std::uint64_t{0};
-
-unsigned bit(unsigned lane) {
-  return 1u << lane;
-}
-unsigned lowest(unsigned lanes) {
-  return static_cast<unsigned>(std::countr_zero(lanes));
-}
 
 // Length of the common beginning of two streams of codes.
 std::uint32_t common_length(const std::uint32_t* a, const std::uint32_t* b, std::uint32_t length) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 #include <stdexcept>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/located_json.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/selection/parameters.hpp"
 
 namespace lab::front {
@@ -94,8 +94,7 @@ claim claim_from(const json_node& given, const std::vector<std::string>& metrics
   claim.device = optional_text(given, "device");
   claim.compute_capability = optional_text(given, "compute_capability");
   claim.because = cleaned(optional_text(given, "because"));
-  static const std::regex capability("[0-9]{1,3}\\.[0-9]");
-  if (given.has("compute_capability") && !std::regex_match(claim.compute_capability, capability))
+  if (given.has("compute_capability") && !is_match(claim.compute_capability, "[0-9]{1,3}\\.[0-9]"))
     given.at("compute_capability").refuse_value("a compute capability, such as \"9.0\"");
   if (!of_time) return claim;
   for (const char* member : {"per", "over_previous"}) {

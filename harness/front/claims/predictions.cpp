@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <sstream>
 
 #include "common/file.hpp"
 #include "harness/front/claims/claims.hpp"
 #include "harness/front/counters/counters_table.hpp"
 #include "harness/front/counters/known_counters.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/output/table.hpp"
 #include "harness/front/process/errors.hpp"
 
@@ -54,10 +54,9 @@ std::vector<std::string> questions_about(const stage_claims& stage, bool modelle
 }
 
 std::optional<double> parse_answer(const std::string& text) {
-  static const std::regex number(R"(\s*(\d{1,3}(,\d{3})+|\d+(_\d+)*)(\.\d+)?\s*)");
-  std::smatch parts;
-  if (!std::regex_match(text, parts, number)) return std::nullopt;
-  std::string digits = parts[1].str() + parts[4].str();
+  const auto parts = matched_groups(text, R"(\s*(\d{1,3}(,\d{3})+|\d+(_\d+)*)(\.\d+)?\s*)");
+  if (parts.empty()) return std::nullopt;
+  std::string digits = parts[1] + parts[4];
   digits.erase(std::remove_if(digits.begin(), digits.end(), [](char c) { return c == ',' || c == '_'; }),
                digits.end());
   const double value = std::strtod(digits.c_str(), nullptr);

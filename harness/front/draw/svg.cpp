@@ -16,7 +16,7 @@ constexpr const char* ink_names[] = {"title", "code", "note", "small", "cell", "
 constexpr const char* anchor_names[] = {"", " middle", " end"};
 
 // Each kind differs from the others in lightness too, and what is hatched says so without colour.
-constexpr const char* style = R"svg(<style>
+constexpr const char* style_sheet = R"svg(<style>
 svg { --page: #ffffff; --ink: #1f2328; --muted: #59636e; --frame: #8c959f; --faint: #eaeef2;
   --used: #0969da; --served: #b6e3ff; --vain: #ffddb0; --hatch: #bc4c00;
   --gl: #0969da; --gs: #8250df; --sl: #2da44e; --ss: #116329; --at: #cf222e }
@@ -115,7 +115,7 @@ std::string svg::document(double height) const {
       "\n{}"
       R"(<rect class="page" width="{}" height="{}" rx="8"/>)"
       "\n{}</svg>\n",
-      number(picture_width), number(height), escaped_xml(label_), style, number(picture_width),
+      number(picture_width), number(height), escaped_xml(label_), style_sheet, number(picture_width),
       number(height), body_);
 }
 

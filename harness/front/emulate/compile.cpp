@@ -23,7 +23,7 @@ namespace {
 // What a compiler may take, so that templates without an end cost an error message and not the machine.
 constexpr rlim_t compiler_memory = rlim_t{6} << 30;
 constexpr std::size_t most_source = std::size_t{256} << 20;  // preprocessed
-constexpr std::size_t most_lines = 60;                       // of what a compiler says
+constexpr std::size_t most_shown_lines = 60;                 // of what a compiler says
 constexpr std::string_view default_standard = "-std=gnu++20";
 
 bool begins(const std::string& text, std::string_view prefix) {
@@ -139,7 +139,7 @@ std::string first_lines(const std::string& text) {
   std::string line;
   std::size_t count = 0;
   while (std::getline(stream, line)) {
-    if (++count > most_lines) {
+    if (++count > most_shown_lines) {
       shown += "... and more\n";
       break;
     }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <regex>
 #include <set>
 
 #include "common/file.hpp"
@@ -13,6 +12,7 @@
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/located_json.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/errors.hpp"
 
 namespace lab::front {
@@ -24,9 +24,9 @@ constexpr std::size_t hints_of_each = 3;
 constexpr double default_tolerance = 0.02;
 
 std::string name_of(const json_node& given) {
-  static const std::regex allowed("[a-z][a-z0-9_]{0,39}");
   std::string name = given.text();
-  if (!std::regex_match(name, allowed)) given.refuse_value("a name of small letters, digits and underscores");
+  if (!is_match(name, "[a-z][a-z0-9_]{0,39}"))
+    given.refuse_value("a name of small letters, digits and underscores");
   return name;
 }
 

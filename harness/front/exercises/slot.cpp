@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <regex>
 #include <sstream>
 
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/exercises/written_part.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
@@ -128,18 +128,18 @@ std::string exercise_slot::replaced_function(part what) const {
 
 std::string first_compiler_error(const std::string& output) {
   // g++'s "file:31:5: error: ", nvcc's "file(31): error: ", and what ptxas says of the whole kernel.
-  static const std::regex error("([^:]+):([0-9]+):(?:[0-9]+:)? (?:fatal )?error: (.*)");
-  static const std::regex of_nvcc("([^:()]+)\\(([0-9]+)\\): (?:catastrophic )?error(?: #[^:]*)?: (.*)");
-  static const std::regex of_ptxas("ptxas (?:error|fatal) *: (.*)");
+  constexpr const char* error = "([^:]+):([0-9]+):(?:[0-9]+:)? (?:fatal )?error: (.*)";
+  constexpr const char* of_nvcc = "([^:()]+)\\(([0-9]+)\\): (?:catastrophic )?error(?: #[^:]*)?: (.*)";
+  constexpr const char* of_ptxas = "ptxas (?:error|fatal) *: (.*)";
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    std::smatch parts;
     if (line.size() > 4000) continue;
-    if (std::regex_match(line, parts, of_ptxas))
-      return cleaned("ptxas: " + without_own_prefix(parts[1].str()), 600);
-    if (!std::regex_match(line, parts, error) && !std::regex_match(line, parts, of_nvcc)) continue;
-    return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1].str()), parts[2].str(),
-                               without_own_prefix(parts[3].str())),
+    if (const auto parts = matched_groups(line, of_ptxas); !parts.empty())
+      return cleaned("ptxas: " + without_own_prefix(parts[1]), 600);
+    auto parts = matched_groups(line, error);
+    if (parts.empty()) parts = matched_groups(line, of_nvcc);
+    if (parts.empty()) continue;
+    return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1]), parts[2], without_own_prefix(parts[3])),
                    600);
   }
   for (const char* words : {"undefined reference to", "multiple definition of"}) {

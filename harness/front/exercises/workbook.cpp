@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include "common/file.hpp"
@@ -18,6 +17,7 @@
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/protocol.hpp"
 
@@ -50,20 +50,15 @@ std::string section_heading(const std::string& line) {
 }
 
 bool tells_no_outcome(const std::string& heading) {
-  static const std::regex kept("(The )?([Pp]roblem|[Bb]ottleneck|[Ii]dea)\\b.*");
-  return std::regex_match(heading, kept);
+  return is_match(heading, "(The )?([Pp]roblem|[Bb]ottleneck|[Ii]dea)\\b.*");
 }
 
 // Links of a page in stages/TRACK/STAGE, as one in exercises/TRACK/NAME must write them.
 std::string moved_links(const std::string& line, const std::string& track) {
-  static const std::regex to_docs(R"(\]\(\.\./\.\./\.\./)");
-  static const std::regex to_track(R"(\]\(\.\./\.\./)");
-  static const std::regex to_stage(R"(\]\(\.\./)");
-  std::string moved = std::regex_replace(line, to_docs, "](@root/");
-  moved = std::regex_replace(moved, to_track, "](@root/stages/");
-  moved = std::regex_replace(moved, to_stage, fmt::format("](@root/stages/{}/", track));
-  static const std::regex root("@root/");
-  return std::regex_replace(moved, root, "../../../");
+  std::string moved = replaced(line, R"(\]\(\.\./\.\./\.\./)", "](@root/");
+  moved = replaced(moved, R"(\]\(\.\./\.\./)", "](@root/stages/");
+  moved = replaced(moved, R"(\]\(\.\./)", fmt::format("](@root/stages/{}/", track));
+  return replaced(moved, "@root/", "../../../");
 }
 
 nlohmann::ordered_json empty_predictions(const exercise& exercise) {
@@ -146,8 +141,7 @@ std::string exercise_path(const std::string& text) {
       break;
     }
   }
-  static const std::regex allowed("[A-Za-z0-9_]{1,60}/[A-Za-z0-9_]{1,60}(\\.[a-z][a-z0-9_]{0,39})?");
-  if (!std::regex_match(path, allowed)) {
+  if (!is_match(path, "[A-Za-z0-9_]{1,60}/[A-Za-z0-9_]{1,60}(\\.[a-z][a-z0-9_]{0,39})?")) {
     throw usage_error(fmt::format("an exercise is named TRACK/STAGE, as moving_average/04_padded, not '{}'",
                                   cleaned(text, 100)));
   }
@@ -155,8 +149,7 @@ std::string exercise_path(const std::string& text) {
 }
 
 void check_student(const std::string& student) {
-  static const std::regex allowed("[A-Za-z0-9][A-Za-z0-9._@-]{0,63}");
-  if (!student.empty() && !std::regex_match(student, allowed)) {
+  if (!student.empty() && !is_match(student, "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")) {
     throw usage_error(
         fmt::format("--student takes up to 64 letters, digits and . _ - @, the first of them a letter or a "
                     "digit, not '{}'",
@@ -215,12 +208,10 @@ std::string page_without_figures(const std::string& page, const std::string& tra
     }
     if (line.rfind("<!-- ", 0) == 0) generated = true;
     if (generated) continue;
-    static const std::regex link(R"((\[[^\]]+\]): (.*))");
-    std::smatch parts;
-    if (std::regex_match(line, parts, link)) {
+    if (const auto parts = matched_groups(line, R"((\[[^\]]+\]): (.*))"); !parts.empty()) {
       // Behind all of the text, by then: only what it uses.
-      if (text.find(parts[1].str()) != std::string::npos)
-        links += moved_links(fmt::format("{}]({}", parts[1].str(), parts[2].str()), track) + "\n";
+      if (text.find(parts[1]) != std::string::npos)
+        links += moved_links(fmt::format("{}]({}", parts[1], parts[2]), track) + "\n";
       continue;
     }
     if (const std::string heading = section_heading(line); !heading.empty())
@@ -228,8 +219,7 @@ std::string page_without_figures(const std::string& page, const std::string& tra
     const bool doubled_gap = line.empty() && (text.empty() || text.rfind("\n\n") == text.size() - 2);
     if (wanted && !doubled_gap) text += moved_links(line, track) + "\n";
   }
-  static const std::regex as_link(R"(\]\]\()");
-  return text + std::regex_replace(links, as_link, "]: ");
+  return text + replaced(links, R"(\]\]\()", "]: ");
 }
 
 given_predictions read_predictions(const fs::path& file, const exercise& exercise) {

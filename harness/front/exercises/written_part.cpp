@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <vector>
 
 #include "harness/front/emulate/tokens.hpp"
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 
 namespace lab::front {
 namespace {
@@ -75,8 +75,7 @@ const word_set& device_words() {
 
 // int4, uchar2, longlong2, make_float4: CUDA's vectors, up to four values.
 bool is_vector_word(const std::string& word) {
-  static const std::regex vector("(make_)?(u?(char|short|int|long|longlong)|float|double)[1-4]");
-  return std::regex_match(word, vector);
+  return is_match(word, "(make_)?(u?(char|short|int|long|longlong)|float|double)[1-4]");
 }
 
 // What a stage's host code is made of. A part that called it would launch kernels of its own, copy where
@@ -171,8 +170,8 @@ class part_reader {
         k = close + 2;
       } else if (text_[k] == '#') {
         const std::size_t line = std::min(text_.find('\n', k), end);
-        static const std::regex unroll("#[ \t]*pragma[ \t]+(no)?unroll([ \t(][A-Za-z0-9_ \t()]*)?(//.*)?");
-        if (!std::regex_match(text_.substr(k, line - k), unroll))
+        constexpr const char* unroll = "#[ \t]*pragma[ \t]+(no)?unroll([ \t(][A-Za-z0-9_ \t()]*)?(//.*)?";
+        if (!is_match(text_.substr(k, line - k), unroll))
           refuse(k, "a preprocessor's line other than #pragma unroll has no place in an exercise");
         k = line;
       } else {

@@ -48,10 +48,11 @@ void drop_rights_over_others() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> rights{};
   if (syscall(SYS_capget, &header, rights.data()) != 0) return;
-  for (const unsigned right : {CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_NICE, CAP_SYS_RESOURCE}) {
-    for (auto* const word :
-         {&rights[right / 32].effective, &rights[right / 32].permitted, &rights[right / 32].inheritable})
-      *word &= ~(1U << right % 32);
+  for (const unsigned capability :
+       {CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_NICE, CAP_SYS_RESOURCE}) {
+    for (auto* const word : {&rights[capability / 32].effective, &rights[capability / 32].permitted,
+                             &rights[capability / 32].inheritable})
+      *word &= ~(1U << capability % 32);
   }
   syscall(SYS_capset, &header, rights.data());
 }

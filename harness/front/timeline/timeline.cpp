@@ -17,14 +17,14 @@ namespace {
 
 // The lanes of a picture, from above: each device has one.
 std::vector<std::string> lanes_of(const trace_record& trace) {
-  std::vector<std::string> lanes{"range", "host"};
+  std::vector<std::string> names{"range", "host"};
   std::set<std::string> devices;
   for (const trace_event& event : trace.events) {
     if (is_device_lane(event.lane)) devices.insert(event.lane);
   }
   if (devices.empty()) devices.insert("device");
-  lanes.insert(lanes.end(), devices.begin(), devices.end());
-  return lanes;
+  names.insert(names.end(), devices.begin(), devices.end());
+  return names;
 }
 
 constexpr const char* kinds[] = {"launch",     "kernel",  "copy", "fill",
@@ -286,22 +286,22 @@ nlohmann::json perfetto_json(const stage_timeline& stage) {
   const std::string clock = stage.trace.emulated ? " (emulator, host times)" : "";
   events.push_back(
       {{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", stage.stage + clock}}}});
-  const std::vector<std::string> lanes = lanes_of(stage.trace);
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+  const std::vector<std::string> names = lanes_of(stage.trace);
+  for (std::size_t lane = 0; lane < names.size(); ++lane) {
     events.push_back({{"name", "thread_name"},
                       {"ph", "M"},
                       {"pid", 1},
                       {"tid", lane + 1},
-                      {"args", {{"name", lanes[lane]}}}});
+                      {"args", {{"name", names[lane]}}}});
   }
   constexpr double microsecond = 1e3;
   for (const trace_event& event : stage.trace.events) {
-    const auto lane = std::find(std::begin(lanes), std::end(lanes), event.lane);
+    const auto lane = std::find(std::begin(names), std::end(names), event.lane);
     nlohmann::json one{{"name", event.name},
                        {"cat", event.kind},
                        {"ph", "X"},
                        {"pid", 1},
-                       {"tid", lane - std::begin(lanes) + 1},
+                       {"tid", lane - std::begin(names) + 1},
                        {"ts", static_cast<double>(event.begin) / microsecond},
                        {"dur", static_cast<double>(event.end - event.begin) / microsecond}};
     if (event.bytes > 0) one["args"] = {{"bytes", event.bytes}};

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <regex>
 
 #include "common/file.hpp"
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/verbs/verbs.hpp"
@@ -57,14 +57,11 @@ int make_exercise(const new_options& options) {
 
 // The stage's source as a beginning: another namespace and idea, and kernels without bodies.
 std::string stage_beginning(const std::string& source, const std::string& track, const std::string& name) {
-  static const std::regex first_comment("^(//[^\n]*\n)+");
-  static const std::regex idea(R"re(\.idea =\s*"([^"\\]|\\.)*")re");
-  std::string text = std::regex_replace(source, first_comment,
-                                        "// What limits the stage before, and what this one does about it.\n",
-                                        std::regex_constants::format_first_only);
-  text = std::regex_replace(text, std::regex(fmt::format("namespace lab::{}::[a-z0-9_]+", track)),
-                            fmt::format("namespace lab::{}::stage_{}", track, name));
-  text = std::regex_replace(text, idea, ".idea = \"not written yet\"");
+  std::string text = replaced_once(source, "^(//[^\n]*\n)+",
+                                   "// What limits the stage before, and what this one does about it.\n");
+  text = replaced(text, fmt::format("namespace lab::{}::[a-z0-9_]+", track),
+                  fmt::format("namespace lab::{}::stage_{}", track, name));
+  text = replaced(text, R"re(\.idea =\s*"([^"\\]|\\.)*")re", ".idea = \"not written yet\"");
   int emptied = 0;
   text = without_kernel_bodies(text, emptied);
   if (emptied > 0) return text;
@@ -75,9 +72,8 @@ std::string stage_beginning(const std::string& source, const std::string& track,
 }
 
 int make_stage(const new_options& options) {
-  static const std::regex allowed("([A-Za-z0-9_]{1,60})/([0-9]{2}_[a-z0-9_]{1,56})");
-  std::smatch parts;
-  if (!std::regex_match(options.stage, parts, allowed)) {
+  const auto parts = matched_groups(options.stage, "([A-Za-z0-9_]{1,60})/([0-9]{2}_[a-z0-9_]{1,56})");
+  if (parts.empty()) {
     throw usage_error(fmt::format(
         "a stage is named TRACK/NN_name, as reduction/09_mine: two digits, then small letters, digits "
         "and underscores, not '{}'",

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <utility>
 
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/workers/replaced_symbols.hpp"
 
@@ -137,7 +137,6 @@ void describe_selected(const worker_set& workers, const stage_selector& select, 
 
 device_choice parse_device(const std::string& text) {
   if (text == "emulator") return {backend::emulator, 0};
-  static const std::regex cuda_device("cuda:([0-9]{1,4})");
   std::vector<int> indices;
   std::size_t begin = 0;
   for (bool more = true; more;) {
@@ -145,14 +144,14 @@ device_choice parse_device(const std::string& text) {
     more = comma != std::string::npos;
     const std::string one = text.substr(begin, more ? comma - begin : comma);
     begin = comma + 1;
-    std::smatch match;
-    if (!std::regex_match(one, match, cuda_device)) {
+    const auto parts = matched_groups(one, "cuda:([0-9]{1,4})");
+    if (parts.empty()) {
       throw usage_error(fmt::format(
           "--device must be emulator or cuda:0, cuda:1, ..., or several of these as cuda:0,cuda:1, "
           "not '{}'",
           text));
     }
-    const int index = std::stoi(match[1]);
+    const int index = std::stoi(parts[1]);
     if (std::find(indices.begin(), indices.end(), index) != indices.end())
       throw usage_error(fmt::format("--device: cuda:{} is named twice", index));
     indices.push_back(index);
