@@ -2,6 +2,8 @@
 // protocol.hpp. Nothing here knows of CUDA.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -75,9 +77,15 @@ struct clock_record {
   double maximum = 0;
 };
 
-// Above this spread the median moves from run to run by more than most steps of a ladder: such a timing is
-// unstable (docs/measuring.md).
+// A median that may be wrong by more than this part of itself is unstable (docs/measuring.md): most steps of a
+// ladder are larger.
 inline constexpr double unstable_spread = 0.03;
+// How far a median of samples may be from the one of infinitely many, as a part of it: 1.57 times the spread
+// over the root of their number, the notch of a box plot (McGill, Tukey and Larsen, Variations of Box Plots,
+// 1978), which holds in some 95 of 100 cases.
+inline double uncertainty_of_median(double spread, std::size_t samples) {
+  return samples == 0 ? 0 : 1.57 * spread / std::sqrt(static_cast<double>(samples));
+}
 
 // The time of one launch, in nanoseconds.
 struct timing_record {
@@ -94,7 +102,7 @@ struct timing_record {
   cache_state l2 = cache_state::cold;
   std::string stopped_by = "spread";  // or "time limit", "sample limit"
   std::optional<clock_record> sm_clock_mhz;
-  bool unstable = false;     // throttled, or its spread is above unstable_spread
+  bool unstable = false;     // throttled, or its median's uncertainty is above unstable_spread
   std::int64_t retried = 0;  // samples thrown away because the clock fell
   double preparation = 0;    // nanoseconds of the host's clock that the stage's preparation took, once
 };

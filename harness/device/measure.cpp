@@ -44,7 +44,7 @@ void summarise(timing_record& timing) {
   timing.upper_quartile = quantile(sorted, 0.75);
   timing.interquartile_range = timing.upper_quartile - timing.lower_quartile;
   timing.spread = timing.median > 0 ? timing.interquartile_range / timing.median : 0;
-  timing.unstable = timing.spread > unstable_spread;
+  timing.unstable = uncertainty_of_median(timing.spread, timing.samples.size()) > unstable_spread;
 }
 
 // Times of a few microseconds come in steps of the clock's resolution, and the spread target may never be

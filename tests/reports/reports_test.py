@@ -21,6 +21,7 @@ import counters
 import nsight
 import plots
 import rooms
+import proofs
 import same_code
 import source_digest
 import tables
@@ -513,7 +514,7 @@ class Tables(unittest.TestCase):
 
     def test_an_unstable_row_is_marked_with_its_quartiles_and_noise_decides_no_ratio(self):
         page = "<!-- measured: track/02_b -->\n<!-- /measured -->\n<!-- ladder: track -->\n<!-- /ladder -->\n"
-        for spread, is_marked in ((0.045, True), (0.22, True), (0.031, True), (0.005, False)):
+        for spread, is_marked in ((0.045, True), (0.22, True), (0.031, False), (0.005, False)):
             rows = [row("01_a", 8000), row("02_b", 4000, timing=timing(4000, spread))]
             found = self.page([run("1", [group({"n": 10}, rows)])], page)
             self.assertEqual("unstable" in found, is_marked, found)
@@ -831,6 +832,8 @@ class Digests(unittest.TestCase):
         "harness/device/stage.hpp": '#include "common/of_harness.hpp"\n',
         "common/of_harness.hpp": "",
         "stages/t/02_b/stage.cu": "",
+        "stages/t/track.cpp": '#include "stages/t/problem.hpp"\nint of_track = 1;\n',
+        source_digest.VERIFIER: "inline constexpr int verifier_version = 1;\n",
     }
 
     def test_a_stage_is_its_source_and_what_that_includes_outside_the_harness(self):
@@ -847,6 +850,33 @@ class Digests(unittest.TestCase):
                 own = name in self.tree(self.FILES).files_of("t/01_a")
                 self.assertEqual(changed["stages"]["t/01_a"] != whole["stages"]["t/01_a"], own)
         self.assertEqual(set(whole["stages"]), {"t/01_a", "t/02_b"})
+
+    def test_a_proof_is_about_the_tokens_of_the_stage_its_track_and_the_verifier(self):
+        stage, track = "stages/t/01_a/stage.cu", "stages/t/track.cpp"
+        whole = self.tree(self.FILES).proofs()
+
+        def changes(name, text):
+            return self.tree({**self.FILES, name: text}).proofs()["t/01_a"] != whole["t/01_a"]
+
+        self.assertFalse(changes(stage, "// why\n" + self.FILES[stage]))
+        self.assertFalse(changes(track, self.FILES[track].replace("int of_track = 1;", "int\n  of_track =\n  1; /* said twice */")))
+        self.assertFalse(changes("stages/t/02_b/stage.cu", "int other;\n"))
+        self.assertFalse(changes("harness/device/stage.hpp", "int harness;\n"))
+        self.assertTrue(changes(stage, self.FILES[stage] + "int added;\n"))
+        self.assertTrue(changes(track, self.FILES[track].replace("1", "2")))
+        self.assertTrue(changes("common/b.hpp", "int below;\n"))
+        self.assertTrue(changes(source_digest.VERIFIER, "inline constexpr int verifier_version = 2;\n"))
+        # A directive ends with its line, and what stands in a text counts.
+        self.assertTrue(changes(track, self.FILES[track].replace('hpp"\nint', 'hpp" int')))
+        self.assertNotEqual(source_digest.tokens('a("x // y");'), source_digest.tokens('a("x ");'))
+
+    def test_recorded_proofs_that_do_not_match_are_told(self):
+        digests = {"t/01_a": "new", "t/02_b": "same"}
+        found = {"emulator": {"t/01_a": {"digest": "old"}, "t/02_b": {"digest": "same"}}, "sm_90": {"t/03_c": {"digest": "x"}}}
+        lines = proofs.problems(found, digests, {"t/01_a", "t/02_b", "t/04_d"})
+        self.assertEqual(lines, ["emulator: t/01_a has changed since it was proved", "sm_90: there is no stage t/03_c",
+                                 "emulator: t/04_d has no proof"])
+        self.assertEqual(proofs.problems({"emulator": {"t/02_b": {"digest": "same"}}}, digests, {"t/02_b"}), [])
 
     def test_a_file_is_named_as_git_names_it(self):
         tree = self.tree({"common/a.hpp": "hello\n"})

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "common/file.hpp"
-#include "harness/device/verifier_version.hpp"
+#include "harness/verifier_version.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/located_json.hpp"
 #include "harness/front/run/results.hpp"

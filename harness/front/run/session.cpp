@@ -302,6 +302,9 @@ void session::measure_floor() {
 
 void session::measure_ceiling(const ladder_job& job, result_group& group) {
   if (on_emulator() || results.counts) return;
+  // Nothing will be compared with it.
+  const auto& stages = job.selection.stages;
+  if (std::none_of(stages.begin(), stages.end(), [](const auto* one) { return one->runnable; })) return;
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
