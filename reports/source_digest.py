@@ -9,7 +9,7 @@ harness/ and common/emulator/: how a kernel is measured or emulated may change w
 harness/ that is compiled.
 
 The digest of a stage's proof covers what was proved: the tokens (no comments, no white space) of the stage's sources, of its
-track's, and the version of the verifier (harness/verifier_version.hpp). So a comment costs no proof.
+track's, and the version of the verifier (harness/device/verifier_version.hpp). So a comment costs no proof.
 
 usage: reports/source_digest.py                  print the digests as JSON
        reports/source_digest.py --output FILE    write them, unless they stand there already; every build does
@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("stages", "common", "harness")
 NOT_THE_KERNEL = ("harness/", "common/emulator/")
 COMPILED = (".cu", ".cuh", ".cpp", ".hpp", ".h", ".in")
-VERIFIER = "harness/verifier_version.hpp"
+VERIFIER = "harness/device/verifier_version.hpp"
 # A raw string, another string or a character (a digit separator begins none), or a run of white space and comments.
 COMMENT = r"//(?:\\\n|[^\n])*|/\*.*?\*/"
 LEXEMES = re.compile(

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "common/file.hpp"
-#include "harness/verifier_version.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/located_json.hpp"
 #include "harness/front/run/results.hpp"
@@ -45,7 +44,6 @@ nlohmann::json json_of(const proof& one) {
           {"version", 1},
           {"stage", one.stage},
           {"digest", one.digest},
-          {"verifier", verifier_version},
           {"backend", one.backend},
           {"flags", one.flags},
           {"compiler", one.compiler},
