@@ -177,7 +177,7 @@ void run_compiler(const std::vector<std::string>& command, std::chrono::seconds 
   }
 }
 
-std::string read_text(const std::string& path) {
+std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file && text.empty()) throw environment_error(fmt::format("{} cannot be read", path));
@@ -226,7 +226,7 @@ class compilation {
     append(command, words_for_preprocessor(kind));
     append(command, {source, "-o", stem + ".i"});
     run_compiler(command, request_.time_limit, source + " does not compile");
-    const std::string preprocessed = read_text(stem + ".i");
+    const std::string preprocessed = text_of_file(stem + ".i");
     // A program that includes OpenMP's header means its pragmas, whether or not -Xcompiler -fopenmp is given.
     const bool has_openmp = preprocessed.find("/omp.h\"") != std::string::npos;
     uses_openmp_ = uses_openmp_ || has_openmp;
