@@ -213,16 +213,12 @@ answer_record measured_row(const stage_entry& stage, const parameter_values& par
   return conclude(result.verification, std::move(content));
 }
 
-// What an observed launch does; with `both_orders` another one before it, whose threads run last to first.
+// What an observed launch does.
 answer_record counted_row(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                          bool both_orders, cudaStream_t on) {
+                          cudaStream_t on) {
   if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
   const track& its_track = track_of(stage);
   const auto work = its_track.make(stage, parameters, on);
-  if (both_orders) {
-    const check_result reversed = count_kernels(*work, {.seed = seed, .reversed = true}, on).check;
-    if (reversed.failure) return conclude(from_check(stage, reversed, seed));
-  }
   const counted found = count_kernels(*work, {.seed = seed}, on);
   return conclude(from_run(stage, found.check, seed, on),
                   {{"profile", found.profile}, {"outputs", its_track.ceiling(parameters, seed).outputs}});
@@ -428,7 +424,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
   if (op == "measure") return measured_row(stage, parameters, seeds, request, on, announce_, progress_);
-  if (op == "counters") return counted_row(stage, parameters, seed, request.value("both_orders", false), on);
+  if (op == "counters") return counted_row(stage, parameters, seed, on);
   if (op == "trace") return run_traced(stage, parameters, seed, on);
   if (op == "accesses")
     return accesses_row(stage, parameters, seed, request.at("choice").get<access_choice>(), on);

@@ -407,8 +407,7 @@ result_row& session::count(const ladder_job& job, const stage_description& stage
   result_row row = row_of(stage);
   if (on_emulator()) {
     const auto answer =
-        request_about(connection_.workers, stage,
-                      {{"op", "counters"}, {"parameters", job.parameters}, {"both_orders", true}});
+        request_about(connection_.workers, stage, {{"op", "counters"}, {"parameters", job.parameters}});
     row = row_from(stage, answer, false);
     if (row.status == row_status::ok) {
       row.figures = figures_of(answer.content.at("profile").get<profile_record>(),
