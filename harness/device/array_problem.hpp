@@ -193,6 +193,8 @@ struct judgement {
   static constexpr bool keeps_zero_signs = false;
   // What a running sum has added up where a value of this magnitude has passed.
   static double drift_scale(const typename Problem::parameters& /*p*/, double largest) { return largest; }
+  // It may have remark(p, smallest) as well: what a person must know of the results of data whose smallest
+  // magnitude, zeros left out, is this.
 };
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -216,7 +216,7 @@ class array_track final : public track {
 
   [[nodiscard]] check_result apply(const stage_entry& entry, const application& to,
                                    cudaStream_t stream) const override {
-    const auto& [given, inputs, outputs, texts] = to;
+    const auto& [given, inputs, outputs, texts, allow_inexact] = to;
     if constexpr (!takes_texts<Problem>) refuse_texts(texts);
     if (input_count() == 0) return apply_nothing(entry, given, inputs, outputs, stream);
     if (std::ssize(inputs) != input_count()) {
@@ -269,6 +269,12 @@ class array_track final : public track {
       work->prepare_from(arrays);
       work->launch();
       result = work->check_against(arrays, results);
+      if (!result.failure && result.useless && !allow_inexact) {
+        const failure_record& first = *result.useless;
+        throw unsupported_error(entry.path + ": output " + std::to_string(*first.index) + " is " +
+                                first.found + " where " + first.expected + " is right: " + result.remark +
+                                "; take a stage without that trait (lab list), or --allow-inexact");
+      }
       if (!result.failure || is_expected(entry, *result.failure))
         write_npy<Output>(outputs[0], results, Problem::layout(p).output.shape);
       return result;

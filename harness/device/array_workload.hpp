@@ -192,13 +192,27 @@ class array_workload final : public workload {
     sample.reserve(indices.size());
     for (const std::int64_t index : indices) sample.push_back(outputs[static_cast<std::size_t>(index)]);
     double largest = 0;
+    double smallest = std::numeric_limits<double>::infinity();
     each_input([&]<std::size_t k>() {
       for (const auto value : std::get<k>(values)) {
-        if (std::isfinite(static_cast<double>(value)))
-          largest = std::max(largest, std::abs(static_cast<double>(value)));
+        const double magnitude = std::abs(static_cast<double>(value));
+        if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+        if (magnitude > 0) smallest = std::min(smallest, magnitude);
       }
     });
-    check_result result = make_comparison(largest).run(element, indices, sample);
+    auto compare = make_comparison(largest);
+    const double beyond = error_by_traits(largest);
+    if (beyond > 0) compare.look_beyond(Problem::relative_error(parameters_));
+    check_result result = compare.run(element, indices, sample);
+    if constexpr (requires { judgement<Problem>::remark(parameters_, smallest); })
+      result.remark = judgement<Problem>::remark(parameters_, smallest);
+    const bool is_whole = std::ssize(indices) == output_.size();
+    if (beyond > 0 && (result.forgot || !is_whole)) {
+      const std::string trait =
+          stage_.traits.forgets > 0 ? "`forgets`: old values are missing" : "`drifts`: what has left is felt";
+      result.remark += (result.remark.empty() ? "" : "; ") + std::string("results may be wrong by up to ") +
+                       short_text(beyond) + " by the trait " + trait;
+    }
     if (result.failure) add_owner(*result.failure);
     return result;
   }
@@ -231,6 +245,17 @@ class array_workload final : public workload {
       const workspace scratch{scratch_.data(), static_cast<std::size_t>(scratch_.size())};
       prepared_.launch(input, output, scratch, stream_);
     });
+  }
+
+  // The error that the stage's traits allow beside the track's bound, where such values have passed.
+  [[nodiscard]] double error_by_traits(double largest) const {
+    if (drifts(stage_, parameters_)) return bound_ * judgement<Problem>::drift_scale(parameters_, largest);
+    return stage_.traits.forgets * largest;
+  }
+  static std::string short_text(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g", number);
+    return text;
   }
 
   // What the stage answers first is what it declares.
@@ -437,8 +462,9 @@ class array_workload final : public workload {
   comparison<Problem, Output> make_comparison(double largest) const {
     if (has_exact_results()) return {parameters_, layout_.terms, exact_error(), 0};
     const double bound = bound_;
+    const double of_person = own_input_ ? judgement<Problem>::drift_scale(parameters_, largest) : largest;
     comparison<Problem, Output> made(parameters_, layout_.terms, bound,
-                                     drifts(stage_, parameters_) ? largest : 0);
+                                     drifts(stage_, parameters_) ? of_person : 0);
     made.forget(stage_.traits.forgets);
     if (own_input_) return made;
     // A trait excuses what comes after the first rare value, and nothing before it: rounding errors of the

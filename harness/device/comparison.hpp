@@ -150,6 +150,9 @@ class comparison {
   // What the stage declares to forget, as a part of the largest input.
   void forget(double part) { forgotten_ = part; }
 
+  // Has outputs looked for whose error is beyond what a stage without traits may have.
+  void look_beyond(double relative_error) { plain_error_ = relative_error; }
+
   // Compares found[k] with the reference of output indices[k], for all k; indices ascend. `sources` is a
   // tuple with a function for each input array: of an index, its element.
   template <class Sources>
@@ -184,6 +187,8 @@ class comparison {
       total.drifted |= part.drifted;
       total.leaked |= part.leaked;
       total.forgot |= part.forgot;
+      if (part.useless && (!total.useless || *part.useless->index < *total.useless->index))
+        total.useless = std::move(part.useless);
       const bool earlier = part.failure && (!total.failure || *part.failure->index < *total.failure->index);
       if (earlier) total.failure = std::move(part.failure);
     }
@@ -193,7 +198,7 @@ class comparison {
   void judge(const expectation& expected, std::int64_t index, output_element found,
              check_result& result) const {
     ++result.compared;
-    if (is_no_worse(expected, found, result)) return;
+    if (plain_error_ < 0 && is_no_worse(expected, found, result)) return;
     bool right = false;
     const auto found_value = static_cast<long double>(found);
     if (std::isnan(expected.value)) {
@@ -214,6 +219,7 @@ class comparison {
           2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
       const long double declared = bound + forgotten_ * expected.largest;
       right = !std::isnan(error) && error <= declared;
+      if (right && plain_error_ >= 0) look_at_error(expected, error, index, found_value, result);
       if (right) {
         raise(result.largest_error, error, declared);
         result.forgot |= error > bound;
@@ -290,6 +296,18 @@ class comparison {
            most < 0.999 * result.relative_error * scale && scale < std::numeric_limits<double>::max();
   }
 
+  void look_at_error(const expectation& expected, long double error, std::int64_t index, long double found,
+                     check_result& result) const {
+    constexpr auto least = 2 * static_cast<long double>(std::numeric_limits<output_element>::denorm_min());
+    if (error <= plain_error_ * expected.scale + least) return;
+    result.forgot = true;
+    const bool is_earlier = !result.useless || index < *result.useless->index;
+    if (expected.value == 0 || error < std::abs(expected.value) / 2 || !is_earlier) return;
+    result.useless = failure_record{.index = index,
+                                    .expected = number_text<output_element>(expected.value),
+                                    .found = number_text<output_element>(found)};
+  }
+
   // Makes `largest` at least part / whole. A division takes longer than all else, and few are needed.
   static void raise(double& largest, long double part, long double whole) {
     if (part > static_cast<long double>(largest) * whole)
@@ -320,6 +338,7 @@ class comparison {
   double drift_ = 0;
   bool may_leak_ = false;
   long double forgotten_ = 0;
+  double plain_error_ = -1;  // negative: not looked for
 };
 
 // All of `found` against all of `right`, made on the device as well: integers must be equal; of real numbers

@@ -50,6 +50,10 @@ struct check_result {
   bool drifted = false;
   bool leaked = false;
   bool forgot = false;
+  // Of a person's own data: the first output whose error is half of itself and more, which a trait allows,
+  // and what there is to say of the results.
+  std::optional<failure_record> useless;
+  std::string remark;
   std::optional<failure_record> failure;
 };
 
@@ -106,6 +110,7 @@ struct application {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::map<std::string, std::string> texts;
+  bool allow_inexact = false;  // results of which some are useless, since a trait allows it
 };
 
 // The plain operation that moves the fewest bytes.

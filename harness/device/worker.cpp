@@ -410,15 +410,15 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   }
   if (op == "apply") {
     const nvtx_range range(stage.path);
-    return conclude(
-        from_check(stage,
-                   its_track.apply(stage,
-                                   {.parameters = parameters_of(request),
-                                    .inputs = request.at("inputs").get<std::vector<std::string>>(),
-                                    .outputs = request.at("outputs").get<std::vector<std::string>>(),
-                                    .texts = request.value("texts", std::map<std::string, std::string>{})},
-                                   on),
-                   seed));
+    const check_result found =
+        its_track.apply(stage,
+                        {.parameters = parameters_of(request),
+                         .inputs = request.at("inputs").get<std::vector<std::string>>(),
+                         .outputs = request.at("outputs").get<std::vector<std::string>>(),
+                         .texts = request.value("texts", std::map<std::string, std::string>{}),
+                         .allow_inexact = request.value("allow_inexact", false)},
+                        on);
+    return conclude(from_check(stage, found, seed), {{"remark", found.remark}});
   }
   const parameter_values parameters = its_track.complete(parameters_of(request));
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())

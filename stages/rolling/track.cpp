@@ -12,6 +12,13 @@ struct judgement<rolling::problem> {
     const bool squares = static_cast<rolling::operation>(p.operation) == rolling::operation::var;
     return squares ? largest * largest : largest;
   }
+  static std::string remark(const rolling::problem::parameters& p, double smallest) {
+    const auto which = static_cast<rolling::operation>(p.operation);
+    const bool squares = which == rolling::operation::var || which == rolling::operation::std;
+    if (!squares || smallest >= 0x1p-511) return "";
+    return "of differences below 1.5e-154 the squares are below the range of a float64, and the variance is "
+           "0 or has few digits";
+  }
 };
 }  // namespace lab
 

@@ -123,6 +123,32 @@ TEST_CASE("no value is too old for the reference, however small what is left of 
   }
 }
 
+TEST_CASE("what a stage has forgotten is told, and not written where nothing else is left") {
+  lab::skip_without_device();
+  const lab::test::temporary_directory directory;
+  const std::string x = (directory / "x.npy").string();
+  const std::string y = (directory / "y.npy").string();
+  const auto apply = [&](const std::string& stage, const std::vector<double>& values, bool allow_inexact) {
+    lab::write_npy<double>(x, values, std::array<std::int64_t, 1>{std::ssize(values)});
+    return lab::worker(0).answer({{"op", "apply"},
+                                  {"stage", stage},
+                                  {"parameters", {{"span", 30}, {"min-periods", 1}}},
+                                  {"inputs", {x}},
+                                  {"outputs", {y}},
+                                  {"allow_inexact", allow_inexact}});
+  };
+  std::vector<double> one(40'000, 0.0);
+  one[0] = 1;
+  CHECK(apply("ewm/03_look_back", one, false).content.at("remark") == "");
+  const auto refused = apply("ewm/04_warm_start", one, false);
+  CHECK(refused.end == lab::answer_end::error);
+  CHECK(refused.message.find("by the trait `forgets`") != std::string::npos);
+  const auto allowed = apply("ewm/04_warm_start", one, true);
+  CHECK(allowed.end == lab::answer_end::ok);
+  CHECK(allowed.content.at("remark").get<std::string>().find("up to 4.9e-32") != std::string::npos);
+  CHECK(apply("ewm/04_warm_start", std::vector<double>(40'000, 17.0), false).content.at("remark") == "");
+}
+
 // The sums as they are written, each output for itself.
 TEST_CASE("the reference is the sum over all values") {
   const std::vector<double> values{nothing, 3, NAN, NAN, -1, 4, 1e300, NAN, 5, 0, 0, 7, 0x1p-1074, NAN};

@@ -8,15 +8,18 @@
 #include <vector>
 
 #include "common/memory.hpp"
+#include "common/npy.hpp"
 #include "common/stream.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/typed_stage.hpp"
 #include "harness/device/verify.hpp"
+#include "harness/device/worker.hpp"
 #include "stages/rolling/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #include "tests/device/verified.hpp"
 #include "tests/golden/rolling.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace {
 
@@ -224,6 +227,104 @@ TEST_CASE("no operation whose partial sums overflow stands in for one that a sta
     }
     CHECK(stand_ins.size() == 4);
     CHECK(rolling::problem::alternatives(p, lab::pattern::random).size() == 2 * rolling::operations);
+  }
+}
+
+namespace {
+
+struct applied {
+  lab::answer_record answer;
+  std::vector<double> results;
+  std::string remark;
+};
+
+applied apply(const std::string& stage, const std::string& operation, int window,
+              const std::vector<double>& values, bool allow_inexact = false) {
+  const lab::test::temporary_directory directory;
+  const std::string x = (directory / "x.npy").string();
+  const std::string y = (directory / "y.npy").string();
+  lab::write_npy<double>(x, values, std::array<std::int64_t, 1>{std::ssize(values)});
+  applied found{.answer = lab::worker(0).answer(
+                    {{"op", "apply"},
+                     {"stage", "rolling/" + stage},
+                     {"parameters", {{"operation", operation}, {"window", window}, {"min-periods", 0}}},
+                     {"inputs", {x}},
+                     {"outputs", {y}},
+                     {"allow_inexact", allow_inexact}})};
+  found.remark = found.answer.content.value("remark", "");
+  if (found.answer.end == lab::answer_end::ok) found.results = lab::read_npy<double>(y).values;
+  return found;
+}
+
+}  // namespace
+
+// pandas-dev/pandas#54518: a variance of running sums that does not forget a giant.
+TEST_CASE("what running sums have kept of a giant is told, and not written where it is useless") {
+  lab::skip_without_device();
+  const std::vector<double> giants{1.7e3, 2.1e17, 1.9e17, 2.004e3, 1.998e3, 2.001e3, 2.001e3};
+  for (const char* stage : {"02_monoid", "03_ring"}) {
+    INFO(stage);
+    const applied right = apply(stage, "std", 2, giants);
+    REQUIRE(right.answer.end == lab::answer_end::ok);
+    CHECK(right.remark.empty());
+    CHECK(std::abs(right.results[4] - 4.2426406871192851) < 1e-9);
+    CHECK(std::abs(right.results[5] - 2.1213203435596424) < 1e-9);
+    CHECK(right.results[6] == 0);
+  }
+  const applied refused = apply("01_window_functions", "std", 2, giants);
+  INFO(refused.answer.message);
+  CHECK(refused.answer.end == lab::answer_end::error);
+  CHECK(refused.answer.message.find("output 4 is 0 where 4.24264068711928") != std::string::npos);
+  CHECK(refused.answer.message.find("up to 2.1e+11 by the trait `drifts`") != std::string::npos);
+  const applied allowed = apply("01_window_functions", "std", 2, giants, true);
+  CHECK(allowed.answer.end == lab::answer_end::ok);
+  CHECK(allowed.remark.find("up to 2.1e+11") != std::string::npos);
+
+  // What std takes var takes, too: a variance drifts by squares.
+  std::vector<double> temperatures(3000);
+  for (std::size_t i = 0; i < temperatures.size(); ++i)
+    temperatures[i] = 15 + 0.5 * static_cast<double>(i * i % 11);
+  CHECK(apply("01_window_functions", "var", 10, temperatures).remark.empty());
+  temperatures[700] = 1e8;
+  for (const char* operation : {"var", "std"}) {
+    INFO(operation);
+    const applied found = apply("01_window_functions", operation, 10, temperatures, true);
+    INFO(found.answer.message);
+    CHECK(found.answer.end == lab::answer_end::ok);
+    CHECK(found.remark.find("by the trait `drifts`") != std::string::npos);
+  }
+}
+
+// pandas-dev/pandas#38874, #40448.
+TEST_CASE("variances of tiny values are right, and where squares have no room a word says so") {
+  lab::skip_without_device();
+  std::vector<double> tiny;
+  std::vector<double> tinier;
+  for (int i = 0; i < 32; ++i) tiny.push_back(std::array{4e-8, -4.4e-8, 4.8e-8, -4.4e-8}[i % 4]);
+  for (int i = 0; i < 42; ++i) tinier.push_back(1e-170 * std::array{5, 5, 6, 7, 5, 2, 5}[i % 7]);
+  for (const char* stage : {"02_monoid", "03_ring"}) {
+    INFO(stage);
+    const applied found = apply(stage, "std", 4, tiny);
+    REQUIRE(found.answer.end == lab::answer_end::ok);
+    CHECK(found.remark.empty());
+    CHECK(std::abs(found.results[31] / 5.091168824543142e-08 - 1) < 1e-12);
+    const applied lost = apply(stage, "std", 3, tinier);
+    CHECK(lost.answer.end == lab::answer_end::ok);
+    CHECK(lost.remark.find("below 1.5e-154") != std::string::npos);
+  }
+}
+
+// pandas-dev/pandas#45647.
+TEST_CASE("an overflow, or an Inf, leaves with its window") {
+  lab::skip_without_device();
+  const double big = std::numeric_limits<double>::max();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const char* stage : {"02_monoid", "03_ring"}) {
+    INFO(stage);
+    CHECK(apply(stage, "sum", 2, {1, big, big, 3, 4, -big, big, -big, 2, 2, 2}).results ==
+          std::vector<double>{inf, big, inf, big, 7, -big, 0, 0, -big, 4, 4});
+    CHECK(apply(stage, "sum", 2, {1, 2, inf, 4, 5, 6, -inf, 8, inf, 10, 11, 12}).results ==
+          std::vector<double>{inf, 3, inf, inf, 9, 11, -inf, -inf, inf, inf, 21, 23});
   }
 }
 

@@ -166,6 +166,8 @@ verb apply_verb(CLI::App& program) {
   add_names(*app, "--output", options->outputs, "where the result goes; several with commas between")
       ->type_name("FILE[,FILE]")
       ->required();
+  app->add_flag("--allow-inexact", options->allow_inexact,
+                "write results even where the stage's traits make some of them useless");
   app->footer(
       "Tracks of numbers take and write .npy arrays, tracks of text CSV files (RFC 4180, UTF-8) whose "
       "header\n"

@@ -86,7 +86,8 @@ answer_record ask_worker(const apply_options& options, connection& connected, co
        {"parameters", asked.parameters},
        {"inputs", asked.inputs},
        {"outputs", asked.outputs},
-       {"texts", asked.texts}},
+       {"texts", asked.texts},
+       {"allow_inexact", options.allow_inexact}},
       std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
       [&](const std::string& progress) { status.show(fmt::format("{}: {}", stage, progress)); });
   status.clear();
@@ -138,7 +139,10 @@ int apply_stage(const apply_options& options) {
   if (!stage->runnable)
     throw environment_error(fmt::format("{} does not run here: {}", stage->path, stage->why_not));
 
-  result_row row = row_from(*stage, ask_worker(options, connected, asked), false);
+  const answer_record answer = ask_worker(options, connected, asked);
+  const auto remark = member_or<std::string>(answer.content, "remark", "");
+  if (!remark.empty()) std::printf("%s: %s\n", stage->path.c_str(), remark.c_str());
+  result_row row = row_from(*stage, answer, false);
   row.sources = digest_of(read_source_digests(), row.stage);
   if (!options.json_path.empty()) {
     write_file(options.json_path, json_text({{"schema", "kernel-lab-apply"},
@@ -148,6 +152,7 @@ int apply_stage(const apply_options& options) {
                                              {"inputs", asked.inputs},
                                              {"outputs", asked.outputs},
                                              {"texts", asked.texts},
+                                             {"remark", remark},
                                              {"row", row}}));
   }
   return tell(row, options.outputs);

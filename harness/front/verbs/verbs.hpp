@@ -37,6 +37,7 @@ struct apply_options {
   std::vector<std::string> option_names;
   std::optional<double> timeout_seconds;
   std::string json_path;
+  bool allow_inexact = false;
 };
 int apply_stage(const apply_options& options);
 
