@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -129,9 +130,10 @@ std::string figure_cell(const std::optional<double>& figure, const figures_befor
                         std::size_t which) {
   if (!figure) return absent;
   std::string text = figure_text(*figure);
+  constexpr double worth_a_word = 0.01;
   if (before && (*before)[which]) {
-    const std::string ratio = humanised_ratio(*figure / *(*before)[which]);
-    if (ratio != humanised_ratio(1)) text += fmt::format(" ({})", ratio);
+    const double ratio = *figure / *(*before)[which];
+    if (std::abs(ratio - 1) >= worth_a_word) text += fmt::format(" ({})", humanised_ratio(ratio));
   }
   return text;
 }
