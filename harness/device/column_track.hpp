@@ -107,7 +107,7 @@ class column_track final : public track {
 
   [[nodiscard]] check_result apply(const stage_entry& entry, const application& to,
                                    cudaStream_t stream) const override {
-    const auto& [given, inputs, outputs, texts] = to;
+    const auto& [given, inputs, outputs, texts, inexact] = to;
     refuse_texts(texts);
     if (inputs.size() != 1)
       throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
