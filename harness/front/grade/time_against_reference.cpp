@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "harness/front/output/format.hpp"
@@ -62,9 +61,7 @@ time_against_reference::time_against_reference(stage_worker reference, timing_te
   const result_row row = measured(reference_, *proved_, reference_patience, &answer);
   require_ok(row);
   const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began);
-  // What a submission is given is processor time, of all cores together.
-  patience_ =
-      std::max(terms_.patience, patience_factor * std::max(1U, std::thread::hardware_concurrency()) * took);
+  patience_ = std::max(terms_.patience, patience_factor * took);
   reference_time_ = row.timing->median;
   const auto worked_out = answer.content.find("references");
   if (worked_out != answer.content.end()) references_ = worked_out->get<std::map<std::string, std::string>>();

@@ -190,42 +190,48 @@ struct process_entry {
   std::string name;
   bool ended = false;  // and not yet waited for
   pid_t parent = 0;
-  std::uint64_t ticks = 0;  // at work, with the children that it has waited for
+  std::int64_t ticks = 0;              // at work
+  std::int64_t ticks_of_children = 0;  // that it has waited for
 };
 
-std::vector<process_entry> all_processes() {
+// What /proc/17/stat or /proc/17/task/18/stat says: "17 (name) S 1 ...", where the name may hold anything;
+// the times are the 14th to the 17th word.
+std::optional<process_entry> read_entry(const std::filesystem::path& directory) {
+  const std::string number = directory.filename();
+  if (number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  std::ifstream file(directory / "stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t begin = line.find('(');
+  const std::size_t end = line.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return std::nullopt;
+  process_entry one{.id = std::stoi(number), .name = line.substr(begin + 1, end - begin - 1)};
+  std::istringstream words(line.substr(end + 1));
+  char state = 0;
+  words >> state >> one.parent;
+  one.ended = state == 'Z' || state == 'X';
+  std::string skipped;
+  for (int k = 5; k < 14; ++k) words >> skipped;
+  std::int64_t user = 0, system = 0, user_of_children = 0, system_of_children = 0;
+  words >> user >> system >> user_of_children >> system_of_children;
+  one.ticks = user + system;
+  one.ticks_of_children = user_of_children + system_of_children;
+  return one;
+}
+
+std::vector<process_entry> entries_in(const std::filesystem::path& directory) {
   std::vector<process_entry> found;
   std::error_code error;
-  for (const auto& directory : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string name = directory.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(directory.path() / "stat");
-    std::string line;
-    std::getline(file, line);
-    // "17 (name) S 1 ...", where the name may hold anything; the times are the 14th to the 17th word.
-    const std::size_t begin = line.find('(');
-    const std::size_t end = line.rfind(')');
-    if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
-    char state = 0;
-    process_entry one{.id = std::stoi(name), .name = line.substr(begin + 1, end - begin - 1)};
-    std::istringstream words(line.substr(end + 1));
-    words >> state >> one.parent;
-    std::string skipped;
-    for (int k = 5; k < 14; ++k) words >> skipped;
-    for (int k = 14; k < 18; ++k) {
-      std::int64_t ticks = 0;
-      words >> ticks;
-      one.ticks += static_cast<std::uint64_t>(ticks);
-    }
-    one.ended = state == 'Z' || state == 'X';
-    found.push_back(std::move(one));
+  for (std::filesystem::directory_iterator each(directory, error), end; !error && each != end;
+       each.increment(error)) {
+    if (auto one = read_entry(each->path())) found.push_back(std::move(*one));
   }
   return found;
 }
 
 // The children of this process that nobody owns.
 std::vector<process_entry> strays() {
-  std::vector<process_entry> found = all_processes();
+  std::vector<process_entry> found = entries_in("/proc");
   std::erase_if(found, [self = getpid()](const process_entry& one) {
     return one.parent != self || owned_children().contains(one.id);
   });
@@ -341,11 +347,12 @@ std::optional<process_ending> child_process::wait_for(std::chrono::milliseconds 
   return std::nullopt;
 }
 
-std::chrono::duration<double> child_process::processor_time() const {
+std::map<pid_t, std::chrono::duration<double>> child_process::processor_times() const {
   if (process_ <= 0) return {};
   std::map<pid_t, process_entry> all;
-  for (process_entry& one : all_processes()) all.emplace(one.id, std::move(one));
-  std::uint64_t ticks = 0;
+  for (process_entry& one : entries_in("/proc")) all.emplace(one.id, std::move(one));
+  const spent_time::seconds tick(1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  std::map<pid_t, std::chrono::duration<double>> times;
   for (const auto& [id, one] : all) {
     pid_t ancestor = id;
     for (int depth = 0; depth < 1000 && ancestor != process_; ++depth) {
@@ -353,10 +360,12 @@ std::chrono::duration<double> child_process::processor_time() const {
       if (next == all.end()) break;
       ancestor = next->second.parent;
     }
-    if (ancestor == process_) ticks += one.ticks;
+    if (ancestor != process_) continue;
+    times[-id] = static_cast<double>(one.ticks_of_children) * tick;
+    for (const process_entry& thread : entries_in(fmt::format("/proc/{}/task", id)))
+      times[thread.id] = static_cast<double>(thread.ticks) * tick;
   }
-  return std::chrono::duration<double>(static_cast<double>(ticks) /
-                                       static_cast<double>(sysconf(_SC_CLK_TCK)));
+  return times;
 }
 
 bool is_over(const spent_time& spent, spent_time::seconds limit) {
@@ -378,16 +387,30 @@ time_watch::time_watch(spent_time::seconds limit)
 spent_time time_watch::spent(const child_process& of) {
   const auto now = clock::now();
   if (now - looked_ >= between_looks_) {
-    // What was waited for by nobody is gone from the sum.
-    processor_ = std::max(processor_, of.processor_time());
+    const auto times = of.processor_times();
     looked_ = now;
     if (!began_) {
       began_ = now;
-      processor_at_begin_ = processor_;
+      at_begin_ = times;
+      processor_ = {};
     }
+    spent_time::seconds most{};
+    spent_time::seconds of_children{};
+    for (const auto& [id, time] : times) {
+      const auto before = at_begin_.find(id);
+      const spent_time::seconds since =
+          time - (before == at_begin_.end() ? decltype(time){} : before->second);
+      if (id > 0) {
+        most = std::max(most, since);
+      } else {
+        of_children += since;
+      }
+    }
+    // A thread that has ended is not seen any more.
+    processor_ = std::max(processor_, most + of_children);
   }
   if (!began_) return {};
-  return {processor_ - processor_at_begin_, now - *began_};
+  return {processor_, now - *began_};
 }
 
 void child_process::kill() {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,9 +84,10 @@ class child_process {
   // The ending, if it comes within `time`.
   std::optional<process_ending> wait_for(std::chrono::milliseconds time);
 
-  // The processor time of the child and of all that it has started, all threads together; 0 where the system
+  // The processor time of each thread of the child and of all that it has started, by its number, and under
+  // the negative number of a process that of the children that it has waited for; nothing where the system
   // does not tell.
-  [[nodiscard]] std::chrono::duration<double> processor_time() const;
+  [[nodiscard]] std::map<pid_t, std::chrono::duration<double>> processor_times() const;
 
   // Ends the child's whole process group, at once.
   void kill();
@@ -97,7 +99,8 @@ class child_process {
   pid_t process_ = -1;
 };
 
-// How long a process has been at work, and how long it has been there.
+// How long a process has been at work, by the thread that has been most (so that what all cores share takes
+// as long as they do), and how long it has been there.
 struct spent_time {
   using seconds = std::chrono::duration<double>;
   seconds processor{};
@@ -126,7 +129,7 @@ class time_watch {
   using clock = std::chrono::steady_clock;
   std::chrono::milliseconds between_looks_;
   std::optional<clock::time_point> began_;
-  spent_time::seconds processor_at_begin_{};
+  std::map<pid_t, spent_time::seconds> at_begin_;
   spent_time::seconds processor_{};
   clock::time_point looked_;
 };

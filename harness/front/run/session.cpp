@@ -16,8 +16,8 @@ namespace lab::front {
 namespace {
 
 // A proof of many gigabytes, or on the emulator, takes its time and tells how far it is; what tells nothing
-// for so long hangs. Processor time, of all cores together.
-constexpr double answer_seconds = 3600;
+// for so long hangs.
+constexpr double answer_seconds = 900;
 constexpr double silent_seconds = 120;
 // Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
 constexpr double time_limit_factor = 10;

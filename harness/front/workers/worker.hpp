@@ -19,8 +19,8 @@ struct process_launch {
   int processes = 1;
 };
 
-// How long a worker may be at work (processor time of its process and all that it starts; ten times as long
-// by the clock, see is_over()): until its answer, and until any line of it, of progress or of the answer.
+// How long a worker may be at work, by the processor time of its busiest thread (or be there, ten times as
+// long, see is_over()): until its answer, and until any line of it, of progress or of the answer.
 struct time_limits {
   using seconds = std::chrono::duration<double>;
 
