@@ -137,6 +137,45 @@ __global__ void count_then_look(int* count, int* to, bool barrier) {
   to[threadIdx.x] = *count;
 }
 
+// ---- parts of a word
+
+// Each thread has one value of its own, in place; `stride` 0 gives all of them the first one. A shuffle
+// orders nothing.
+template <class T>
+__global__ void add_in_place(T* values, int stride, bool shuffles) {
+  const int own = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * stride;
+  int sum = values[own] + 1 + (stride == 0 ? static_cast<int>(threadIdx.x) : 0);
+  if (shuffles) sum += __shfl_xor_sync(0xffffffffu, sum, 1) * 0;
+  values[own] = static_cast<T>(sum);
+}
+
+// Bytes of one word that two blocks write, the words at once, and a byte again. Without the barrier the last
+// one is read by its neighbour.
+__global__ void bytes_and_words(unsigned char* bytes, int* words, bool barrier) {
+  bytes[4 * threadIdx.x + blockIdx.x] = 1;
+  if (blockIdx.x != 0) return;
+  words[threadIdx.x] = 2;
+  if (barrier) __syncthreads();
+  bytes[4 * (31 - threadIdx.x) + 2] = 3;
+}
+
+constexpr int whole_word_line = __LINE__ + 3;
+__global__ void word_over_bytes(unsigned char* bytes) {
+  if (blockIdx.x == 0) bytes[threadIdx.x] = 1;
+  if (blockIdx.x == 1) reinterpret_cast<unsigned*>(bytes)[threadIdx.x] = 0;
+}
+
+// Every thread reads the same bytes often; one writes the last of them.
+__global__ void read_text_then_write(char* text, int* to, bool waits) {
+  int sum = 0;
+  for (int turn = 0; turn < 8; ++turn) {
+    for (int k = 0; k < 7; ++k) sum += text[k];
+  }
+  to[threadIdx.x] = sum;
+  if (waits) __syncthreads();
+  if (threadIdx.x == 70) text[6] = 'x';
+}
+
 // ---- between blocks
 
 constexpr int volatile_read = __LINE__ + 9;
@@ -292,6 +331,36 @@ TEST_CASE("observed: a race within a block in device memory") {
   check_silent(observe(all_write_one, 1, 64, to.get(), true));
   check_text(observe(all_write_one, 1, 64, to.get(), false), fault::race,
              {here(one_cell_line), "writes device memory that thread"});
+  lab::emulator::configure({});
+}
+
+template <class T>
+void check_own_parts() {
+  const device_array<T> values(64, static_cast<T>(0));
+  for (const bool shuffles : {false, true}) {
+    check_silent(observe(add_in_place<T>, 2, 32, values.get(), 1, shuffles));
+    check_silent(observe(add_in_place<T>, 1, 64, values.get(), 1, shuffles));
+    check_text(observe(add_in_place<T>, 1, 64, values.get(), 0, shuffles), fault::race,
+               {"add_in_place", "device memory that thread"});
+  }
+}
+
+TEST_CASE("observed: threads that own bytes of one word, and threads that share one") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  check_own_parts<short>();
+  check_own_parts<unsigned char>();
+  const device_array<unsigned char> bytes(128, 0);
+  int* const words = reinterpret_cast<int*>(bytes.get());
+  check_silent(observe(bytes_and_words, 1, 32, bytes.get(), words, true));
+  check_text(observe(bytes_and_words, 1, 32, bytes.get(), words, false), fault::race, {"bytes_and_words"});
+  check_text(observe(bytes_and_words, 2, 32, bytes.get(), words, true), fault::race,
+             {"bytes_and_words", "nothing orders the two blocks"});
+  check_text(observe(word_over_bytes, 2, 32, bytes.get()), fault::race, {"word_over_bytes"});
+  const device_array<char> text(8, 'a');
+  const device_array<int> to(128);
+  check_silent(observe(read_text_then_write, 1, 128, text.get(), to.get(), true));
+  check_text(observe(read_text_then_write, 1, 128, text.get(), to.get(), false), fault::race,
+             {"read_text_then_write"});
   lab::emulator::configure({});
 }
 
