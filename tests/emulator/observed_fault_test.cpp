@@ -241,6 +241,56 @@ __global__ void flag_in_shared(const int* from, int* to, bool same) {
   to[threadIdx.x] = any;
 }
 
+// ---- order in several steps
+
+enum class way {
+  right,
+  writer_without_syncwarp,
+  reader_without_syncwarp,
+  no_fence,
+  fence_too_early,
+  other_flag
+};
+
+// Warp 0 writes, one of its lanes tells a lane of warp 1, which tells one of warp 2, whose lanes read.
+__global__ void pass_on(int* tile, int* flags, int* to, way how, bool in_shared) {
+  __shared__ int shared_tile[32];
+  __shared__ int shared_flags[3];
+  int* const data = in_shared ? shared_tile : tile;
+  int* const flag = in_shared ? shared_flags : flags;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  if (threadIdx.x < 3) flag[threadIdx.x] = 0;
+  __syncthreads();
+  if (warp == 0) {
+    if (how == way::fence_too_early && lane == 5) __threadfence();
+    data[lane] = 2 * lane;
+    if (how != way::writer_without_syncwarp) __syncwarp();
+    if (lane == 5) {
+      if (how != way::no_fence && how != way::fence_too_early) __threadfence();
+      atomicExch(&flag[how == way::other_flag ? 2 : 0], 1);
+    }
+  } else if (warp == 1) {
+    if (lane == 9) {
+      while (atomicAdd(&flag[how == way::other_flag ? 2 : 0], 0) == 0) {
+      }
+    }
+    __syncwarp();
+    if (lane == 3 && how != way::other_flag) {
+      __threadfence();
+      atomicExch(&flag[1], 1);
+    }
+    if (lane == 3 && how == way::other_flag) atomicExch(&flag[1], 1);
+  } else {
+    if (lane == 0) {
+      while (atomicAdd(&flag[1], 0) == 0) {
+      }
+      __threadfence();
+    }
+    if (how != way::reader_without_syncwarp) __syncwarp();
+    to[lane] = data[31 - lane];
+  }
+}
+
 struct found {
   cudaError_t error;
   std::vector<lab::emulator::observed_fault> faults;
@@ -361,6 +411,24 @@ TEST_CASE("observed: threads that own bytes of one word, and threads that share 
   check_silent(observe(read_text_then_write, 1, 128, text.get(), to.get(), true));
   check_text(observe(read_text_then_write, 1, 128, text.get(), to.get(), false), fault::race,
              {"read_text_then_write"});
+  lab::emulator::configure({});
+}
+
+TEST_CASE("observed: what happened before is handed on by warps, elected lanes and further warps") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  const bool in_shared = GENERATE(false, true);
+  const device_array<int> tile(32), flags(3), to(32);
+  const auto pass = [&](way how) {
+    return observe(pass_on, 1, 96, tile.get(), flags.get(), to.get(), how, in_shared);
+  };
+  check_silent(pass(way::right));
+  CHECK(to.values()[1] == 60);
+  for (const way how : {way::writer_without_syncwarp, way::reader_without_syncwarp, way::no_fence,
+                        way::fence_too_early, way::other_flag}) {
+    CAPTURE(static_cast<int>(how));
+    check_text(pass(how), fault::race,
+               {"pass_on", in_shared ? "shared memory that thread" : "device memory that thread"});
+  }
   lab::emulator::configure({});
 }
 

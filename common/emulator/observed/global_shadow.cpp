@@ -16,6 +16,8 @@ namespace lab::emulator {
 namespace {
 
 // Wherever within a word they begin.
+constexpr unsigned most_fences = 127;  // that a cell counts
+
 std::size_t cells_of(std::size_t bytes) {
   return (bytes + 3) / 4 + 1;
 }
@@ -100,12 +102,6 @@ void global_shadow::grid_passed() {
 void global_shadow::begin_block(std::uint64_t block) {
   block_ = launch_began_ + 1 + static_cast<std::uint32_t>(block);
   ++epoch_;
-  thread_fenced_.fill(0);
-  thread_acquired_.fill(false);
-}
-
-void global_shadow::fence_passed(unsigned thread) {
-  thread_fenced_[thread] = ++now().fences;
 }
 
 global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsigned bytes) {
@@ -154,21 +150,13 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
 
 // Whether the block's access, made after so many fences, happened before what the current block does.
 bool global_shadow::in_order(std::uint32_t earlier, unsigned fences) const {
-  constexpr unsigned uncounted = 255;
   const history& then = histories_[earlier - launch_began_ - 1];
-  return now().acquired && (then.fences > fences || fences == uncounted);
-}
-
-// The same of two threads of the current block.
-bool global_shadow::in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences,
-                                    unsigned thread) const {
-  return warps_.ordered(earlier, turn, thread) ||
-         (thread_acquired_[thread] && thread_fenced_[earlier] > fences);
+  return now().acquired && (then.fences > fences || fences == most_fences);
 }
 
 // Whether they need not be noted any more.
 inline void global_shadow::tell_readers(std::uintptr_t word, const cell& at) const {
-  if (!at.in_bytes && at.near_epoch == epoch_ && at.far_second && at.write_epoch != epoch_ &&
+  if (!at.in_bytes && at.near_epoch == epoch_ && at.far_second() && at.write_epoch != epoch_ &&
       at.atomic_epoch != epoch_) {
     the_known_reads.add_for_block(word);
   } else {
@@ -241,7 +229,6 @@ std::optional<global_conflict> global_shadow::note(range& in, std::uintptr_t add
   if (access.strong != strength::plain) {
     history& mine = now();
     mine.acquired = true;
-    thread_acquired_[access.thread] = true;
     mine.strong_writes += access.operation != memory_operation::load;
   }
   return found;
@@ -251,13 +238,14 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
   const bool strong = access.strong != strength::plain;
   const bool is_load = access.operation == memory_operation::load;
   const auto has_tested = [&at](unsigned thread) {
-    return at.near_epoch != 0 && (at.near_thread == thread || (at.has_second && at.second_thread == thread));
+    return at.near_epoch != 0 &&
+           (at.near_thread == thread || (at.has_second() && at.second_thread == thread));
   };
   if (at.writer > launch_began_ && !(strong && at.strong != 0)) {
     bool ordered = true;
     if (at.writer == block_) {
       ordered = at.write_epoch != epoch_ || at.write_thread == access.thread ||
-                in_order_within(at.write_thread, at.write_turn, at.fences, access.thread);
+                warps_.ordered(at.write_thread, at.write_turn, access.thread);
     } else {
       // What was changed atomically is where all blocks look for it.
       ordered = at.strong == static_cast<unsigned>(strength::is_atomic) ? now().acquired
@@ -273,7 +261,8 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
                              at.strong == static_cast<unsigned>(strength::is_atomic)};
     }
   }
-  if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ && at.atomic_thread != access.thread)
+  if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ &&
+      !warps_.ordered(at.atomic_thread, at.atomic_turn, access.thread))
     return global_conflict{
         block_ - launch_began_ - 1, at.atomic_thread, at.atomic_place, true, true, false, true};
   if (is_load) return std::nullopt;
@@ -282,12 +271,9 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
       return global_conflict{block_ - launch_began_ - 1, thread, place, false, true,
                              has_tested(access.thread)};
     };
-    if (at.near_thread != access.thread && !may_be_handed_over(at.near_thread, access.thread) &&
-        !warps_.ordered(at.near_thread, at.near_turn, access.thread))
+    if (!warps_.ordered(at.near_thread, at.near_turn, access.thread))
       return near(at.near_thread, at.near_place);
-    if (at.has_second && at.second_thread != access.thread &&
-        !may_be_handed_over(at.second_thread, access.thread) &&
-        !warps_.ordered(at.second_thread, at.near_turn, access.thread))
+    if (at.has_second() && !warps_.ordered(at.second_thread, at.second_turn, access.thread))
       return near(at.second_thread, at.second_place);
   }
   const bool other_read = at.reader > launch_began_ && at.reader != block_;
@@ -300,26 +286,26 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
 
 void global_shadow::add_read(cell& at, const global_access& access) {
   const unsigned warp = access.thread / warp_lanes;
+  const auto be_the_first = [&] {
+    at.near_turn = warps_.turn_of(warp);
+    at.near_thread = at.second_thread = access.thread & 0x3ff;
+    at.near_place = access.place;
+  };
   if (at.near_epoch != epoch_) {
     at.near_epoch = epoch_;
-    at.near_turn = warps_.turn_of(warp);
-    at.near_thread = access.thread & 0x3ff;
-    at.near_place = access.place;
-    at.has_second = at.far_second = 0;
-  } else if (at.near_thread != access.thread && !at.far_second) {
-    const bool far = at.near_thread / warp_lanes != warp;
-    // A warp's readers before its __syncwarp() need not be remembered.
-    if (!far && warps_.ordered(at.near_thread, at.near_turn, access.thread)) {
-      at.near_turn = warps_.turn_of(warp);
-      at.near_thread = access.thread & 0x3ff;
-      at.near_place = access.place;
-      at.has_second = 0;
+    be_the_first();
+  } else if (at.near_thread != access.thread && !at.far_second()) {
+    // Readers before a __syncwarp() or another hand-over need not be remembered.
+    if (warps_.ordered(at.near_thread, at.near_turn, access.thread) &&
+        (!at.has_second() || warps_.ordered(at.second_thread, at.second_turn, access.thread))) {
+      be_the_first();
     } else {
-      at.has_second = 1;
-      at.far_second = far;
       at.second_thread = access.thread & 0x3ff;
+      at.second_turn = warps_.turn_of(warp);
       at.second_place = access.place;
     }
+  } else if (at.near_thread == access.thread && !at.has_second()) {
+    be_the_first();
   }
   if (at.reader <= launch_began_) {
     at.reader = block_;
@@ -337,7 +323,8 @@ void global_shadow::add(cell& at, const global_access& access) {
   // An atomic does not make good what the block has written plainly before.
   if (strong && at.writer == block_ && at.strong == 0) {
     at.atomic_epoch = epoch_;
-    at.atomic_thread = static_cast<std::uint16_t>(access.thread);
+    at.atomic_turn = warps_.turn_of(access.thread / warp_lanes);
+    at.atomic_thread = access.thread & 0x3ff;
     at.atomic_place = access.place;
     return;
   }
@@ -346,8 +333,8 @@ void global_shadow::add(cell& at, const global_access& access) {
   at.write_epoch = epoch_;
   at.write_turn = warps_.turn_of(access.thread / warp_lanes);
   at.write_thread = access.thread & 0x3ff;
-  at.strong = static_cast<std::uint16_t>(access.strong) & 3;
-  at.fences = static_cast<std::uint8_t>(std::min(255u, now().fences));
+  at.strong = static_cast<unsigned>(access.strong) & 3;
+  at.fences = std::min(most_fences, now().fences) & most_fences;
 }
 
 bool global_shadow::nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const {

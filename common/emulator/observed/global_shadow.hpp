@@ -6,8 +6,7 @@
 //  * of two blocks, the first called __threadfence() after its access, and the second had made a strong
 //  access
 //    before its own: that is how blocks hand over data
-//  * of two threads of a block, a block barrier lies between, or a __syncwarp() that both took part in, or
-//    the same pair of a fence and a strong access
+//  * of two threads of a block, what orders accesses of shared memory (shared_shadow.hpp)
 #pragma once
 
 #include <algorithm>
@@ -61,22 +60,26 @@ class global_shadow {
     std::uint32_t near_epoch = 0;
     std::uint32_t near_turn = 0;
     std::uint32_t near_place = 0;
+    std::uint32_t second_turn = 0;
     std::uint32_t second_place = 0;
     // The block's last atomic behind a plain write of its own, which is what other blocks are compared with.
     std::uint32_t atomic_epoch = 0;
+    std::uint32_t atomic_turn = 0;
     std::uint32_t atomic_place = 0;
-    std::uint16_t atomic_thread = 0;
-    std::uint16_t write_thread : 10 = 0;
-    std::uint16_t strong : 2 = 0;
-    std::uint16_t in_bytes : 1 = 0;  // this word's bytes have cells of their own
-    std::uint16_t read_thread : 10 = 0;
-    std::uint16_t has_second : 1 = 0;
-    std::uint16_t far_second : 1 = 0;  // of another warp
-    std::uint16_t near_thread : 10 = 0;
-    std::uint16_t ever_written : 4 = 0;  // of a word: its bytes, one bit each, since the allocation
-    std::uint16_t second_thread : 10 = 0;
-    std::uint8_t fences = 0;  // that the block had called before it wrote; 255 or more
+    unsigned atomic_thread : 10 = 0;
+    unsigned write_thread : 10 = 0;
+    unsigned read_thread : 10 = 0;
+    unsigned strong : 2 = 0;
+    unsigned near_thread : 10 = 0;
+    unsigned second_thread : 10 = 0;  // the same: there is no second
+    unsigned in_bytes : 1 = 0;        // this word's bytes have cells of their own
+    unsigned ever_written : 4 = 0;    // of a word: its bytes, one bit each, since the allocation
+    unsigned fences : 7 = 0;          // that the block had called before it wrote; 127 or more
+
+    [[nodiscard]] bool has_second() const { return second_thread != near_thread; }
+    [[nodiscard]] bool far_second() const { return second_thread / warp_lanes != near_thread / warp_lanes; }
   };
+  static_assert(sizeof(cell) == 64, "a line of the cache");
   struct range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
@@ -99,14 +102,7 @@ class global_shadow {
   void grid_passed();
   void begin_block(std::uint64_t block);
   void barrier_passed() { ++epoch_; }
-  void fence_passed(unsigned thread);
-  // A thread has made a strong access of shared memory.
-  void acquire(unsigned thread) { thread_acquired_[thread] = true; }
-  // Whether one thread of the block has called a fence, and the other has made a strong access, in whatever
-  // order with what they did else.
-  bool may_be_handed_over(unsigned earlier, unsigned now) const {
-    return thread_fenced_[earlier] > 0 && thread_acquired_[now];
-  }
+  void fence_passed() { ++now().fences; }
 
   // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
   // last two are found fast: most kernels read from one array and write to another.
@@ -126,14 +122,14 @@ class global_shadow {
     const cell* const cells = in.cells + word;
     const unsigned warp = thread / warp_lanes;
     const auto is_read_by_warp = [&](const cell& at) {
-      return at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+      return at.has_second() && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
     };
     const auto is_read_before = [&](const cell& at) {
       return at.near_epoch == epoch_ && at.write_epoch != epoch_ && !at.in_bytes;
     };
     const auto is_known_read = [&](const cell& at, std::uintptr_t from) {
       if (!is_read_before(at)) return false;
-      if (at.far_second || at.near_thread == thread) return true;
+      if (at.far_second() || at.near_thread == thread) return true;
       const bool by_warp = is_read_by_warp(at);
       if (by_warp && bytes <= 8 && at.atomic_epoch != epoch_ && from % 4 == 0)
         the_known_reads.add_for_warp(from);
@@ -146,7 +142,7 @@ class global_shadow {
     if (address % 4 + bytes > 4 || !cells->in_bytes) return false;
     const cell* const parts = in.parts + 4 * word + address % 4;
     return std::all_of(parts, parts + bytes, [&](const cell& at) {
-      return is_read_before(at) && (at.far_second || at.near_thread == thread || is_read_by_warp(at));
+      return is_read_before(at) && (at.far_second() || at.near_thread == thread || is_read_by_warp(at));
     });
   }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
@@ -189,7 +185,6 @@ class global_shadow {
   history& now() { return histories_[block_ - launch_began_ - 1]; }
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
   bool in_order(std::uint32_t earlier, unsigned fences) const;
-  bool in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences, unsigned thread) const;
   void tell_readers(std::uintptr_t word, const cell& at) const;
   std::optional<global_conflict> conflict_of(const cell& at, const global_access& access) const;
   void add_read(cell& at, const global_access& access);
@@ -205,11 +200,7 @@ class global_shadow {
   std::uint32_t blocks_ = 0;
   std::uint32_t block_ = 0;
   std::uint32_t epoch_ = 0;
-  std::vector<history> histories_;  // of the launch's blocks
-  // Of the block's threads: the block's count of fences at a thread's last one; whether it made a strong
-  // access.
-  std::array<std::uint32_t, 1024> thread_fenced_{};
-  std::array<bool, 1024> thread_acquired_{};
+  std::vector<history> histories_;             // of the launch's blocks
   std::map<std::uintptr_t, kept_value> kept_;  // of the launch, by address
 };
 
