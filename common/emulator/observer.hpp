@@ -70,6 +70,8 @@ class observer {
   // Before atomic_access() of an atomicCAS(): what it writes, if anything.
   virtual void compare_and_swap(std::uint64_t /*desired*/, const void* /*return_address*/) {}
   virtual void fence_passed() = 0;
+  // The running thread's next atomic access orders nothing before what the thread does behind it.
+  virtual void release_only() {}
 };
 inline constinit observer* active_observer = nullptr;
 

@@ -1006,6 +1006,10 @@ void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+void release_only() {
+  if (active_observer) active_observer->release_only();
+}
+
 // What a misaligned access does, in words.
 std::string misaligned_access(const void* address, std::size_t bytes, const char* verb) {
   return format("%s %zu bytes %s, at an address that is no multiple of %zu: misaligned", verb, bytes,

@@ -38,6 +38,8 @@ collective_result wait_for_lanes(const collective_call& call);
 [[noreturn]] void refuse_width(const char* name, int width, place where);
 void yield_thread();
 void fence();
+// The thread's next atomic access is an arrival: it does not wait for what others have done.
+void release_only();
 long long ticks();
 
 __forceinline__ unsigned lane() {

@@ -137,6 +137,45 @@ __global__ void count_then_look(int* count, int* to, bool barrier) {
   to[threadIdx.x] = *count;
 }
 
+// ---- parts of a word
+
+// Each thread has one value of its own, in place; `stride` 0 gives all of them the first one. A shuffle
+// orders nothing.
+template <class T>
+__global__ void add_in_place(T* values, int stride, bool shuffles) {
+  const int own = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * stride;
+  int sum = values[own] + 1 + (stride == 0 ? static_cast<int>(threadIdx.x) : 0);
+  if (shuffles) sum += __shfl_xor_sync(0xffffffffu, sum, 1) * 0;
+  values[own] = static_cast<T>(sum);
+}
+
+// Bytes of one word that two blocks write, the words at once, and a byte again. Without the barrier the last
+// one is read by its neighbour.
+__global__ void bytes_and_words(unsigned char* bytes, int* words, bool barrier) {
+  bytes[4 * threadIdx.x + blockIdx.x] = 1;
+  if (blockIdx.x != 0) return;
+  words[threadIdx.x] = 2;
+  if (barrier) __syncthreads();
+  bytes[4 * (31 - threadIdx.x) + 2] = 3;
+}
+
+constexpr int whole_word_line = __LINE__ + 3;
+__global__ void word_over_bytes(unsigned char* bytes) {
+  if (blockIdx.x == 0) bytes[threadIdx.x] = 1;
+  if (blockIdx.x == 1) reinterpret_cast<unsigned*>(bytes)[threadIdx.x] = 0;
+}
+
+// Every thread reads the same bytes often; one writes the last of them.
+__global__ void read_text_then_write(char* text, int* to, bool waits) {
+  int sum = 0;
+  for (int turn = 0; turn < 8; ++turn) {
+    for (int k = 0; k < 7; ++k) sum += text[k];
+  }
+  to[threadIdx.x] = sum;
+  if (waits) __syncthreads();
+  if (threadIdx.x == 70) text[6] = 'x';
+}
+
 // ---- between blocks
 
 constexpr int volatile_read = __LINE__ + 9;
@@ -200,6 +239,56 @@ __global__ void flag_in_shared(const int* from, int* to, bool same) {
   if (from[threadIdx.x] > 0) any = same ? 1 : static_cast<int>(threadIdx.x);
   __syncthreads();
   to[threadIdx.x] = any;
+}
+
+// ---- order in several steps
+
+enum class way {
+  right,
+  writer_without_syncwarp,
+  reader_without_syncwarp,
+  no_fence,
+  fence_too_early,
+  other_flag
+};
+
+// Warp 0 writes, one of its lanes tells a lane of warp 1, which tells one of warp 2, whose lanes read.
+__global__ void pass_on(int* tile, int* flags, int* to, way how, bool in_shared) {
+  __shared__ int shared_tile[32];
+  __shared__ int shared_flags[3];
+  int* const data = in_shared ? shared_tile : tile;
+  int* const flag = in_shared ? shared_flags : flags;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  if (threadIdx.x < 3) flag[threadIdx.x] = 0;
+  __syncthreads();
+  if (warp == 0) {
+    if (how == way::fence_too_early && lane == 5) __threadfence();
+    data[lane] = 2 * lane;
+    if (how != way::writer_without_syncwarp) __syncwarp();
+    if (lane == 5) {
+      if (how != way::no_fence && how != way::fence_too_early) __threadfence();
+      atomicExch(&flag[how == way::other_flag ? 2 : 0], 1);
+    }
+  } else if (warp == 1) {
+    if (lane == 9) {
+      while (atomicAdd(&flag[how == way::other_flag ? 2 : 0], 0) == 0) {
+      }
+    }
+    __syncwarp();
+    if (lane == 3 && how != way::other_flag) {
+      __threadfence();
+      atomicExch(&flag[1], 1);
+    }
+    if (lane == 3 && how == way::other_flag) atomicExch(&flag[1], 1);
+  } else {
+    if (lane == 0) {
+      while (atomicAdd(&flag[1], 0) == 0) {
+      }
+      __threadfence();
+    }
+    if (how != way::reader_without_syncwarp) __syncwarp();
+    to[lane] = data[31 - lane];
+  }
 }
 
 struct found {
@@ -292,6 +381,54 @@ TEST_CASE("observed: a race within a block in device memory") {
   check_silent(observe(all_write_one, 1, 64, to.get(), true));
   check_text(observe(all_write_one, 1, 64, to.get(), false), fault::race,
              {here(one_cell_line), "writes device memory that thread"});
+  lab::emulator::configure({});
+}
+
+template <class T>
+void check_own_parts() {
+  const device_array<T> values(64, static_cast<T>(0));
+  for (const bool shuffles : {false, true}) {
+    check_silent(observe(add_in_place<T>, 2, 32, values.get(), 1, shuffles));
+    check_silent(observe(add_in_place<T>, 1, 64, values.get(), 1, shuffles));
+    check_text(observe(add_in_place<T>, 1, 64, values.get(), 0, shuffles), fault::race,
+               {"add_in_place", "device memory that thread"});
+  }
+}
+
+TEST_CASE("observed: threads that own bytes of one word, and threads that share one") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  check_own_parts<short>();
+  check_own_parts<unsigned char>();
+  const device_array<unsigned char> bytes(128, 0);
+  int* const words = reinterpret_cast<int*>(bytes.get());
+  check_silent(observe(bytes_and_words, 1, 32, bytes.get(), words, true));
+  check_text(observe(bytes_and_words, 1, 32, bytes.get(), words, false), fault::race, {"bytes_and_words"});
+  check_text(observe(bytes_and_words, 2, 32, bytes.get(), words, true), fault::race,
+             {"bytes_and_words", "nothing orders the two blocks"});
+  check_text(observe(word_over_bytes, 2, 32, bytes.get()), fault::race, {"word_over_bytes"});
+  const device_array<char> text(8, 'a');
+  const device_array<int> to(128);
+  check_silent(observe(read_text_then_write, 1, 128, text.get(), to.get(), true));
+  check_text(observe(read_text_then_write, 1, 128, text.get(), to.get(), false), fault::race,
+             {"read_text_then_write"});
+  lab::emulator::configure({});
+}
+
+TEST_CASE("observed: what happened before is handed on by warps, elected lanes and further warps") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  const bool in_shared = GENERATE(false, true);
+  const device_array<int> tile(32), flags(3), to(32);
+  const auto pass = [&](way how) {
+    return observe(pass_on, 1, 96, tile.get(), flags.get(), to.get(), how, in_shared);
+  };
+  check_silent(pass(way::right));
+  CHECK(to.values()[1] == 60);
+  for (const way how : {way::writer_without_syncwarp, way::reader_without_syncwarp, way::no_fence,
+                        way::fence_too_early, way::other_flag}) {
+    CAPTURE(static_cast<int>(how));
+    check_text(pass(how), fault::race,
+               {"pass_on", in_shared ? "shared memory that thread" : "device memory that thread"});
+  }
   lab::emulator::configure({});
 }
 

@@ -15,8 +15,11 @@
 namespace lab::emulator {
 namespace {
 
+// Wherever within a word they begin.
+constexpr unsigned most_fences = 127;  // that a cell counts
+
 std::size_t cells_of(std::size_t bytes) {
-  return bytes / 4 + 1;
+  return (bytes + 3) / 4 + 1;
 }
 
 // Zeros that take memory only where they are written.
@@ -34,6 +37,7 @@ global_shadow::range map(std::uintptr_t begin, std::size_t bytes, const std::str
 
 void unmap(const global_shadow::range& one) {
   munmap(one.cells, cells_of(one.bytes) * sizeof(global_shadow::cell));
+  if (one.parts != nullptr) munmap(one.parts, 4 * cells_of(one.bytes) * sizeof(global_shadow::cell));
 }
 
 }  // namespace
@@ -98,12 +102,6 @@ void global_shadow::grid_passed() {
 void global_shadow::begin_block(std::uint64_t block) {
   block_ = launch_began_ + 1 + static_cast<std::uint32_t>(block);
   ++epoch_;
-  thread_fenced_.fill(0);
-  thread_acquired_.fill(false);
-}
-
-void global_shadow::fence_passed(unsigned thread) {
-  thread_fenced_[thread] = ++now().fences;
 }
 
 global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsigned bytes) {
@@ -152,22 +150,14 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
 
 // Whether the block's access, made after so many fences, happened before what the current block does.
 bool global_shadow::in_order(std::uint32_t earlier, unsigned fences) const {
-  constexpr unsigned uncounted = 255;
   const history& then = histories_[earlier - launch_began_ - 1];
-  return now().acquired && (then.fences > fences || fences == uncounted);
-}
-
-// The same of two threads of the current block.
-bool global_shadow::in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences,
-                                    unsigned thread) const {
-  return warps_.ordered(earlier, turn, thread) ||
-         (thread_acquired_[thread] && thread_fenced_[earlier] > fences);
+  return now().acquired && (then.fences > fences || fences == most_fences);
 }
 
 // Whether they need not be noted any more.
-inline void global_shadow::tell_readers(const range& in, std::uintptr_t word, const cell& at) const {
-  if (in.begin % 4 == 0 && at.near_epoch == epoch_ && at.far_second && at.near_whole &&
-      at.write_epoch != epoch_ && at.atomic_epoch != epoch_) {
+inline void global_shadow::tell_readers(std::uintptr_t word, const cell& at) const {
+  if (!at.in_bytes && at.near_epoch == epoch_ && at.far_second() && at.write_epoch != epoch_ &&
+      at.atomic_epoch != epoch_) {
     the_known_reads.add_for_block(word);
   } else {
     the_known_reads.remove(word);
@@ -175,58 +165,87 @@ inline void global_shadow::tell_readers(const range& in, std::uintptr_t word, co
 }
 
 bool global_shadow::note_harmless(range& in, std::uintptr_t address, const global_access& access) {
-  if ((address | in.begin) % 4 != 0) return false;
-  cell& at = in.cells[(address - in.begin) / 4];
+  if (address % 4 != 0) return false;
+  cell& at = in.cells[in.word_of(address)];
+  if (at.in_bytes) return false;
   const bool own = at.writer == block_ && at.atomic_epoch != epoch_ &&
                    (at.write_epoch != epoch_ || at.write_thread == access.thread);
   if (at.writer > launch_began_ && !own) return false;
-  constexpr unsigned whole = 0xf;
   if (access.operation == memory_operation::load) {
-    add_read(at, whole, access);
-    tell_readers(in, address, at);
+    add_read(at, access);
+    tell_readers(address, at);
     return true;
   }
   const bool others_read = at.near_epoch == epoch_ || (at.reader > launch_began_ && at.reader != block_);
   if (access.operation != memory_operation::store || others_read) return false;
-  add(at, whole, access);
+  at.ever_written = 0xf;
+  add(at, access);
   return true;
 }
 
-std::optional<global_conflict> global_shadow::note_cells(range& in, std::size_t word, unsigned first_byte,
-                                                         unsigned bytes, const global_access& access) {
+// The cells of the word's bytes, which begin with what is known of the word.
+global_shadow::cell* global_shadow::split(range& in, std::size_t word) {
+  if (in.parts == nullptr) in.parts = map_zeros<cell>(4 * cells_of(in.bytes));
+  cell& whole = in.cells[word];
+  cell* const parts = in.parts + 4 * word;
+  if (!whole.in_bytes) {
+    std::fill(parts, parts + 4, whole);  // which have no parts themselves
+    whole.in_bytes = 1;
+  }
+  whole.reader = block_;  // touched in this launch
+  return parts;
+}
+
+std::optional<global_conflict> global_shadow::note_cell(cell& at, const global_access& access) {
+  const auto conflict = conflict_of(at, access);
+  add(at, access);
+  return conflict;
+}
+
+std::optional<global_conflict> global_shadow::note(range& in, std::uintptr_t address, unsigned bytes,
+                                                   const global_access& access) {
   std::optional<global_conflict> found;
-  const unsigned end = first_byte + bytes;
-  for (unsigned begin = 0; begin < end; begin += 4, ++word) {
-    cell& at = in.cells[word];
-    unsigned mask = 0;
-    for (unsigned byte = 0; byte < 4; ++byte) {
-      if (begin + byte >= first_byte && begin + byte < end) mask |= 1u << byte;
+  const auto keep_first = [&found](const std::optional<global_conflict>& conflict) {
+    if (!found) found = conflict;
+  };
+  constexpr unsigned whole_word = 0xf;
+  const std::uintptr_t end = address + bytes;
+  for (std::uintptr_t begin = address; begin < end;) {
+    const std::uintptr_t word_address = begin / 4 * 4, next = std::min(word_address + 4, end);
+    const std::size_t word = in.word_of(begin);
+    const unsigned mask = (whole_word >> (4 - (next - begin))) << begin % 4;
+    cell& whole = in.cells[word];
+    if (whole.in_bytes && whole.writer <= launch_began_ && whole.reader <= launch_began_) whole.in_bytes = 0;
+    if (access.operation != memory_operation::load) whole.ever_written |= mask & whole_word;
+    if (mask == whole_word && !whole.in_bytes) {
+      keep_first(note_cell(whole, access));
+    } else {
+      cell* const parts = split(in, word);
+      for (; begin < next; ++begin) keep_first(note_cell(parts[begin % 4], access));
     }
-    if (!found) found = conflict_of(at, mask, access);
-    add(at, mask, access);
-    tell_readers(in, in.begin + 4 * word, at);
+    tell_readers(word_address, whole);
+    begin = next;
   }
   if (access.strong != strength::plain) {
     history& mine = now();
     mine.acquired = true;
-    thread_acquired_[access.thread] = true;
     mine.strong_writes += access.operation != memory_operation::load;
   }
   return found;
 }
 
-std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsigned mask,
-                                                          const global_access& access) const {
+std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const global_access& access) const {
   const bool strong = access.strong != strength::plain;
   const bool is_load = access.operation == memory_operation::load;
   const auto has_tested = [&at](unsigned thread) {
-    return at.near_epoch != 0 && (at.near_thread == thread || (at.has_second && at.second_thread == thread));
+    return at.near_epoch != 0 &&
+           (at.near_thread == thread || (at.has_second() && at.second_thread == thread));
   };
-  if (at.writer > launch_began_ && (at.write_bytes & mask) != 0 && !(strong && at.strong != 0)) {
+  if (at.writer > launch_began_ && !(strong && at.strong != 0)) {
     bool ordered = true;
     if (at.writer == block_) {
       ordered = at.write_epoch != epoch_ || at.write_thread == access.thread ||
-                in_order_within(at.write_thread, at.write_turn, at.fences, access.thread);
+                warps_.ordered(at.write_thread, at.write_turn, access.thread);
     } else {
       // What was changed atomically is where all blocks look for it.
       ordered = at.strong == static_cast<unsigned>(strength::is_atomic) ? now().acquired
@@ -242,24 +261,22 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsign
                              at.strong == static_cast<unsigned>(strength::is_atomic)};
     }
   }
-  if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ && at.atomic_thread != access.thread)
+  if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ &&
+      !warps_.ordered(at.atomic_thread, at.atomic_turn, access.thread))
     return global_conflict{
         block_ - launch_began_ - 1, at.atomic_thread, at.atomic_place, true, true, false, true};
   if (is_load) return std::nullopt;
-  if (at.near_epoch == epoch_ && (at.read_bytes & mask) != 0) {
+  if (at.near_epoch == epoch_) {
     const auto near = [&](unsigned thread, std::uint32_t place) {
       return global_conflict{block_ - launch_began_ - 1, thread, place, false, true,
                              has_tested(access.thread)};
     };
-    if (at.near_thread != access.thread && !may_be_handed_over(at.near_thread, access.thread) &&
-        !warps_.ordered(at.near_thread, at.near_turn, access.thread))
+    if (!warps_.ordered(at.near_thread, at.near_turn, access.thread))
       return near(at.near_thread, at.near_place);
-    if (at.has_second && at.second_thread != access.thread &&
-        !may_be_handed_over(at.second_thread, access.thread) &&
-        !warps_.ordered(at.second_thread, at.near_turn, access.thread))
+    if (at.has_second() && !warps_.ordered(at.second_thread, at.second_turn, access.thread))
       return near(at.second_thread, at.second_place);
   }
-  const bool other_read = at.reader > launch_began_ && at.reader != block_ && (at.read_bytes & mask) != 0;
+  const bool other_read = at.reader > launch_began_ && at.reader != block_;
   if (other_read && !in_order(at.reader, 0)) {
     return global_conflict{at.reader - launch_began_ - 1, at.read_thread, at.read_place, false, false,
                            has_tested(access.thread)};
@@ -267,68 +284,61 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, unsign
   return std::nullopt;
 }
 
-void global_shadow::add_read(cell& at, unsigned mask, const global_access& access) {
+void global_shadow::add_read(cell& at, const global_access& access) {
   const unsigned warp = access.thread / warp_lanes;
-  const bool whole = (mask & 0xf) == 0xf;
+  const auto be_the_first = [&] {
+    at.near_turn = warps_.turn_of(warp);
+    at.near_thread = at.second_thread = access.thread & 0x3ff;
+    at.near_place = access.place;
+  };
   if (at.near_epoch != epoch_) {
     at.near_epoch = epoch_;
-    at.near_turn = warps_.turn_of(warp);
-    at.near_thread = access.thread & 0x3ff;
-    at.near_place = access.place;
-    at.has_second = at.far_second = 0;
-    at.near_whole = 0;
-  } else if (at.near_thread != access.thread && !at.far_second) {
-    const bool far = at.near_thread / warp_lanes != warp;
-    // A warp's readers before its __syncwarp() need not be remembered.
-    if (!far && warps_.ordered(at.near_thread, at.near_turn, access.thread)) {
-      at.near_turn = warps_.turn_of(warp);
-      at.near_thread = access.thread & 0x3ff;
-      at.near_place = access.place;
-      at.has_second = 0;
+    be_the_first();
+  } else if (at.near_thread != access.thread && !at.far_second()) {
+    // Readers before a __syncwarp() or another hand-over need not be remembered.
+    if (warps_.ordered(at.near_thread, at.near_turn, access.thread) &&
+        (!at.has_second() || warps_.ordered(at.second_thread, at.second_turn, access.thread))) {
+      be_the_first();
     } else {
-      at.has_second = 1;
-      at.far_second = far;
       at.second_thread = access.thread & 0x3ff;
+      at.second_turn = warps_.turn_of(warp);
       at.second_place = access.place;
     }
+  } else if (at.near_thread == access.thread && !at.has_second()) {
+    be_the_first();
   }
-  at.near_whole |= whole;
-  if (at.reader == block_) {
-    at.read_bytes |= mask & 0xf;
-  } else if (at.reader <= launch_began_ || (at.read_bytes & mask) == 0) {
+  if (at.reader <= launch_began_) {
     at.reader = block_;
     at.read_place = access.place;
     at.read_thread = access.thread & 0x3ff;
-    at.read_bytes = mask & 0xf;
   }
 }
 
-void global_shadow::add(cell& at, unsigned mask, const global_access& access) {
+void global_shadow::add(cell& at, const global_access& access) {
   const bool strong = access.strong != strength::plain;
   if (access.operation == memory_operation::load) {
-    if (!strong) add_read(at, mask, access);
+    if (!strong) add_read(at, access);
     return;
   }
-  at.ever_written |= mask & 0xf;
   // An atomic does not make good what the block has written plainly before.
-  if (strong && at.writer == block_ && at.strong == 0 && (at.write_bytes & mask) == mask) {
+  if (strong && at.writer == block_ && at.strong == 0) {
     at.atomic_epoch = epoch_;
-    at.atomic_thread = static_cast<std::uint16_t>(access.thread);
+    at.atomic_turn = warps_.turn_of(access.thread / warp_lanes);
+    at.atomic_thread = access.thread & 0x3ff;
     at.atomic_place = access.place;
     return;
   }
-  at.write_bytes = (at.writer == block_ ? at.write_bytes | mask : mask) & 0xf;
   at.writer = block_;
   at.write_place = access.place;
   at.write_epoch = epoch_;
   at.write_turn = warps_.turn_of(access.thread / warp_lanes);
   at.write_thread = access.thread & 0x3ff;
-  at.strong = static_cast<std::uint16_t>(access.strong) & 3;
-  at.fences = static_cast<std::uint8_t>(std::min(255u, now().fences));
+  at.strong = static_cast<unsigned>(access.strong) & 3;
+  at.fences = std::min(most_fences, now().fences) & most_fences;
 }
 
 bool global_shadow::nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const {
-  const cell* at = in.cells + (address - in.begin) / 4;
+  const cell* at = in.cells + in.word_of(address);
   for (unsigned begin = 0; begin < address % 4 + bytes; begin += 4, ++at) {
     for (unsigned byte = 0; byte < 4; ++byte) {
       const bool within = begin + byte >= address % 4 && begin + byte < address % 4 + bytes;
@@ -348,7 +358,8 @@ void global_shadow::keep_value(std::uintptr_t address, unsigned bytes) {
 
 std::optional<global_shadow::late_value> global_shadow::may_come_late(const range& in, std::uintptr_t address,
                                                                       unsigned bytes) const {
-  const cell& at = in.cells[(address - in.begin) / 4];
+  const std::size_t word = in.word_of(address);
+  const cell& at = in.cells[word].in_bytes ? in.parts[4 * word + address % 4] : in.cells[word];
   if (bytes > 8 || at.writer <= launch_began_ || at.writer == block_ || !now().acquired ||
       at.strong != static_cast<unsigned>(strength::is_volatile)) {
     return std::nullopt;

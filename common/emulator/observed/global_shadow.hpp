@@ -6,10 +6,10 @@
 //  * of two blocks, the first called __threadfence() after its access, and the second had made a strong
 //  access
 //    before its own: that is how blocks hand over data
-//  * of two threads of a block, a block barrier lies between, or a __syncwarp() that both took part in, or
-//    the same pair of a fence and a strong access
+//  * of two threads of a block, what orders accesses of shared memory (shared_shadow.hpp)
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -46,8 +46,9 @@ struct global_conflict {
 
 class global_shadow {
  public:
-  // Of 4 bytes. Blocks are counted through all launches, so that older entries are known as such; 0 is none.
-  // So are epochs: one begins with each block and each of its barriers.
+  // Of 4 bytes, or of one byte where single bytes have been accessed in this launch. Blocks are counted
+  // through all launches, so that older entries are known as such; 0 is none. So are epochs: one begins with
+  // each block and each of its barriers.
   struct alignas(64) cell {
     std::uint32_t writer = 0;
     std::uint32_t reader = 0;  // the first of this launch: later ones are in conflict with no fewer writers
@@ -59,29 +60,34 @@ class global_shadow {
     std::uint32_t near_epoch = 0;
     std::uint32_t near_turn = 0;
     std::uint32_t near_place = 0;
+    std::uint32_t second_turn = 0;
     std::uint32_t second_place = 0;
     // The block's last atomic behind a plain write of its own, which is what other blocks are compared with.
     std::uint32_t atomic_epoch = 0;
+    std::uint32_t atomic_turn = 0;
     std::uint32_t atomic_place = 0;
-    std::uint16_t atomic_thread = 0;
-    std::uint16_t write_thread : 10 = 0;
-    std::uint16_t write_bytes : 4 = 0;  // one bit each
-    std::uint16_t strong : 2 = 0;
-    std::uint16_t read_thread : 10 = 0;
-    std::uint16_t read_bytes : 4 = 0;
-    std::uint16_t has_second : 1 = 0;
-    std::uint16_t far_second : 1 = 0;  // of another warp
-    std::uint16_t near_thread : 10 = 0;
-    std::uint16_t ever_written : 4 = 0;  // bytes, since the allocation
-    std::uint16_t second_thread : 10 = 0;
-    std::uint16_t near_whole : 1 = 0;  // all four bytes were read in the epoch
-    std::uint8_t fences = 0;           // that the block had called before it wrote; 255 or more
+    unsigned atomic_thread : 10 = 0;
+    unsigned write_thread : 10 = 0;
+    unsigned read_thread : 10 = 0;
+    unsigned strong : 2 = 0;
+    unsigned near_thread : 10 = 0;
+    unsigned second_thread : 10 = 0;  // the same: there is no second
+    unsigned in_bytes : 1 = 0;        // this word's bytes have cells of their own
+    unsigned ever_written : 4 = 0;    // of a word: its bytes, one bit each, since the allocation
+    unsigned fences : 7 = 0;          // that the block had called before it wrote; 127 or more
+
+    [[nodiscard]] bool has_second() const { return second_thread != near_thread; }
+    [[nodiscard]] bool far_second() const { return second_thread / warp_lanes != near_thread / warp_lanes; }
   };
+  static_assert(sizeof(cell) == 64, "a line of the cache");
   struct range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
-    cell* cells = nullptr;
+    cell* cells = nullptr;                  // of the words, by their addresses
     const std::string* variable = nullptr;  // the name of a __device__ variable
+    cell* parts = nullptr;                  // of the bytes of these words; null: nobody has asked for one
+
+    [[nodiscard]] std::size_t word_of(std::uintptr_t address) const { return address / 4 - begin / 4; }
   };
 
   explicit global_shadow(const shared_shadow& warps) : warps_(warps) {}
@@ -96,14 +102,7 @@ class global_shadow {
   void grid_passed();
   void begin_block(std::uint64_t block);
   void barrier_passed() { ++epoch_; }
-  void fence_passed(unsigned thread);
-  // A thread has made a strong access of shared memory.
-  void acquire(unsigned thread) { thread_acquired_[thread] = true; }
-  // Whether one thread of the block has called a fence, and the other has made a strong access, in whatever
-  // order with what they did else.
-  bool may_be_handed_over(unsigned earlier, unsigned now) const {
-    return thread_fenced_[earlier] > 0 && thread_acquired_[now];
-  }
+  void fence_passed() { ++now().fences; }
 
   // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
   // last two are found fast: most kernels read from one array and write to another.
@@ -119,25 +118,35 @@ class global_shadow {
   // Whether noting a load would change nothing: this thread, or two of which it is no better witness, have
   // read the same in this epoch, and nobody of the block has written it. Other blocks do not run meanwhile.
   bool is_known(const range& in, std::uintptr_t address, unsigned bytes, unsigned thread) const {
-    if (bytes < 4) return false;
-    const cell* const cells = in.cells + (address - in.begin) / 4;
-    const auto is_known_read = [&](const cell& at, std::uintptr_t word) {
-      if (at.near_epoch != epoch_ || at.write_epoch == epoch_ || !at.near_whole) return false;
-      if (at.far_second || at.near_thread == thread) return true;
-      const unsigned warp = thread / warp_lanes;
-      const bool by_warp =
-          at.has_second && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
-      if (by_warp && bytes <= 8 && at.atomic_epoch != epoch_ && word % 4 == 0 && in.begin % 4 == 0)
-        the_known_reads.add_for_warp(word);
+    const std::size_t word = in.word_of(address);
+    const cell* const cells = in.cells + word;
+    const unsigned warp = thread / warp_lanes;
+    const auto is_read_by_warp = [&](const cell& at) {
+      return at.has_second() && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+    };
+    const auto is_read_before = [&](const cell& at) {
+      return at.near_epoch == epoch_ && at.write_epoch != epoch_ && !at.in_bytes;
+    };
+    const auto is_known_read = [&](const cell& at, std::uintptr_t from) {
+      if (!is_read_before(at)) return false;
+      if (at.far_second() || at.near_thread == thread) return true;
+      const bool by_warp = is_read_by_warp(at);
+      if (by_warp && bytes <= 8 && at.atomic_epoch != epoch_ && from % 4 == 0)
+        the_known_reads.add_for_warp(from);
       return by_warp;
     };
-    return is_known_read(cells[0], address) &&
-           (bytes == 4 || is_known_read(cells[(bytes - 1) / 4], address + bytes - 4));
+    if (bytes >= 4) {
+      return is_known_read(cells[0], address) &&
+             (bytes == 4 || is_known_read(cells[(bytes - 1) / 4], address + bytes - 4));
+    }
+    if (address % 4 + bytes > 4 || !cells->in_bytes) return false;
+    const cell* const parts = in.parts + 4 * word + address % 4;
+    return std::all_of(parts, parts + bytes, [&](const cell& at) {
+      return is_read_before(at) && (at.far_second() || at.near_thread == thread || is_read_by_warp(at));
+    });
   }
   std::optional<global_conflict> note(range& in, std::uintptr_t address, unsigned bytes,
-                                      const global_access& access) {
-    return note_cells(in, (address - in.begin) / 4, address % 4, bytes, access);
-  }
+                                      const global_access& access);
   // Notes a plain load or store of one whole word, if that can be in conflict with nothing: only this thread
   // has written it in this launch, or its block before the last barrier. Otherwise false, and nothing is
   // noted.
@@ -171,17 +180,15 @@ class global_shadow {
   };
 
   range* find_elsewhere(std::uintptr_t address, unsigned bytes);
-  std::optional<global_conflict> note_cells(range& in, std::size_t word, unsigned first_byte, unsigned bytes,
-                                            const global_access& access);
+  std::optional<global_conflict> note_cell(cell& at, const global_access& access);
+  cell* split(range& in, std::size_t word);
   history& now() { return histories_[block_ - launch_began_ - 1]; }
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
   bool in_order(std::uint32_t earlier, unsigned fences) const;
-  bool in_order_within(unsigned earlier, std::uint32_t turn, unsigned fences, unsigned thread) const;
-  void tell_readers(const range& in, std::uintptr_t word, const cell& at) const;
-  std::optional<global_conflict> conflict_of(const cell& at, unsigned mask,
-                                             const global_access& access) const;
-  void add_read(cell& at, unsigned mask, const global_access& access);
-  void add(cell& at, unsigned mask, const global_access& access);
+  void tell_readers(std::uintptr_t word, const cell& at) const;
+  std::optional<global_conflict> conflict_of(const cell& at, const global_access& access) const;
+  void add_read(cell& at, const global_access& access);
+  void add(cell& at, const global_access& access);
 
   const shared_shadow& warps_;
   std::vector<range> ranges_;  // by address
@@ -193,11 +200,7 @@ class global_shadow {
   std::uint32_t blocks_ = 0;
   std::uint32_t block_ = 0;
   std::uint32_t epoch_ = 0;
-  std::vector<history> histories_;  // of the launch's blocks
-  // Of the block's threads: the block's count of fences at a thread's last one; whether it made a strong
-  // access.
-  std::array<std::uint32_t, 1024> thread_fenced_{};
-  std::array<bool, 1024> thread_acquired_{};
+  std::vector<history> histories_;             // of the launch's blocks
   std::map<std::uintptr_t, kept_value> kept_;  // of the launch, by address
 };
 

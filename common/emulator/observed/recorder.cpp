@@ -350,14 +350,30 @@ void observation::recorder::count(unsigned warp, unsigned to_come) {
 }
 
 void observation::recorder::fence_passed() {
-  global_.fence_passed(current_thread.number);
+  const unobserved here;
+  global_.fence_passed();
+  shared_.fence_passed(current_thread.number);
+  the_known_reads.begin_turn();
+}
+
+void observation::recorder::release_only() {
+  shared_.release_only(current_thread.number);
 }
 
 // ---- accesses
 
-void observation::recorder::push(std::uint32_t code, packed_access access) {
-  the_lane.stream->push(code, access);
+// The access is made when this returns. Other threads may have run since it was noted, and have released what
+// a strong one now sees.
+void observation::recorder::push_access(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                        strength strong, std::uint32_t place, memory_space space) {
+  const bool is_told = strong != strength::plain && is_told_;  // of this thread: others may run
+  the_lane.stream->push(static_cast<std::uint32_t>(event::access) | place,
+                        pack(address, space, operation, bytes));
+  if (!the_lane.stream->full()) return;
   while (the_lane.stream->full()) pause_thread();
+  if (!is_told) return;
+  const unobserved here;
+  shared_.strong_access(the_lane.thread, address, memory_operation::load);
 }
 
 void observation::recorder::forget_known_words(std::uintptr_t address, unsigned bytes) {
@@ -383,6 +399,8 @@ void observation::recorder::note_global(global_shadow::range& in, std::uintptr_t
     if (is_store && bytes <= 8) global_.keep_value(address, bytes);
     if (!is_store) deliver_late(in, address, bytes, access.place);
   }
+  is_told_ =
+      access.strong != strength::plain && shared_.strong_access(access.thread, address, access.operation);
   if (const auto conflict = global_.note(in, address, bytes, access)) {
     report_race(*conflict, access, address, bytes);
   } else if (is_store && !flags_.empty() && flags_.contains(access.place)) {
@@ -405,8 +423,7 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
                        : flags_.empty());
     if (!is_usual || !global_.note_harmless(*in, address, access)) note_global(*in, address, bytes, access);
   }
-  push(static_cast<std::uint32_t>(event::access) | place,
-       pack(address, memory_space::global, operation, bytes));
+  push_access(address, bytes, operation, strong, place, memory_space::global);
 }
 
 void observation::recorder::access_elsewhere(std::uintptr_t address, unsigned bytes,
@@ -416,8 +433,7 @@ void observation::recorder::access_elsewhere(std::uintptr_t address, unsigned by
       !elsewhere_is_device_memory(address, bytes, operation, place))
     return;
   note_global(*global_.find_variable(address), address, bytes, {the_lane.thread, place, operation, strong});
-  push(static_cast<std::uint32_t>(event::access) | place,
-       pack(address, memory_space::global, operation, bytes));
+  push_access(address, bytes, operation, strong, place, memory_space::global);
 }
 
 // Whether it is a __device__ variable; does not return if it is nothing that a kernel may touch.
@@ -566,12 +582,14 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     fail_launch(text);
   }
   const shared_access access{thread, place, operation};
-  if (strong != strength::plain) global_.acquire(thread);
+  if (strong != strength::plain) {
+    const unobserved here;
+    is_told_ = shared_.strong_access(thread, address, operation);
+  }
   if (operation != memory_operation::load) forget_known_words(address, bytes);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
-  push(static_cast<std::uint32_t>(event::access) | place,
-       pack(address, memory_space::shared, operation, bytes));
+  push_access(address, bytes, operation, strong, place, memory_space::shared);
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
@@ -801,8 +819,6 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
                                           std::uintptr_t address, unsigned bytes) {
   const unobserved here;
   const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
-  // Threads of a block hand over shared memory as they do device memory: by a fence and an atomic.
-  if (conflict.earlier && global_.may_be_handed_over(conflict.earlier->thread, access.thread)) return;
   if (conflict.earlier) {
     const race found{access.thread,
                      access.place,

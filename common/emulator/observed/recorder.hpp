@@ -54,6 +54,7 @@ class observation::recorder final : public observer, private request_sink {
   void atomic_access(const void* address, unsigned bytes, const void* return_address) override;
   void compare_and_swap(std::uint64_t desired, const void* return_address) override;
   void fence_passed() override;
+  void release_only() override;
 
   // The running thread calls a function, or returns from one.
   void note_call() { trace_.note_call(the_thread()); }
@@ -141,7 +142,8 @@ class observation::recorder final : public observer, private request_sink {
     std::string text;
   };
 
-  void push(std::uint32_t code, packed_access access);
+  void push_access(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                   std::uint32_t place, memory_space space);
   void forget_known_words(std::uintptr_t address, unsigned bytes);
   void judge(const unjudged& write);
   void judge_later(std::uintptr_t address, unsigned bytes, std::uint32_t place,
@@ -193,6 +195,7 @@ class observation::recorder final : public observer, private request_sink {
   std::vector<std::uintptr_t> host_pointers_;  // among the arguments
   bool saw_events_ = false;                    // in this launch: the kernel is one that is observed
   std::optional<std::string> launch_failure_;
+  bool is_told_ = false;  // the last strong access may have been told of what others have done
   std::vector<unjudged> unjudged_;
   std::map<std::uint32_t, flag_writes> flags_;
   std::map<std::uint32_t, bool> same_values_;  // places of which that was said

@@ -31,11 +31,69 @@ void shared_shadow::ignore(std::size_t offset, std::size_t bytes) {
 }
 
 void shared_shadow::begin_block() {
-  block_began_ = ++epoch_;
+  begin_epoch();
+  block_began_ = epoch_;
+}
+
+void shared_shadow::begin_epoch() {
+  ++epoch_;
+  if (!has_fences_) return;
+  has_fences_ = false;
+  told_.fill(nullptr);
+  at_fence_.fill(nullptr);
+  released_.clear();
+}
+
+shared_shadow::shared_knowledge shared_shadow::join(const shared_knowledge& one,
+                                                    const shared_knowledge& other) {
+  if (other == nullptr || one == other) return one;
+  if (one == nullptr) return other;
+  auto both = std::make_shared<knowledge>();
+  bool is_one = true, is_other = true;
+  for (std::size_t thread = 0; thread < both->size(); ++thread) {
+    (*both)[thread] = std::max((*one)[thread], (*other)[thread]);
+    is_one = is_one && (*both)[thread] == (*one)[thread];
+    is_other = is_other && (*both)[thread] == (*other)[thread];
+  }
+  return is_one ? one : is_other ? other : both;
+}
+
+void shared_shadow::fence_passed(unsigned thread) {
+  has_fences_ = true;
+  const unsigned warp = warp_of(thread);
+  const std::uint32_t turn = ++turn_[warp];
+  auto known = told_[thread] ? std::make_shared<knowledge>(*told_[thread]) : std::make_shared<knowledge>();
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    std::uint32_t& of_lane = (*known)[warp * warp_lanes + lane];
+    of_lane = std::max({of_lane, seen_by_all_[warp], seen_[warp][lane_of(thread)][lane]});
+  }
+  (*known)[thread] = turn;
+  at_fence_[thread] = std::move(known);
+}
+
+bool shared_shadow::strong_access(unsigned thread, std::uintptr_t address, memory_operation operation) {
+  const bool only_releases = only_releases_ == thread;
+  if (only_releases) only_releases_.reset();
+  const bool reads = operation != memory_operation::store && !only_releases;
+  if (!has_fences_) return reads;
+  const shared_knowledge& own = at_fence_[thread];
+  const bool writes = operation != memory_operation::load && own != nullptr;
+  const auto found = released_.find(address);
+  if (reads && found != released_.end()) told_[thread] = join(told_[thread], found->second);
+  if (writes && found != released_.end()) found->second = join(found->second, own);
+  if (writes && found == released_.end()) released_.emplace(address, own);
+  return reads;
 }
 
 void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
   const std::uint32_t turn = ++turn_[warp];
+  if (has_fences_) {
+    shared_knowledge told;
+    for (unsigned left = lanes; left != 0; left &= left - 1)
+      told = join(told, told_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))]);
+    for (unsigned left = lanes; left != 0; left &= left - 1)
+      told_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))] = told;
+  }
   if (lanes == all_lanes) {
     seen_by_all_[warp] = turn;
     return;
@@ -55,6 +113,7 @@ void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
 
 bool shared_shadow::ordered(unsigned earlier, std::uint32_t turn, unsigned now) const {
   if (earlier == now) return true;
+  if (const shared_knowledge& told = told_[now]; told && turn < (*told)[earlier]) return true;
   const unsigned warp = warp_of(now);
   if (warp_of(earlier) != warp) return false;
   return turn < seen_by_all_[warp] || turn < seen_[warp][lane_of(now)][lane_of(earlier)];
@@ -96,6 +155,7 @@ std::optional<shared_conflict> shared_shadow::note(cell& at, const shared_access
     add_reader(at, access);
   } else {
     if (!conflict) conflict = conflict_with_readers(at, access);
+    if (!conflict) at.read_in = 0;  // who is ordered behind this write is so behind its readers
     add_writer(at, access);
   }
   return conflict;
@@ -109,7 +169,7 @@ std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& 
   if (at.atomic && access.operation == memory_operation::atomic) return std::nullopt;
   if (!ordered(at.writer, at.write_turn, access.thread))
     return with(at.writer, at.write_place, true, false, at.atomic);
-  if (at.has_second_writer && !ordered(at.second_writer, at.write_turn, access.thread)) {
+  if (at.has_second_writer && !ordered(at.second_writer, at.second_write_turn, access.thread)) {
     return with(at.second_writer, at.second_write_place, true, false, at.atomic);
   }
   return std::nullopt;
@@ -118,13 +178,13 @@ std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& 
 std::optional<shared_conflict> shared_shadow::conflict_with_readers(const cell& at,
                                                                     const shared_access& access) const {
   if (at.read_in != epoch_) return std::nullopt;
-  if (at.read_warp != warp_of(access.thread)) return with(at.reader, at.read_place, false);
   if (!ordered(at.reader, at.read_turn, access.thread)) return with(at.reader, at.read_place, false);
   for (unsigned left = at.read_lanes; left != 0; left &= left - 1) {
     const unsigned reader = at.read_warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left));
     if (!ordered(reader, at.read_turn, access.thread)) return with(reader, at.read_place, false);
   }
-  if (at.has_second_reader) return with(at.second, at.second_place, false);
+  if (at.has_second_reader && !ordered(at.second, at.second_turn, access.thread))
+    return with(at.second, at.second_place, false);
   return std::nullopt;
 }
 
@@ -135,6 +195,7 @@ void shared_shadow::add_writer(cell& at, const shared_access& access) {
     at.has_second_writer = true;
     at.second_writer = at.writer;
     at.second_write_place = at.write_place;
+    at.second_write_turn = at.write_turn;
   } else if (!(atomic && at.atomic && at.written_in == epoch_)) {
     at.has_second_writer = false;
   }

@@ -1,14 +1,20 @@
 // Who has touched which shared memory since the last block barrier: finds races and reads of what nobody
 // wrote. Internal.
 //
-// Two accesses of one location by two threads, one of them a write, are a race unless a block barrier lies
-// between them, or a __syncwarp() that both took part in, or both are atomic. It does not matter which came
-// first here.
+// Two accesses of one location by two threads, one of them a write, are a race unless both are atomic or the
+// first happened before the second. What orders them, in any number of steps:
+//  * a block barrier, or a __syncwarp() that both take part in
+//  * a fence of one thread and then a strong access (atomic or volatile) of some location, and a strong
+//  access
+//    of that location by the other thread
+// It does not matter which came first here.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/emulator/observed/warp_trace.hpp"
@@ -42,16 +48,23 @@ class shared_shadow {
   void ignore(std::size_t offset, std::size_t bytes);
 
   void begin_block();
-  void barrier_passed() { ++epoch_; }
+  void barrier_passed() { begin_epoch(); }
   // The block goes on after others have run: what it has not written is not known any more.
   void resume_block() {
-    ++epoch_;
+    begin_epoch();
     block_began_ = 0;
   }
   void warp_synchronized(unsigned warp, unsigned lanes);
+  // Whoever makes a strong access of what this thread writes strongly from here on knows what it knows now.
+  void fence_passed(unsigned thread);
+  // A strong access, of shared or device memory. Whether it is one that is told what others have done.
+  bool strong_access(unsigned thread, std::uintptr_t address, memory_operation operation);
+  // The thread's next strong access tells others what it has done, and tells it nothing: it arrives and does
+  // not wait.
+  void release_only(unsigned thread) { only_releases_ = thread; }
 
-  // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does,
-  // because of a __syncwarp().
+  // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does. Of
+  // this epoch: what a block barrier orders is not asked for.
   bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;
   std::uint32_t turn_of(unsigned warp) const { return turn_[warp]; }
 
@@ -101,6 +114,7 @@ class shared_shadow {
     std::uint32_t read_place = 0;  // of the last reader in `read_warp`
     std::uint32_t read_lanes = 0;  // of `read_warp`, since the turn
     std::uint32_t second_place = 0;
+    std::uint32_t second_turn = 0;
     std::uint16_t reader = 0;  // the last
     std::uint16_t read_warp = 0;
     std::uint16_t second = 0;  // a reader of another warp
@@ -114,11 +128,19 @@ class shared_shadow {
     std::uint32_t write_turn = 0;  // of the writer's warp
     std::uint32_t write_place = 0;
     std::uint32_t second_write_place = 0;
+    std::uint32_t second_write_turn = 0;
     // The last plain write, which an atomic that follows does not make good.
     std::uint32_t plain_in = 0;
     std::uint32_t plain_turn = 0;
     std::uint32_t plain_place = 0;
   };
+
+  // Of each thread of the block the first turn of its warp that is not known of.
+  using knowledge = std::array<std::uint32_t, 1024>;
+  using shared_knowledge = std::shared_ptr<const knowledge>;
+
+  void begin_epoch();
+  static shared_knowledge join(const shared_knowledge& one, const shared_knowledge& other);
 
   std::optional<shared_conflict> note(cell& at, const shared_access& access);
   std::optional<shared_conflict> conflict_with_writers(const cell& at, const shared_access& access) const;
@@ -131,11 +153,17 @@ class shared_shadow {
   std::vector<std::uint8_t> ignored_;  // by word
   std::uint32_t epoch_ = 1;            // grows with every barrier and every block
   std::uint32_t block_began_ = 1;
-  // A warp's turn grows with each of its __syncwarp(). seen_[warp][l][m]: what lane m did before this turn
-  // has happened before what lane l does now.
+  // A warp's turn grows with each of its __syncwarp() and fences. seen_[warp][l][m]: what lane m did before
+  // this turn has happened before what lane l does now.
   std::array<std::uint32_t, warp_lanes> turn_{};
   std::array<std::uint32_t, warp_lanes> seen_by_all_{};
   std::vector<std::array<std::array<std::uint32_t, warp_lanes>, warp_lanes>> seen_{warp_lanes};
+  // Of this epoch, if any thread has called a fence: what threads have been told by strong accesses; what
+  // they knew at their last fence; what those knew who have made strong accesses of an address.
+  bool has_fences_ = false;
+  std::optional<unsigned> only_releases_;  // the thread
+  std::array<shared_knowledge, 1024> told_, at_fence_;
+  std::unordered_map<std::uintptr_t, shared_knowledge> released_;
 };
 
 inline void shared_shadow::add_reader(cell& at, const shared_access& access) {
@@ -152,6 +180,7 @@ inline void shared_shadow::add_reader(cell& at, const shared_access& access) {
     at.has_second_reader = true;
     at.second = static_cast<std::uint16_t>(access.thread);
     at.second_place = access.place;
+    at.second_turn = turn_[warp];
     return;
   }
   // Readers before a __syncwarp() of all lanes need not be remembered: what comes is ordered behind them.

@@ -110,6 +110,13 @@ template <class T>
 T remainder(T a, T b) {
   return b == 0 ? a : static_cast<T>(a % b);
 }
+// What .ftz does.
+template <class T>
+T flushed(T a) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0f, a) : a;
+  return a;
+}
 template <class T>
 T saturated(T a) {
   return a > T{0} ? (a < T{1} ? a : T{1}) : T{0};

@@ -207,12 +207,25 @@ class compilation {
   compilation(const compile_request& request, emulation_toolchain tools)
       : request_(request), tools_(std::move(tools)) {}
 
+  // To be called for all sources before the first is compiled.
+  void preprocess(const std::string& source, std::size_t number) {
+    const source_kind kind = kind_of_source(source);
+    if (kind == source_kind::object || kind == source_kind::c) return;
+    const std::string file = stem_of(number) + ".i";
+    std::vector<std::string> command{tools_.compiler, "-E", "-x", "c++", standard()};
+    append(command, words_for_preprocessor(kind));
+    append(command, {source, "-o", file});
+    run_compiler(command, request_.time_limit, source + " does not compile");
+    // An object's other files are not known.
+    launches_by_address_ =
+        launches_by_address_ || request_.words.only_objects || launches_by_address(text_of_file(file));
+  }
+
   // The object of one source.
   std::string compile(const std::string& source, std::size_t number) {
-    source_kind kind = kind_of(source);
+    const source_kind kind = kind_of_source(source);
     if (kind == source_kind::object) return source;
-    if (request_.words.is_cuda) kind = source_kind::cuda;
-    const std::string stem = fmt::format("{}/{}", request_.folder, number);
+    const std::string stem = stem_of(number);
     const std::string object = request_.words.only_objects ? request_.program : stem + ".o";
     std::vector<std::string> command{tools_.compiler};
     if (kind == source_kind::c) {
@@ -222,15 +235,11 @@ class compilation {
       run_compiler(command, request_.time_limit, source + " does not compile");
       return object;
     }
-    append(command, {"-E", "-x", "c++", standard()});
-    append(command, words_for_preprocessor(kind));
-    append(command, {source, "-o", stem + ".i"});
-    run_compiler(command, request_.time_limit, source + " does not compile");
     const std::string preprocessed = text_of_file(stem + ".i");
     // A program that includes OpenMP's header means its pragmas, whether or not -Xcompiler -fopenmp is given.
     const bool has_openmp = preprocessed.find("/omp.h\"") != std::string::npos;
     uses_openmp_ = uses_openmp_ || has_openmp;
-    const rewritten_source rewritten = rewrite_cuda(preprocessed);
+    const rewritten_source rewritten = rewrite_cuda(preprocessed, launches_by_address_);
     if (!rewritten.refused.empty()) refuse(source, rewritten.refused);
     std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
     command = {tools_.compiler, "-x", "c++", "-fpreprocessed", standard()};
@@ -302,6 +311,13 @@ class compilation {
     to.insert(to.end(), from.begin(), from.end());
   }
 
+  [[nodiscard]] source_kind kind_of_source(const std::string& source) const {
+    const source_kind kind = kind_of(source);
+    return request_.words.is_cuda && kind != source_kind::object ? source_kind::cuda : kind;
+  }
+  [[nodiscard]] std::string stem_of(std::size_t number) const {
+    return fmt::format("{}/{}", request_.folder, number);
+  }
   [[nodiscard]] std::string standard() const {
     std::string chosen(default_standard);
     for (const std::string& word : request_.words.compile) {
@@ -343,6 +359,7 @@ class compilation {
   const compile_request& request_;
   emulation_toolchain tools_;
   bool uses_openmp_ = false;
+  bool launches_by_address_ = false;
 };
 
 // The words of a call, one after another, up to "--".
@@ -477,6 +494,8 @@ void compile_program(const compile_request& request) {
   compilation work(request, find_toolchain(request.observe));
   if (request.words.only_links_device) return work.make_empty_object();
   std::vector<std::string> objects;
+  for (std::size_t number = 0; number < request.sources.size(); ++number)
+    work.preprocess(request.sources[number], number);
   for (const std::string& source : request.sources) objects.push_back(work.compile(source, objects.size()));
   if (!request.words.only_objects) work.link(objects);
 }

@@ -68,6 +68,92 @@ std::string unsigned_of(const std::string& type) {
   return fmt::format("std::make_unsigned_t<{}>", type);
 }
 
+// The modifiers that an instruction may have beside types. Those of caches say nothing here; what is not
+// listed is refused, since nobody honours it.
+bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
+  using words = std::vector<std::string_view>;
+  static const words rounding{"rn", "rz", "rm", "rp", "ftz"};
+  static const words scopes{"cta", "gpu", "sys", "cluster"};
+  static const words caches{"ca",
+                            "cg",
+                            "cs",
+                            "lu",
+                            "cv",
+                            "wb",
+                            "wt",
+                            "nc",
+                            "v2",
+                            "v4",
+                            "global",
+                            "shared",
+                            "shared::cta",
+                            "volatile",
+                            "relaxed",
+                            "acquire",
+                            "release",
+                            "weak",
+                            "mmio",
+                            "L2::cache_hint",
+                            "level::eviction_priority"};
+  static const words atomics{"add",         "min",     "max",     "and",     "or",      "xor",
+                             "exch",        "cas",     "inc",     "dec",     "global",  "shared",
+                             "shared::cta", "relaxed", "acquire", "release", "acq_rel", "noftz"};
+  static const std::map<std::string_view, words> more{
+      {"add", {"sat", "cc"}},
+      {"sub", {"sat", "cc"}},
+      {"mul", {"sat", "lo", "hi", "wide"}},
+      {"mad", {"sat", "cc", "lo", "hi", "wide"}},
+      {"fma", {"sat"}},
+      {"addc", {"cc"}},
+      {"subc", {"cc"}},
+      {"madc", {"cc", "lo", "hi"}},
+      {"mul24", {"lo", "hi"}},
+      {"mad24", {"lo", "hi"}},
+      {"div", {"approx", "full"}},
+      {"rcp", {"approx"}},
+      {"sqrt", {"approx"}},
+      {"rsqrt", {"approx", "ftz"}},
+      {"sin", {"approx", "ftz"}},
+      {"cos", {"approx", "ftz"}},
+      {"ex2", {"approx", "ftz"}},
+      {"lg2", {"approx", "ftz"}},
+      {"tanh", {"approx"}},
+      {"min", {"ftz"}},
+      {"max", {"ftz"}},
+      {"neg", {"ftz"}},
+      {"abs", {"ftz"}},
+      {"cvt", {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "ftz", "sat"}},
+      {"shf", {"l", "r", "clamp", "wrap"}},
+      {"bfind", {"shiftamt"}},
+      {"vabsdiff4", {"add"}},
+      {"cvta", {"to", "shared", "shared::cta", "global", "local", "const"}},
+      {"vote", {"sync", "ballot", "any", "all"}},
+      {"shfl", {"sync", "idx", "up", "down", "bfly"}},
+      {"redux", {"sync", "add", "min", "max", "and", "or", "xor"}},
+      {"bar", {"sync", "warp"}},
+      {"barrier", {"sync", "aligned", "cta"}},
+      {"cp",
+       {"async", "ca", "cg", "shared", "shared::cta", "global", "commit_group", "wait_group", "wait_all",
+        "L2::cache_hint"}},
+      {"setp",
+       {"ftz", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
+        "geu", "num", "nan"}}};
+  static const std::array<std::string_view, 9> round{"add", "sub", "mul",  "mad", "fma",
+                                                     "div", "rcp", "sqrt", ""};
+  const auto has = [modifier](const words& list) {
+    return std::find(list.begin(), list.end(), modifier) != list.end();
+  };
+  if (!type_of(modifier).empty()) return true;
+  if (const auto found = more.find(opcode); found != more.end() && has(found->second)) return true;
+  if (std::find(round.begin(), round.end(), opcode) != round.end()) return has(rounding);
+  const bool is_access = opcode == "ld" || opcode == "ldu" || opcode == "st", is_copy = opcode == "cp";
+  const bool is_atomic = opcode == "atom" || opcode == "red";
+  // How long a cache may keep it.
+  if ((is_access || is_copy) && (modifier.starts_with("L1::") || modifier.starts_with("L2::"))) return true;
+  if (is_access) return has(caches) || has(scopes);
+  return is_atomic && (has(atomics) || has(scopes));
+}
+
 struct instruction {
   std::string guard;
   bool guard_negated = false;
@@ -274,6 +360,8 @@ class translation {
   }
   [[nodiscard]] std::string value(const std::string& operand, const std::string& type) const {
     if (operand.starts_with('!')) return "!" + value(operand.substr(1), type);
+    if (flushes_ && type == "float")
+      return fmt::format("{0}flushed({0}as<{1}>({2}))", library, type, raw(operand));
     return fmt::format("{}as<{}>({})", library, type, raw(operand));
   }
   [[nodiscard]] std::string put(const std::string& operand, const std::string& text) const {
@@ -289,7 +377,6 @@ class translation {
       offset = fmt::format(" + {}", number(bare(base.substr(base[sign] == '+' ? sign + 1 : sign))));
       base = bare(base.substr(0, sign));
     }
-    if (one.has("param") || one.has("const") || one.has("local")) throw unknown_instruction{};
     const bool is_shared =
         std::any_of(one.modifiers.begin(), one.modifiers.end(),
                     [](const std::string& word) { return word == "shared" || word == "shared::cta"; });
@@ -317,6 +404,14 @@ class translation {
 
   std::string effect(const instruction& one) {
     const std::size_t count = one.operands.size();
+    flushes_ = one.has("ftz");
+    static const std::array<std::string_view, 12> any{
+        "membar",  "fence", "nanosleep",     "prefetch",   "prefetchu",      "discard",
+        "pmevent", "brkpt", "applypriority", "setmaxnreg", "griddepcontrol", "mov"};
+    const bool takes_any = std::find(any.begin(), any.end(), one.opcode) != any.end();
+    for (const std::string& modifier : one.modifiers)
+      require(takes_any || one.opcode == "lop3" || one.opcode == "dp4a" ||
+              is_known_modifier(one.opcode, modifier));
     static const std::array<std::string_view, 10> nothing{
         "prefetch", "prefetchu", "discard",        "applypriority", "nanosleep",
         "pmevent",  "brkpt",     "griddepcontrol", "setmaxnreg",    "createpolicy"};
@@ -338,7 +433,8 @@ class translation {
     if (one.opcode == "shfl") return shuffle(one);
     if (one.opcode == "vote") return vote(one);
     if (one.opcode == "activemask") return put(one.operands[0], "::__activemask()");
-    return put(one.operands[0], arithmetic(one));
+    const std::string result = arithmetic(one);
+    return put(one.operands[0], flushes_ ? fmt::format("{}flushed({})", library, result) : result);
   }
 
   // An operand that must be there.
@@ -361,6 +457,28 @@ class translation {
     return text + ")";
   }
 
+  // Arithmetic that rounds towards zero, down or up; empty if it does not.
+  [[nodiscard]] std::string rounded(const instruction& one) const {
+    const std::string how = one.has("rz") ? "to_zero" : one.has("rm") ? "down" : one.has("rp") ? "up" : "";
+    if (how.empty()) return "";
+    const std::string t = type(one), name = one.opcode;
+    require(!is_whole(t));
+    const auto calls = [&](std::string_view function, const std::string& arguments) {
+      return fmt::format("::lab::emulator::{}<::lab::emulator::rounding::{}, {}>({})", function, how, t,
+                         arguments);
+    };
+    const std::string a = given(one, 1, t);
+    if (name == "sqrt") return calls("square_root", a);
+    if (name == "rcp") return calls("divide", fmt::format("{}(1), {}", t, a));
+    const std::string b = given(one, 2, t);
+    if (name == "add") return calls("add", a + ", " + b);
+    if (name == "sub") return calls("add", fmt::format("{}, -{}", a, b));
+    if (name == "mul") return calls("multiply", a + ", " + b);
+    if (name == "div") return calls("divide", a + ", " + b);
+    require(name == "fma" || name == "mad");
+    return calls("multiply_add", fmt::format("{}, {}, {}", a, b, given(one, 3, t)));
+  }
+
   // Of these four each gives an empty text for what is another's.
   [[nodiscard]] std::string of_numbers(const instruction& one) const {
     static const known_functions known{{"add", {"add", 2}},
@@ -376,6 +494,7 @@ class translation {
                                        {"ex2", {"exp2", 1, "std::"}},
                                        {"lg2", {"log2", 1, "std::"}}};
     const std::string& name = one.opcode;
+    if (const std::string text = rounded(one); !text.empty()) return text;
     if (const auto found = known.find(name); found != known.end()) return call(one, found->second);
     const std::string t = type(one);
     if (name == "mul" || name == "mad" || name == "mul24" || name == "mad24" || name == "fma")
@@ -567,13 +686,15 @@ class translation {
     } else {
       text = fmt::format("::lab::emulator::narrowed<{}, {}>({})", to, how, source);
     }
+    if (one.has("sat")) text = fmt::format("{}saturated<{}>({})", library, to, text);
     return put(one.operands[0],
-               one.has("sat") ? fmt::format("{}saturated<{}>({})", library, to, text) : text);
+               flushes_ && to == "float" ? fmt::format("{}flushed({})", library, text) : text);
   }
 
   // Generic addresses are those of memory; shared ones are small numbers.
   std::string change_space(const instruction& one) {
-    require(one.operands.size() == 2 && (one.has("u64") || one.has("u32")));
+    require(one.operands.size() == 2 && (one.has("u64") || one.has("u32")) && !one.has("local") &&
+            !one.has("const"));
     const std::string source = value(one.operands[1], "unsigned long long");
     if (!one.has("shared")) return put(one.operands[0], source);
     return put(one.operands[0],
@@ -585,12 +706,25 @@ class translation {
         {"eq", {"==", false}}, {"ne", {"!=", false}}, {"lt", {"<", false}}, {"le", {"<=", false}},
         {"gt", {">", false}},  {"ge", {">=", false}}, {"lo", {"<", false}}, {"ls", {"<=", false}},
         {"hi", {">", false}},  {"hs", {">=", false}}};
-    require(one.modifiers.size() == 2 && one.operands.size() == 3);  // without .and and its like
-    const auto found = known.find(one.modifiers[0]);
-    require(found != known.end());
+    require(one.modifiers.size() == (one.has("ftz") ? 3u : 2u) && one.operands.size() == 3);  // without .and
     const std::string t = type(one);
-    const std::string truth =
-        fmt::format("({} {} {})", value(one.operands[1], t), found->second.first, value(one.operands[2], t));
+    const std::string a = value(one.operands[1], t), b = value(one.operands[2], t);
+    const std::string unordered = fmt::format("({0} != {0} || {1} != {1})", a, b);
+    std::string word = one.modifiers[0], truth;
+    if (word == "num" || word == "nan") {
+      require(!is_whole(t));
+      truth = (word == "num" ? "!" : "") + unordered;
+    } else {
+      // Of numbers with a fraction: a NaN compares as false, and as true with `u` behind the comparison.
+      const bool is_unordered = word.size() == 3 && word.ends_with('u');
+      if (is_unordered) word.pop_back();
+      const auto found = known.find(word);
+      require(found != known.end() && !(is_unordered && is_whole(t)));
+      truth = fmt::format("({} {} {})", a, found->second.first, b);
+      if (is_unordered) truth = fmt::format("({} || {})", truth, unordered);
+      if (!is_unordered && word == "ne" && !is_whole(t) && t != "bool")
+        truth = fmt::format("({} && !{})", truth, unordered);
+    }
     const std::size_t bar = one.operands[0].find('|');
     if (bar == std::string::npos) return put(one.operands[0], truth);
     return put(bare(one.operands[0].substr(0, bar)), truth) +
@@ -705,10 +839,14 @@ class translation {
     for (std::size_t number = first + 1; number < one.operands.size(); ++number)
       text += ", " + value(one.operands[number], t);
     text += ")";
-    return gives ? put(one.operands[0], text) : fmt::format("static_cast<void>({}); ", text);
+    const bool orders = one.has("acq_rel");
+    return (orders || one.has("release") ? "::__threadfence(); " : "") +
+           (gives ? put(one.operands[0], text) : fmt::format("static_cast<void>({}); ", text)) +
+           (orders || one.has("acquire") ? "::__threadfence(); " : "");
   }
 
   std::size_t count_;
+  bool flushes_ = false;  // the instruction makes zeros of subnormal numbers
   std::map<std::string, std::string> locals_;
   std::string current_;
 };

@@ -69,8 +69,11 @@ constexpr std::array refused_words{
 
 class rewriter {
  public:
-  explicit rewriter(std::string_view source)
-      : source_(source), list_(tokens_of(source)), tokens_(list_.tokens) {}
+  rewriter(std::string_view source, bool launches_by_address)
+      : source_(source),
+        list_(tokens_of(source)),
+        tokens_(list_.tokens),
+        launches_by_address_(launches_by_address) {}
 
   rewritten_source run() {
     match_brackets();
@@ -81,6 +84,8 @@ class rewriter {
         word(at);
       } else if (one.text == "<" && !one.is_system && is_chevron(at, "<")) {
         launch(at);
+      } else if ((one.text == "<" || one.text == ">") && !one.is_system && in_device_code_[at]) {
+        shift(at);
       } else if (one.text == "\\" && source_.substr(end_of(at)).starts_with('\n')) {
         // It joined lines while a comment stood behind it, which nvcc's second look at the line lets it do.
         replace(at, " ");
@@ -247,6 +252,7 @@ class rewriter {
     }
     if (at >= tokens_.size() || partner_[at] == nowhere) return;
     if (is(keyword, "__lab_global__") && !tokens_[keyword].is_system) note_kernel(statement, at);
+    note_result(statement, at);
     for (std::size_t inner = at; inner < partner_[at]; ++inner) {
       in_device_code_[inner] = true;
       function_[inner] = at;
@@ -305,6 +311,7 @@ class rewriter {
         shared_move(at);
       }
     }
+    if (in_device_code_[at]) conversion(at);
     if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
       return replace(at, "::lab::emulator::texture_reference");
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
@@ -509,19 +516,25 @@ class rewriter {
   // `: "=r"(a), "+l"(b) : "f"(c) : "memory"` from `position` on.
   bool operands_of_asm(std::size_t position, std::size_t close, std::vector<ptx_operand>& operands) const {
     int colons = 0;
+    std::string constraint;  // may be several literals
     while (position < close) {
       if (is(position, ":") || is(position, "::")) {
         colons += is(position, "::") ? 2 : 1;
         ++position;
       } else if (colons >= 3 || is(position, ",")) {
         ++position;  // what is clobbered
+      } else if (tokens_[position].kind == token_kind::literal &&
+                 tokens_[position + 1].kind == token_kind::literal) {
+        constraint += contents_of(tokens_[position].text);
+        ++position;
       } else if (tokens_[position].kind == token_kind::literal && is(position + 1, "(") &&
                  partner_[position + 1] != nowhere) {
         const std::size_t last = partner_[position + 1];
         std::string expression(
             source_.substr(tokens_[position + 1].offset, end_of(last) - tokens_[position + 1].offset));
         std::replace(expression.begin(), expression.end(), '\n', ' ');  // replace_range() keeps the lines
-        operands.push_back({contents_of(tokens_[position].text), expression});
+        operands.push_back({constraint + contents_of(tokens_[position].text), expression});
+        constraint.clear();
         position = last + 1;
       } else {
         return false;
@@ -556,6 +569,270 @@ class rewriter {
       }
     }
     if (has_void && has_pointer && !others) replace_range(open + 1, close, "");
+  }
+
+  // ---- arithmetic
+
+  // Behind the words of an integer type that begin at `at`; the same if none do.
+  [[nodiscard]] std::size_t end_of_integer_type(std::size_t at) const {
+    constexpr std::array<std::string_view, 29> words{
+        "unsigned",  "signed",    "char",      "short",      "int",       "long",
+        "size_t",    "ssize_t",   "uint",      "uchar",      "ushort",    "ulong",
+        "int8_t",    "int16_t",   "int32_t",   "int64_t",    "uint8_t",   "uint16_t",
+        "uint32_t",  "uint64_t",  "__int64_t", "__uint64_t", "__int32_t", "__uint32_t",
+        "ptrdiff_t", "uintptr_t", "intptr_t",  "clock_t",    "__uint8_t"};
+    if (is(at, "std") && is(at + 1, "::") && is_identifier(at + 2)) {
+      const std::size_t end = end_of_integer_type(at + 2);
+      return end == at + 2 ? at : end;
+    }
+    while (is_identifier(at) && std::find(words.begin(), words.end(), tokens_[at].text) != words.end()) ++at;
+    return at;
+  }
+  [[nodiscard]] std::string text_of(std::size_t first, std::size_t end) const {
+    std::string text;
+    for (std::size_t at = first; at < end; ++at) {
+      if (!text.empty()) text += ' ';
+      text += tokens_[at].text;
+    }
+    return text;
+  }
+
+  void conversion(std::size_t at) {
+    if (function_[at] != function_of_integers_) {
+      function_of_integers_ = function_[at];
+      integers_.clear();
+    }
+    const std::size_t end = end_of_integer_type(at);
+    if (end != at) {
+      if (end_of_integer_type(at - 1) != at - 1 || (is(at - 1, "::") && is(at - 2, "std"))) return;
+      const std::string type = text_of(at, end);
+      if (is(at - 1, "(") && is(end, ")")) {
+        cast(at - 1, end, type);
+      } else if (is(at - 1, "<") && is(end, ">") && is(end + 1, "(") && is(at - 2, "static_cast")) {
+        replace_range(at - 2, end, conversion_to(type));
+      } else if (is(end, "(") && partner_[end] != nowhere && is_behind_operator(at) && !is(end + 1, ")") &&
+                 !is(end + 1, "*") && end_of_integer_type(end + 1) == end + 1) {
+        replace_range(at, end - 1, conversion_to(type));
+      } else if (is_identifier(end) && is(end + 1, "=")) {
+        declarations(end, type);
+      }
+      return;
+    }
+    if (is(at, "return")) {
+      const auto result = integer_results_.find(function_[at]);
+      if (result != integer_results_.end()) wrap(at + 1, conversion_to(result->second), ";");
+      return;
+    }
+    assignment(at);
+  }
+
+  static std::string conversion_to(const std::string& type) {
+    return fmt::format("::lab::emulator::converted<{}>", type);
+  }
+
+  // Where an operand begins, and neither a declaration nor a list of types.
+  [[nodiscard]] bool is_behind_operator(std::size_t at) const {
+    constexpr std::array<std::string_view, 22> operators{
+        "=", "+", "-", "*",  "/",  "%",  "&",  "|",  "^",  "!",  "~",
+        "?", ":", "[", "+=", "-=", "*=", "/=", "==", "&&", "||", "return"};
+    return std::find(operators.begin(), operators.end(), tokens_[at - 1].text) != operators.end();
+  }
+
+  // (int)operand
+  void cast(std::size_t open, std::size_t close, const std::string& type) {
+    // `sizeof(int)`, a parameter list.
+    const bool is_call = open > 0 && ((is_identifier(open - 1) && !is_statement_word(open - 1)) ||
+                                      is(open - 1, "sizeof") || is(open - 1, ">") || is(open - 1, "]"));
+    if (is_call) return;
+    const std::size_t last = end_of_operand(close + 1);
+    if (last == nowhere) return;
+    replace_range(open, close, conversion_to(type) + "(");
+    insert(end_of(last - 1), ")");
+  }
+
+  // Behind the operand of a cast that begins at `at`: signs, a name, number or bracket, and what is behind
+  // it.
+  [[nodiscard]] std::size_t end_of_operand(std::size_t at) const {
+    constexpr std::array<std::string_view, 8> signs{"-", "+", "!", "~", "*", "&", "++", "--"};
+    while (at < tokens_.size() && std::find(signs.begin(), signs.end(), tokens_[at].text) != signs.end())
+      ++at;
+    if (at >= tokens_.size()) return nowhere;
+    if (is(at, "(")) {
+      if (partner_[at] == nowhere) return nowhere;
+      const std::size_t close = partner_[at];
+      // Another cast.
+      bool is_type = close > at + 1;
+      for (std::size_t inner = at + 1; inner < close; ++inner)
+        is_type = is_type && (is(inner, "float") || is(inner, "double") || is(inner, "*") ||
+                              is(inner, "const") || end_of_integer_type(inner) != inner);
+      if (is_type) return end_of_operand(close + 1);
+      at = close + 1;
+      if (is_identifier(at) || (at < tokens_.size() && tokens_[at].kind == token_kind::number))
+        return end_of_operand(at);
+    } else if (is_identifier(at) || tokens_[at].kind == token_kind::number ||
+               tokens_[at].kind == token_kind::literal) {
+      if (is(at, "sizeof") || is(at, "new")) return nowhere;
+      ++at;
+    } else if (!is(at, "::")) {
+      return nowhere;
+    }
+    for (;;) {
+      if ((is(at, "(") || is(at, "[")) && partner_[at] != nowhere) {
+        at = partner_[at] + 1;
+      } else if ((is(at, ".") || is(at, "->") || is(at, "::")) && is_identifier(at + 1)) {
+        at += 2;
+      } else if (is(at, "++") || is(at, "--")) {
+        ++at;
+      } else if (is(at, "<") && is_identifier(at - 1)) {
+        // f<float>(x), and no comparison.
+        std::size_t close = at + 1;
+        while (is_identifier(close) || is(close, ",") || is(close, "::") || is(close, "*") ||
+               (close < tokens_.size() && tokens_[close].kind == token_kind::number))
+          ++close;
+        if (!is(close, ">") || !is(close + 1, "(")) return at;
+        at = close + 1;
+      } else {
+        return at;
+      }
+    }
+  }
+
+  // int a = .., b = ..; from the first name.
+  void declarations(std::size_t name, const std::string& type) {
+    while (is_identifier(name) && is(name + 1, "=")) {
+      const std::size_t end = wrap(name + 2, conversion_to(type), ";,");
+      integers_.insert(tokens_[name].text);
+      if (!is(end, ",")) return;
+      name = end + 1;
+    }
+  }
+
+  // name[..].member = ..; at the beginning of a statement.
+  void assignment(std::size_t at) {
+    const bool is_pointer = is(at - 1, "*");
+    const std::size_t first = is_pointer ? at - 1 : at;
+    if (!is(first - 1, ";") && !is(first - 1, "{") && !is(first - 1, "}") && !is(first - 1, ")") &&
+        !is(first - 1, "else"))
+      return;
+    if (is_pointer && is(first - 1, ")")) return;  // a product, or a cast
+    std::size_t end = at + 1;
+    for (;;) {
+      if (is(end, "[") && partner_[end] != nowhere) {
+        end = partner_[end] + 1;
+      } else if ((is(end, ".") || is(end, "->")) && is_identifier(end + 1)) {
+        end += 2;
+      } else {
+        break;
+      }
+    }
+    if (!is(end, "=")) return;
+    wrap(end + 1, fmt::format("::lab::emulator::assigned<decltype({})>", text_of(first, end)), ";");
+  }
+
+  // Gives the expression at `begin`, which one of `ends` is behind, to the function. Where it ends.
+  std::size_t wrap(std::size_t begin, const std::string& function, std::string_view ends) {
+    bool may_be_floating = false, has_angle = false;
+    std::size_t end = begin;
+    for (; end < tokens_.size(); ++end) {
+      const token& one = tokens_[end];
+      if (one.text.size() == 1 && ends.find(one.text) != std::string_view::npos) break;
+      if (one.text == "," || one.text == "}" || one.text == ")" || one.text == "]") return end;
+      if (one.text == "<") has_angle = true;
+      if (is_chevron(end, "<")) return end;
+      if ((one.text == "(" || one.text == "[" || one.text == "{") && partner_[end] != nowhere) {
+        may_be_floating = may_be_floating || has_floating(end + 1, partner_[end]);
+        end = partner_[end];
+      } else {
+        may_be_floating = may_be_floating || has_floating(end, end + 1);
+      }
+    }
+    const bool is_one_number = end == begin + 1 && !is_identifier(begin);
+    if (end >= tokens_.size() || end == begin || is_one_number || !may_be_floating || is(begin, "{") ||
+        is(begin, "throw") || is(begin, "__null") || is(begin, "nullptr") || (has_angle && is(end, ",")))
+      return end;
+    insert(tokens_[begin].offset, function + "(");
+    insert(tokens_[end].offset, ")");
+    return end;
+  }
+
+  // Whether a token of these may belong to a number with a fraction.
+  [[nodiscard]] bool has_floating(std::size_t begin, std::size_t end) const {
+    constexpr std::array<std::string_view, 9> whole{
+        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "x", "y", "z", "sizeof"};
+    for (std::size_t at = begin; at < end; ++at) {
+      const token& one = tokens_[at];
+      if (one.kind == token_kind::number) {
+        const bool is_hexadecimal = one.text.starts_with("0x") || one.text.starts_with("0X");
+        if (!is_hexadecimal && one.text.find_first_of(".eEfF") != std::string_view::npos) return true;
+      } else if (one.kind == token_kind::identifier) {
+        const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
+        const bool is_known = std::find(whole.begin(), whole.end(), one.text) != whole.end();
+        if (integers_.count(one.text) != 0 && !is_member) continue;
+        if (is_known && (at == begin || is_member || one.text.size() > 1)) continue;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // A function whose result is an integer, as far as its words say, and that has no function within.
+  void note_result(std::size_t statement, std::size_t brace) {
+    std::size_t close = brace - 1;
+    while (close > statement && !is(close, ")")) --close;
+    if (partner_[close] == nowhere || partner_[close] <= statement + 1) return;
+    const std::size_t name = partner_[close] - 1;
+    std::size_t first = name;
+    while (first > statement && end_of_integer_type(first - 1) != first - 1) --first;
+    if (first == name || !is_identifier(name)) return;
+    for (std::size_t at = brace; at < partner_[brace]; ++at) {
+      if (is(at, "]") && (is(at + 1, "(") || is(at + 1, "{"))) return;
+    }
+    integer_results_[brace] = text_of(first, name);
+  }
+
+  // `a << b` is a << shift << b; so are `>>`, `<<=` and `>>=`.
+  void shift(std::size_t at) {
+    const std::string_view angle = tokens_[at].text;
+    if (!is(at + 1, angle) || end_of(at) != tokens_[at + 1].offset || is(at + 2, angle) ||
+        is(at - 1, angle) || is(at - 1, "operator"))
+      return;
+    const bool is_operand = is_identifier(at - 1) || is(at - 1, ")") || is(at - 1, "]") ||
+                            tokens_[at - 1].kind == token_kind::number ||
+                            tokens_[at - 1].kind == token_kind::literal;
+    if (!is_operand) return;
+    const bool assigns = is(at + 2, "=") && end_of(at + 1) == tokens_[at + 2].offset;
+    const std::size_t amount = at + (assigns ? 3 : 2);
+    if (is_small_number(amount)) return;
+    // Streams, and two lists of template arguments that end.
+    std::size_t first = at;
+    int open = 0;
+    for (; first > 0; --first) {
+      const std::string_view text = tokens_[first - 1].text;
+      if (text == ";" || text == "{" || text == "}" || text == "(" || text == "[") break;
+      if (text == "cout" || text == "cerr" || tokens_[first - 1].kind == token_kind::literal) return;
+      if (text == ")" || text == "]") {
+        if (partner_[first - 1] == nowhere) return;
+        first = partner_[first - 1] + 1;
+      } else if (text == "<" && !is(first - 2, "<") && !is(first, "<")) {
+        ++open;
+      }
+    }
+    if (angle == ">" && open > 0) return;
+    if (assigns && !is(at - 1, "]") && (!is_identifier(at - 1) || is(at - 2, ".") || is(at - 2, "->")))
+      return;
+    insert(tokens_[amount].offset,
+           fmt::format("::lab::emulator::shift {0}{0}{1} ", angle, assigns ? "=" : ""));
+  }
+
+  // Less than 32, and all of the operand.
+  [[nodiscard]] bool is_small_number(std::size_t at) const {
+    if (at >= tokens_.size() || tokens_[at].kind != token_kind::number) return false;
+    const std::string_view digits = tokens_[at].text;
+    const std::size_t end = digits.find_first_not_of("0123456789");
+    if (end == 0 || end > 2 || (end == std::string_view::npos && digits.size() > 2)) return false;
+    if (digits.find_first_of("xX.'") != std::string_view::npos || std::atoi(std::string(digits).c_str()) > 31)
+      return false;
+    return !is(at + 1, "+") && !is(at + 1, "-") && !is(at + 1, "*") && !is(at + 1, "/") && !is(at + 1, "%");
   }
 
   // ---- launches
@@ -723,7 +1000,10 @@ class rewriter {
   std::vector<edit> edits_;
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
-  bool launches_by_address_ = false;
+  bool launches_by_address_;
+  std::map<std::size_t, std::string> integer_results_;  // by the brace that opens the function's body
+  std::set<std::string_view> integers_;                 // what the function that is read has declared so
+  std::size_t function_of_integers_ = nowhere;
   std::set<std::string_view> volatiles_;     // names that the device's code has declared so
   std::set<std::string_view> shared_names_;  // of arrays
   // How a function uses one of them: whether it reads the array, and the values of its stores, each with the
@@ -739,8 +1019,16 @@ class rewriter {
 
 }  // namespace
 
-rewritten_source rewrite_cuda(std::string_view preprocessed) {
-  return rewriter(preprocessed).run();
+rewritten_source rewrite_cuda(std::string_view preprocessed, bool launches_by_address) {
+  return rewriter(preprocessed, launches_by_address).run();
+}
+
+bool launches_by_address(std::string_view preprocessed) {
+  const token_list list = tokens_of(preprocessed);
+  return std::any_of(list.tokens.begin(), list.tokens.end(), [](const token& one) {
+    return !one.is_system && (one.text == "cudaLaunchKernel" || one.text == "cudaLaunchCooperativeKernel" ||
+                              one.text == "cudaLaunchKernelExC" || one.text == "cudaKernelNodeParams");
+  });
 }
 
 }  // namespace lab::front

@@ -9,9 +9,11 @@
 //                                                     before and behind the store
 //   shared[p[i]] = shared[i];                         the same, and the lanes wait before the store
 //   __global__, __device__, ...                       nothing
+//   (int)x, int i = x, i = x, a << b                  in device code: a GPU's conversion and shift
+//                                                     (program/gpu_arithmetic.hpp)
 //   int f() { .. }                                    int f() { .. return {}; }, unless it ends with a return
 //   cudaLaunchKernel(address, ..)                     behind each kernel that is no template it is made known
-//                                                     with its address
+//                                                     with its address, here and in the program's other files
 //
 // common/emulator/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that a
 // keyword in a string or in a comment is none.
@@ -37,6 +39,10 @@ struct rewritten_source {
 };
 
 // Never fails: what it does not understand it leaves for the compiler.
-[[nodiscard]] rewritten_source rewrite_cuda(std::string_view preprocessed);
+// `launches_by_address`: another file of the program launches kernels by their addresses.
+[[nodiscard]] rewritten_source rewrite_cuda(std::string_view preprocessed, bool launches_by_address = false);
+
+// Whether this file does.
+[[nodiscard]] bool launches_by_address(std::string_view preprocessed);
 
 }  // namespace lab::front

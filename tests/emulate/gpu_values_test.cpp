@@ -1,0 +1,153 @@
+// Values that a GPU has where a CPU has others or C++ has none.
+#include <string>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+using lab::test::emulate;
+using lab::test::expect;
+using lab::test::put;
+using lab::test::temporary_directory;
+
+// Conversions of what no integer holds, and shifts by the width or more, in each way to write them.
+constexpr const char* arithmetic = R"cuda(
+#include <cstdio>
+#include <climits>
+#include <cmath>
+struct S { unsigned bits : 5; int whole; float part; };
+enum color { red, green = 1 << 3 };
+template <int N> struct sized { static const int value = N; };
+__device__ int quantize(float x) { return x * 255.0f; }
+__device__ unsigned char to_byte(float x) { return (unsigned char)(x); }
+template <class T> __device__ T half_of(T x) { const int n = sized<3>::value << 2; int a[n]; a[0] = 1; return x >> a[0]; }
+__global__ void k(const float* f, int by, int* wrong, unsigned char* pixel, int* out) {
+  auto check = [&](int number, bool right) { if (!right) { printf("check %d fails\n", number); atomicAdd(wrong, 1); } };
+  const float big = f[0], nan = f[1], negative = f[2];
+  check(1, (int)big == INT_MAX && -(int)big == -INT_MAX && ~(int)nan == -1);
+  check(2, int(negative * 1e20f) == INT_MIN);
+  check(3, static_cast<unsigned>(negative) == 0u);
+  int i = big, j = nan, m = 5;
+  check(4, i == INT_MAX && j == 0 && m == 5);
+  i = negative * 3e9f;
+  check(5, i == INT_MIN);
+  out[threadIdx.x] = big;
+  check(6, out[threadIdx.x] == INT_MAX);
+  pixel[0] = negative;
+  check(7, pixel[0] == 0);
+  check(8, quantize(big) == INT_MAX && to_byte(negative) == 0);
+  check(9, (1 << by) == 0 && (-8 >> by) == -1 && (8u >> by) == 0u && (1ll << by) == 1ll << 32 && (-1ll >> (by + 40)) == -1);
+  unsigned u = 5; u <<= by; check(10, u == 0);
+  int v = -5; v >>= by; check(11, v == -1);
+  check(12, (1 << by - 30 << 1) == 8 && 1 + 1 << by == 0);
+  S s{}; s.bits = by; s.whole = big; s.part = 3; s.bits <<= 1;
+  check(13, s.bits == 0 && s.whole == INT_MAX);
+  color c = green; check(14, (c << 2) == 32 && half_of(9) == 4);
+  check(15, (long long)nan == LLONG_MIN && (unsigned long long)negative == 0 && (long long)(double(big)) == LLONG_MAX);
+  check(16, (float)(int)(2.9f) == 2.0f && (int)f[3] + 1 == 4 && (int)floorf(f[3] / 2) * 2 == 2);
+  const float* p = f; p = by > 0 ? f + 1 : f; check(17, isnan(*p));
+  check(18, (size_t)p % 4 == 0 && (int)sizeof(float) == 4);
+  unsigned char q = 300.7f * by / 32; check(19, q == 44);
+}
+int main() {
+  float host[4] = {1e30f, NAN, -1.5f, 3.7f}; float* f; int *wrong, *out; unsigned char* pixel;
+  cudaMallocManaged(&f, sizeof host); cudaMallocManaged(&wrong, 4); cudaMallocManaged(&out, 4); cudaMallocManaged(&pixel, 1);
+  for (int i = 0; i < 4; ++i) f[i] = host[i];
+  *wrong = 0;
+  k<<<1, 1>>>(f, 32, wrong, pixel, out);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+  printf("%s: %d wrong\n", *wrong ? "WRONG" : "OK", *wrong);
+  return *wrong != 0;
+}
+)cuda";
+
+// Modifiers of inline PTX.
+constexpr const char* modifiers = R"cuda(
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#define TWO(name, code, type, letter) \
+  __device__ type name(type a, type b) { type r; asm(code " %0, %1, %2;" : "=" letter(r) : letter(a), letter(b)); return r; }
+TWO(add_down, "add.rm.f32", float, "f") TWO(add_up, "add.rp.f32", float, "f") TWO(add_chop, "add.rz.f32", float, "f")
+TWO(subtract_up, "sub.rp.f64", double, "d") TWO(multiply_up, "mul.rp.f32", float, "f") TWO(divide_down, "div.rm.f32", float, "f")
+TWO(add_flushed, "add.ftz.f32", float, "f") TWO(add_nearest, "add.rn.f32", float, "f")
+__device__ float root_up(float a) { float r; asm("sqrt.rp.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
+__device__ float inverse_down(float a) { float r; asm("rcp.rm.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
+__device__ double fused_up(double a, double b, double c) { double r; asm("fma.rp.f64 %0, %1, %2, %3;" : "=d"(r) : "d"(a), "d"(b), "d"(c)); return r; }
+#define COMPARE(name, code) __device__ int name(float a, float b) { int r; asm("{ .reg .pred p; " code " p, %1, %2; selp.s32 %0, 1, 0, p; }" : "=r"(r) : "f"(a), "f"(b)); return r; }
+COMPARE(unequal, "setp.ne.f32") COMPARE(unequal_or_nan, "setp.neu.f32") COMPARE(less_or_nan, "setp.ltu.f32") COMPARE(are_numbers, "setp.num.f32")
+__global__ void all(int* wrong, float one, float third, float tiny) {
+  auto check = [&](int number, bool right) { if (!right) { printf("check %d fails\n", number); atomicAdd(wrong, 1); } };
+  const float below = nextafterf(1.0f, 0.0f), above = nextafterf(1.0f, 2.0f);
+  check(1, add_down(one, -tiny) == below && add_down(one, tiny) == one && add_nearest(one, tiny) == one);
+  check(2, add_up(one, tiny) == above && add_chop(one, -tiny) == below && add_chop(-one, tiny) == -below);
+  check(3, subtract_up(1.0, -0x1p-70) == nextafter(1.0, 2.0) && multiply_up(third, 3.0f) == above);
+  check(4, divide_down(1.0f, 3.0f) == nextafterf(third, 0.0f) && root_up(2.0f) > 0 && root_up(4.0f) == 2.0f);
+  check(5, inverse_down(3.0f) == nextafterf(third, 0.0f) && fused_up(1.0, 1.0, 0x1p-80) == nextafter(1.0, 2.0));
+  check(6, add_flushed(1e-39f, 0.0f) == 0.0f && add_nearest(1e-39f, 0.0f) == 1e-39f);
+  check(7, unequal(NAN, one) == 0 && unequal_or_nan(NAN, one) == 1 && less_or_nan(NAN, one) == 1 && are_numbers(one, NAN) == 0 && unequal(one, 2) == 1);
+}
+int main() {
+  int* wrong;
+  cudaMallocManaged(&wrong, 4);
+  *wrong = 0;
+  all<<<1, 1>>>(wrong, 1.0f, 1.0f / 3.0f, 0x1p-30f);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  printf("%s: %d wrong\n", *wrong ? "WRONG" : "OK", *wrong);
+  return *wrong != 0;
+}
+)cuda";
+
+constexpr const char* kernel_elsewhere = R"cuda(
+__global__ void add(const float* a, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + 1;
+}
+)cuda";
+constexpr const char* launches_by_address = R"cuda(
+#include <cstdio>
+extern __global__ void add(const float* a, float* out, int n);
+void launch(const void* kernel, void** arguments) { puts(cudaGetErrorString(cudaLaunchKernel(kernel, 1, 32, arguments, 0, 0))); }
+int main() {
+  float *a, *out, first;
+  int n = 32;
+  cudaMalloc(&a, 128); cudaMalloc(&out, 128); cudaMemset(a, 0, 128);
+  void* arguments[] = {&a, &out, &n};
+  launch((const void*)add, arguments);
+  cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost);
+  printf("%g\n", first);
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("conversions saturate and shifts shift everything out, as on a GPU") {
+  const temporary_directory directory;
+  const std::string source = (directory / "arithmetic.cu").string();
+  put(source, arithmetic);
+  expect(emulate({source}), 0, {"no error", "OK: 0 wrong"});
+}
+
+TEST_CASE("each modifier of inline PTX is honoured or refused by name") {
+  const temporary_directory directory;
+  const std::string source = (directory / "modifiers.cu").string();
+  put(source, modifiers);
+  expect(emulate({source}), 0, {"no error", "OK: 0 wrong"});
+  for (const std::string statement :
+       {"add.rna.f32 %0, %0, %0;", "max.NaN.f32 %0, %0, %0;", "fma.rn.relu.f32 %0, %0, %0, %0;",
+        "min.xorsign.abs.f32 %0, %0, %0;", "ld.param.f32 %0, [%1];", "st.shared::cluster.f32 [%1], %0;"}) {
+    put(source, "__global__ void k(float f, float* p) { asm(\"" + statement +
+                    "\" : \"+f\"(f) : \"l\"(p)); }\nint main() {}\n");
+    expect(emulate({source}), 2,
+           {"modifiers.cu:1: this inline PTX is not emulated", statement.substr(0, statement.find(' '))});
+  }
+}
+
+TEST_CASE("a kernel of another file is launched by its address") {
+  const temporary_directory directory;
+  const std::string kernel = (directory / "kernel.cu").string(), main = (directory / "main.cu").string();
+  put(kernel, kernel_elsewhere);
+  put(main, launches_by_address);
+  expect(emulate({main, kernel}), 0, {"no error\n1\n"});
+}
