@@ -77,8 +77,8 @@ struct clock_record {
   double maximum = 0;
 };
 
-// A median that may be wrong by more than this part of itself is unstable (docs/measuring.md): most steps of a
-// ladder are larger.
+// A median that may be wrong by more than this part of itself is unstable (docs/measuring.md): most steps of
+// a ladder are larger.
 inline constexpr double unstable_spread = 0.03;
 // How far a median of samples may be from the one of infinitely many, as a part of it: 1.57 times the spread
 // over the root of their number, the notch of a box plot (McGill, Tukey and Larsen, Variations of Box Plots,

@@ -162,8 +162,7 @@ TEST_CASE("without a GPU the emulator runs, and says so") {
   const std::string path = (directory / "results.json").string();
   const outcome found = run(command_without_gpu({"run", "ladder", "--l2", "both", "--json", path}));
   expect(found, 0,
-         {"no CUDA device: ",
-          "running the portable stages on the CPU emulator",
+         {"no CUDA device: ", "running the portable stages on the CPU emulator",
           "times are this host's, not a GPU's", "the emulator has no caches"});
   CHECK(!contains(found.text, "speed of light"));
   CHECK(!contains(found.text, "GB/s"));

@@ -21,7 +21,7 @@ struct stage_profile {
   std::string failure;           // what was wrong with it; else empty
   std::string expected_failure;  // of an expected failure: how it failed, as it says; else empty
   profile_record profile;
-  std::int64_t outputs = 0;          // that the run computed, where that is known
+  std::int64_t outputs = 0;       // that the run computed, where that is known
   std::string report;             // Nsight Compute's file, where there is one
   std::vector<counter> counters;  // its table, a line for each metric of each launch
   // By file and line, how its accesses were counted: shown beside them.

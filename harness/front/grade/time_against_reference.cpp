@@ -89,14 +89,13 @@ result_row time_against_reference::verified(const stage_worker& of, milliseconds
 
 result_row time_against_reference::measured(const stage_worker& of, const verification_record& proved,
                                             milliseconds patience, answer_record* answer) const {
-  answer_record found = ask(
-      of,
-      {{"op", "measure"},
-       {"parameters", terms_.parameters},
-       {"plan", terms_.plan},
-       {"proved", proved},
-       {"whole", true}},
-      patience);
+  answer_record found = ask(of,
+                            {{"op", "measure"},
+                             {"parameters", terms_.parameters},
+                             {"plan", terms_.plan},
+                             {"proved", proved},
+                             {"whole", true}},
+                            patience);
   result_row row = row_from({.path = of.stage}, found, true);
   if (answer != nullptr) *answer = std::move(found);
   return row;

@@ -40,15 +40,9 @@ proof proof_from(const nlohmann::json& json) {
 }
 
 nlohmann::json json_of(const proof& one) {
-  return {{"schema", schema},
-          {"version", 1},
-          {"stage", one.stage},
-          {"digest", one.digest},
-          {"backend", one.backend},
-          {"flags", one.flags},
-          {"compiler", one.compiler},
-          {"date", one.date},
-          {"found", one.found}};
+  return {{"schema", schema},         {"version", 1},           {"stage", one.stage},
+          {"digest", one.digest},     {"backend", one.backend}, {"flags", one.flags},
+          {"compiler", one.compiler}, {"date", one.date},       {"found", one.found}};
 }
 
 // What `read` makes of the file; nothing of a file that is missing or is none of ours.

@@ -93,8 +93,8 @@ class session {
   // Throws usage_error or environment_error when the worker says that going on makes no sense.
   result_row& measure(const ladder_job& job, const stage_description& stage, result_group& group);
   result_row& verify(const stage_description& stage, result_group& group);
-  // Adds the row of a ladder of counters, of a stage that is proved: right in both orders of a block's threads,
-  // and free of races. On a GPU `measured` asks Nsight Compute.
+  // Adds the row of a ladder of counters, of a stage that is proved: right in both orders of a block's
+  // threads, and free of races. On a GPU `measured` asks Nsight Compute.
   using gpu_counter =
       std::function<stage_profile(const stage_description& stage, const parameter_values& parameters)>;
   result_row& count(const ladder_job& job, const stage_description& stage, result_group& group,
