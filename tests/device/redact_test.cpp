@@ -231,7 +231,7 @@ TEST_CASE("a stage with its trials behind it passes at its next row, where its b
   REQUIRE(first.verification.passed);
   for (const allocator from : {allocator::none, allocator::plain}) {
     const auto next = lab::verify_and_measure(stage, with(2000, content::people, from), {7, 8},
-                                              first.verification, plan, stream.get());
+                                              {.made = first.verification}, plan, stream.get());
     INFO((next.verification.failure ? lab::failure_message(*next.verification.failure)
                                     : std::string("no failure")));
     CHECK(next.verification.passed);
