@@ -399,10 +399,11 @@ case "$*" in *bubblewrap*) [ -e {system}/bwrap ] ;; esac
     def test_output_that_is_lost(self):
         for verb in ("list", "doctor"):
             for where in ("> /dev/full", ">&-"):
-                done = subprocess.run(f"'{self.project.root}/lab' {verb} {where}", shell=True, stderr=subprocess.PIPE, text=True, check=False)
+                # Without the preset that the tests themselves may run with.
+                done = subprocess.run(f"unset LAB_PRESET; '{self.project.root}/lab' {verb} {where}", shell=True, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("what should have been printed is lost", done.stderr)
-            subprocess.run(["bash", "-c", f"set -o pipefail; '{self.project.root}/lab' {verb} | head -1"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["bash", "-c", f"unset LAB_PRESET; set -o pipefail; '{self.project.root}/lab' {verb} | head -1"], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
