@@ -58,8 +58,9 @@ build_request needs_of_run(const run_options& options, bool check) {
 // A ladder of counters needs no kernels but observed ones, unless something is to be proved or drawn.
 build_request needs_of_ladder(const run_options& options, bool check) {
   build_request needs = needs_of_run(options, check);
-  needs.plain = options.host_times || !options.images_path.empty();
-  needs.counts = !options.host_times;
+  const bool times = options.host_times || options.processes > 1;
+  needs.plain = times || !options.images_path.empty();
+  needs.counts = !times;
   return needs;
 }
 

@@ -149,7 +149,9 @@ session::session(const std::string& verb, const run_options& options, bool whole
     launch = launch_of(options_.processes, options_.launcher);
     give_each_process_a_gpu(options_);
   }
-  const backend emulated = verb == "run" && !options_.host_times ? backend::observed : backend::emulator;
+  // What several processes tell each other takes its time, and is no counter of a kernel.
+  const bool counts = verb == "run" && !options_.host_times && options_.processes == 1;
+  const backend emulated = counts ? backend::observed : backend::emulator;
   // One by one, nothing is described yet: it may not be built.
   const stage_selector at_first = one_by_one ? none_of(select_) : select_;
   connection_ = connect(options_.device, at_first, true, launch, emulated);
@@ -369,7 +371,9 @@ std::optional<result_row> session::prove(const stage_description& stage) {
   if (const auto known = refused_.find(stage.path); known != refused_.end()) return known->second;
   std::optional<result_row>& refused = refused_[stage.path];
   std::optional<proof> known;
-  if (stage.expected_failure.empty() && !options_.prove) known = proofs_.find(stage.path);
+  // A proof is of one process.
+  const bool looks = stage.expected_failure.empty() && !options_.prove && options_.processes == 1;
+  if (looks) known = proofs_.find(stage.path);
   if (!known) {
     result_row row = proved_row(stage);
     if (row.status != row_status::ok) return refused = std::move(row);
