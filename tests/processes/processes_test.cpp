@@ -195,7 +195,7 @@ TEST_CASE("a launcher that starts nothing is told in its own words, and the stag
   told("env no-such-program", {"ended with exit code 127", "said env: "});
   told(launcher_in(directory, "kill -9 $$\n"), {"was killed by signal 9", "before rank 0 was there"});
   told(launcher_in(directory, "echo no node is free\nexec sleep 60\n"),
-       {"has not started rank 0 within 4 s, and said no node is free"});
+       {"of processor time, and said no node is free"});
   told(launcher_in(directory, "shift 2\nexec \"$@\"\n"),
        {"said rank unknown: the launcher sets none of OMPI_"});
   // As it is on another host.
