@@ -164,7 +164,10 @@ session::session(const std::string& verb, const run_options& options, bool whole
     selections_ = select_stages(connection_.description.tracks, options_.patterns);
     check_selections();
   }
-  for (const auto& selection : select_(known_names())) all_rows_ += selection.stages.size();
+  // Of a track that is not open yet its sweep is not known: each of its stages counts once until then.
+  for (const auto& selection : one_by_one ? select_(known_names()) : selections_)
+    all_rows_ += selection.stages.size();
+  if (!one_by_one && verb != "verify") count_sweeps();
 
   results.verb = verb;
   results.created = utc_now();
@@ -210,6 +213,11 @@ std::vector<std::string> session::tracks() const {
   return names;
 }
 
+void session::count_sweeps() {
+  for (const auto& job : jobs()) all_rows_ += job.selection.stages.size();
+  for (const auto& selection : selections_) all_rows_ -= selection.stages.size();
+}
+
 void session::open(const std::string& track) {
   if (!connection_.workers.is_single()) {
     status_.show(fmt::format("{}: waiting until it is built", track));
@@ -221,6 +229,7 @@ void session::open(const std::string& track) {
   selections_ = connection_.workers.is_single() ? only_track(select_, track)(connection_.description.tracks)
                                                 : select_stages(opened_.back().tracks, {});
   check_selections();
+  count_sweeps();
 }
 
 std::vector<ladder_job> session::jobs() const {

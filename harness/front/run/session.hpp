@@ -129,6 +129,8 @@ class session {
   // The row of a stage whose observed kernels show a fault; nothing of any other, and on a GPU.
   std::optional<result_row> observe(const stage_description& stage);
   void check_selections();
+  // Counts a row for each stage and set of parameters of what is selected now, instead of one for each stage.
+  void count_sweeps();
   [[nodiscard]] const std::vector<track_description>& known_names() const;
   // "[3/17] track/02_tree"
   [[nodiscard]] std::string place_of(const stage_description& stage) const;

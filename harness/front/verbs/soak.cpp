@@ -61,7 +61,10 @@ struct running_call {
 class soak {
  public:
   soak(const run_options& options, const seed_range& seeds, std::vector<soaked_stage> stages)
-      : options_(options), seeds_(seeds), stages_(std::move(stages)), nowhere_(open("/dev/null", O_WRONLY)) {
+      : options_(options),
+        seeds_(seeds),
+        stages_(std::move(stages)),
+        null_device_(open("/dev/null", O_WRONLY)) {
     folder_ = fs::temp_directory_path() / fmt::format("lab-soak-{}", this_process());
     fs::create_directory(folder_);
   }
@@ -103,8 +106,8 @@ class soak {
     if (!options_.device.empty()) call.insert(call.end(), {"--device", options_.device});
     if (options_.timeout_seconds)
       call.insert(call.end(), {"--timeout", fmt::format("{}", *options_.timeout_seconds)});
-    running_.push_back(
-        {child_process(call, {{nowhere_.get(), 1}, {nowhere_.get(), 2}}), stage, seed, path, clock::now()});
+    running_.push_back({child_process(call, {{null_device_.get(), 1}, {null_device_.get(), 2}}), stage, seed,
+                        path, clock::now()});
     ++begun_;
   }
 
@@ -162,7 +165,7 @@ class soak {
   const run_options& options_;
   seed_range seeds_;
   std::vector<soaked_stage> stages_;
-  owned_descriptor nowhere_;
+  owned_descriptor null_device_;
   fs::path folder_;
   std::vector<running_call> running_;
   std::size_t begun_ = 0;
@@ -202,9 +205,9 @@ int soak_stages(const run_options& options, const seed_range& seeds) {
   if (is_emulator(device)) setenv("LAB_EMULATOR_THREADS", "1", 0);
   soak all(options, seeds, std::move(stages));
   const auto& found = all.run(at_once);
-  std::printf("%s on %s, seeds %s to %s\n%s", "soak", device.name.c_str(),
-              std::to_string(seeds.first).c_str(), std::to_string(seeds.last).c_str(),
-              table_of(found).c_str());
+  std::printf("%s", fmt::format("soak on {}, seeds {} to {}\n{}", device.name, seeds.first, seeds.last,
+                                table_of(found))
+                        .c_str());
   std::size_t failures = 0;
   for (const soaked_stage& one : found) failures += one.failures.size();
   if (!options.json_path.empty()) {
