@@ -24,6 +24,7 @@
 
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
+#include "common/emulator/program/address_functions.hpp"
 #include "common/emulator/program/device_functions.hpp"
 #include "common/emulator/program/gpu_arithmetic.hpp"
 #include "common/emulator/program/inline_ptx.hpp"
