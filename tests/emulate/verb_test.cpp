@@ -811,3 +811,14 @@ int main() {
   expect(emulate({"--observe", source}), 1,
          {"overrun.cu:5: k: block (0,0,0)", "bins, a __shared__ variable of 64 bytes"});
 }
+
+TEST_CASE("emulate: assert() is there without an include, as it is with nvcc") {
+  const temporary_directory directory;
+  const std::string source = (directory / "implied.cu").string();
+  put(source,
+      "__global__ void k(int a) { assert(a == 3); }\nint main() {\n  k<<<1, 1>>>(3);\n  assert(true);\n  "
+      "return cudaDeviceSynchronize();\n}\n");
+  expect(emulate({source}), 0, {});
+  put(source, "#include <cufftXt.h>\nint main() {}\n");
+  expect(emulate({source}), 2, {"cufftXt.h: the callbacks"});
+}

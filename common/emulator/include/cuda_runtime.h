@@ -3,6 +3,7 @@
 #pragma once
 
 // What nvcc includes of its own accord.
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
