@@ -788,30 +788,6 @@ int main() {
          {"an illegal memory access was encountered", "heap.cu:15: write"});
 }
 
-TEST_CASE("emulate --observe: who writes beyond a __shared__ array is named") {
-  if (!LAB_WITH_OBSERVED) return;
-  const temporary_directory directory;
-  const std::string source = (directory / "overrun.cu").string();
-  put(source, R"cuda(__global__ void k(const int* at, int* out) {
-  __shared__ int bins[16];
-  bins[threadIdx.x % 16] = 0;
-  __syncthreads();
-  atomicAdd(&bins[at[threadIdx.x]], 1);
-  __syncthreads();
-  out[threadIdx.x] = bins[threadIdx.x % 16];
-}
-int main() {
-  int *at, *out;
-  cudaMallocManaged(&at, 128); cudaMallocManaged(&out, 128);
-  for (int i = 0; i < 32; ++i) at[i] = i * 2;
-  k<<<1, 32>>>(at, out);
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-)cuda");
-  expect(emulate({"--observe", source}), 1,
-         {"overrun.cu:5: k: block (0,0,0)", "bins, a __shared__ variable of 64 bytes"});
-}
-
 TEST_CASE("emulate: assert() is there without an include, as it is with nvcc") {
   const temporary_directory directory;
   const std::string source = (directory / "implied.cu").string();

@@ -56,7 +56,7 @@ template <unsigned bytes, memory_operation operation, bool aligned>
   lane_stream* const stream = the_lane.ready_stream;
   if (address - the_lane.shared_begin < the_lane.shared_bytes && stream != nullptr && address % bytes == 0) {
     recorder& observer = *the_callbacks.observer;
-    if (observer.ignores_shared(address)) return observer.access_ignored(address, bytes, operation, place);
+    if (observer.ignores_shared(address)) return;
     if (observer.note_harmless(address, bytes / 4, operation, place))
       return push(*stream, place, pack(address, memory_space::shared, operation, bytes));
   }

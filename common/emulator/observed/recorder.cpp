@@ -202,54 +202,6 @@ void observation::recorder::find_shared_memory() {
   ignore(current_block_size);
   ignore(current_grid_size);
   ignore(current_thread);
-  find_static_variables(memory);
-}
-
-void observation::recorder::find_static_variables(const thread_local_range& memory) {
-  owners_.clear();
-  static_variables_.clear();
-  if (program_symbols().empty()) return;
-  owners_.assign(memory.bytes / 4 + 1, word_owner::nobody);
-  const auto mark = [&](std::size_t offset, std::size_t bytes, word_owner owner) {
-    for (std::size_t word = offset / 4;
-         word < owners_.size() && word * 4 < offset + std::max<std::size_t>(bytes, 1); ++word)
-      owners_[word] = owner;
-  };
-  for (const program_symbol& symbol : program_symbols()) {
-    if (symbol.is_function) continue;
-    const std::string_view name = symbol.name;
-    const bool is_emulators = name.find("3lab8emulator") != std::string_view::npos || name == "threadIdx" ||
-                              name == "blockIdx" || name == "blockDim" || name == "gridDim" ||
-                              name == "lab_dynamic_shared" || name.ends_with("carry_of_threadE");
-    mark(symbol.value, symbol.bytes, is_emulators ? word_owner::emulator : word_owner::program);
-    if (!is_emulators)
-      static_variables_.push_back(
-          {shared_variable_name(symbol.name), memory.begin + symbol.value, symbol.bytes});
-  }
-  mark(dynamic_begin_ - memory.begin, sizeof lab_dynamic_shared, word_owner::program);
-  std::sort(static_variables_.begin(), static_variables_.end(),
-            [](const touched_array& a, const touched_array& b) { return a.begin < b.begin; });
-  for (std::size_t word = 0; word < memory.bytes / 4; ++word) {
-    if (owners_[word] != word_owner::program) shared_.ignore(word * 4, 4);
-  }
-}
-
-void observation::recorder::access_ignored(std::uintptr_t address, unsigned bytes, memory_operation operation,
-                                           std::uint32_t place) {
-  const std::size_t word = (address - the_lane.shared_begin) / 4;
-  if (word >= owners_.size() || static_variables_.empty()) return;
-  if (owners_[word] == word_owner::emulator && operation == memory_operation::load) return;
-  auto after =
-      std::upper_bound(static_variables_.begin(), static_variables_.end(), address,
-                       [](std::uintptr_t value, const touched_array& one) { return value < one.begin; });
-  if (after != static_variables_.begin()) --after;
-  const unobserved here;
-  const std::string text =
-      prefix(place, the_lane.thread) + verb_of(operation) +
-      format(" %u bytes at offset %td of %s, a __shared__ variable of %zu bytes", bytes,
-             static_cast<std::ptrdiff_t>(address - after->begin), after->name.c_str(), after->bytes);
-  faults_.push_back({fault::out_of_bounds, text});
-  fail_launch(text);
 }
 
 void observation::recorder::name_block(uint3 block) {
@@ -618,7 +570,7 @@ void observation::recorder::judge(const unjudged& write) {
 void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                           strength strong, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
-  if (shared_.ignores(offset)) return access_ignored(address, bytes, operation, place);
+  if (shared_.ignores(offset)) return;
   const unsigned thread = the_lane.thread;
   const std::size_t in_dynamic = address - dynamic_begin_;
   if (in_dynamic < sizeof lab_dynamic_shared && in_dynamic + bytes > dynamic_bytes_) {

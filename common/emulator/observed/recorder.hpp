@@ -17,7 +17,6 @@
 #include "common/emulator/observed/warp_counter.hpp"
 #include "common/emulator/observed/warp_trace.hpp"
 #include "common/emulator/observer.hpp"
-#include "common/emulator/program_symbols.hpp"
 #include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
@@ -76,9 +75,6 @@ class observation::recorder final : public observer, private request_sink {
                      std::uint32_t place);
   // Not the kernel's shared memory, but the emulator's variables that lie there, too.
   bool ignores_shared(std::uintptr_t address) const;
-  // What lies between the program's __shared__ variables, or is the emulator's, which kernels only read.
-  void access_ignored(std::uintptr_t address, unsigned bytes, memory_operation operation,
-                      std::uint32_t place);
   // A plain access of whole words of shared memory: true if it was noted, since nothing can be wrong with it.
   bool note_harmless(std::uintptr_t address, unsigned words, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
@@ -115,7 +111,6 @@ class observation::recorder final : public observer, private request_sink {
   void name_block(uint3 block);
   void find_host_pointers();
   void find_shared_memory();
-  void find_static_variables(const thread_local_range& memory);
   // Two accesses of one location that nothing orders.
   struct race {
     unsigned thread;
@@ -188,10 +183,7 @@ class observation::recorder final : public observer, private request_sink {
   std::uint64_t block_number_ = 0;
   std::size_t dynamic_bytes_ = 0;
   std::uintptr_t dynamic_begin_ = 0;
-  enum class word_owner : std::uint8_t { nobody, program, emulator };
-  std::vector<word_owner> owners_;               // of the thread-local memory's words; none if not known
-  std::vector<touched_array> static_variables_;  // __shared__, by address
-  std::uintptr_t shared_begin_ = 0;              // of the OS thread that shared_ is laid out for
+  std::uintptr_t shared_begin_ = 0;  // of the OS thread that shared_ is laid out for
   warp_trace trace_;
   warp_counter counter_;
   counting_threads counting_{the_program().bytes};
