@@ -151,3 +151,51 @@ TEST_CASE("a kernel of another file is launched by its address") {
   put(main, launches_by_address);
   expect(emulate({main, kernel}), 0, {"no error\n1\n"});
 }
+
+TEST_CASE("emulate: addresses know their spaces, and the rest of CUDA's mathematics has its values") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "spaces.cu").string();
+  lab::test::put(source, R"cuda(
+#include <cstdio>
+__device__ int variable;
+__global__ void k(int* global, int* out) {
+  __shared__ int tile[32];
+  extern __shared__ int dynamic[];
+  tile[threadIdx.x] = threadIdx.x * 3;
+  dynamic[threadIdx.x] = threadIdx.x * 5;
+  __syncthreads();
+  const size_t number = __cvta_generic_to_shared(&tile[31 - threadIdx.x]);
+  int value, local = 0;
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(value) : "r"((unsigned)number));
+  value += *static_cast<int*>(__cvta_shared_to_generic(__cvta_generic_to_shared(&dynamic[threadIdx.x])));
+  value += *static_cast<int*>(__cvta_global_to_generic(__cvta_generic_to_global(global)));
+  int spaces = __isShared(tile) | __isShared(dynamic) << 1 | __isShared(global) << 2 | __isShared(&local) << 3;
+  spaces |= __isGlobal(global) << 4 | __isGlobal(&variable) << 5 | __isGlobal(tile) << 6 | __isGlobal(&local) << 7;
+  spaces |= __isLocal(&local) << 8 | __isLocal(global) << 9 | __isLocal(dynamic) << 10;
+  out[threadIdx.x] = value * 10000 + spaces;
+}
+__global__ void numbers(double* out) {
+  const double values[] = {3e200, 4e200};
+  const float few[] = {1, 2, 2};
+  out[0] = cyl_bessel_i0(2.0); out[1] = cyl_bessel_i1(-1.0); out[2] = erfcx(30.0); out[3] = erfcinvf(0.5f);
+  out[4] = norm(2, values); out[5] = normf(3, few); out[6] = rnorm4d(1, 1, 1, 1); out[7] = rnorm3d(0, 3, 4);
+  out[8] = __fmaf_ieee_rn(2, 3, 4); out[9] = __fmaf_ieee_ru(1e-30f, 1e-30f, 1); out[10] = erfcxf(0.5f);
+}
+int main() {
+  int *global, *out; double* reals;
+  cudaMallocManaged(&global, 4); cudaMallocManaged(&out, 128); cudaMallocManaged(&reals, 128);
+  *global = 100;
+  k<<<1, 32, 128>>>(global, out);
+  numbers<<<1, 1>>>(reals);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 2;
+  printf("%d %d\n", out[0], out[31]);
+  for (int i = 0; i < 11; ++i) printf("%.7g ", reals[i]);
+}
+)cuda");
+  lab::test::expect(
+      lab::test::emulate({source}), 0,
+      {"1930307 2550307", "2.279585 -0.5651591 0.01879589 0.4769363 5e+200 3 0.5 0.2 10 1 0.6156904"});
+  lab::test::put(source,
+                 "__global__ void k(int* a) { *a = __isGridConstant(a); }\nint main() { k<<<1, 1>>>(0); }\n");
+  lab::test::expect(lab::test::emulate({source}), 2, {"spaces.cu:1: __isGridConstant:"});
+}

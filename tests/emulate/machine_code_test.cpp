@@ -298,7 +298,7 @@ TEST_CASE("emulate --ptx: without nvcc it says so, and what nvcc refuses is coun
   lab::test::expect(lab::test::emulate({"--ptx", source, "-c"}), 2,
                     {"--ptx", "does not go with -o, -c or -dc"});
   if (has_nvcc()) {
-    lab::test::expect(lab::test::emulate({"--ptx", source}), 0,
+    lab::test::expect(lab::test::emulate({"--ptx", source}), 1,
                       {"lab: accesses are counted as they are written: nvcc does not compile", "not for nvcc",
                        "one (as written)"});
   } else {
@@ -313,7 +313,7 @@ TEST_CASE("emulate --ptx: without nvcc it says so, and what nvcc refuses is coun
                                    {"emulate"}, {"--ptx", source}, std::chrono::seconds(600));
   };
   lab::test::expect(
-      with("echo one\necho \"nvcc fatal   : Unsupported gpu architecture 'sm_90'\" >&2\nexit 1\n"), 0,
+      with("echo one\necho \"nvcc fatal   : Unsupported gpu architecture 'sm_90'\" >&2\nexit 1\n"), 1,
       {"one.cu: nvcc fatal   : Unsupported gpu architecture 'sm_90'", "one (as written)"});
   lab::test::expect(with("for word in \"$@\"; do last=$word; done\necho nothing > \"$last\"\n"), 0,
                     {"what nvcc has made of", "is not understood: it ends early", "one (as written)"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "harness/front/emulate/tokens.hpp"
 #include "tests/catch.hpp"
@@ -246,4 +247,113 @@ TEST_CASE("kernels are made known by their addresses where something launches by
   CHECK_FALSE(contains(rewrite_cuda("template <class T> " + kernel + launch).text, "know_kernel"));
   CHECK_FALSE(contains(rewrite_cuda(kernel + "__lab_global__ void k(float* a) { *a = 1; }\n" + launch).text,
                        "know_kernel"));
+}
+
+namespace {
+
+// What is refused of a program, one after another.
+std::string refused_of(const std::string& source) {
+  std::string all;
+  for (const auto& one : rewrite_cuda(source).refused) all += one.message + "\n";
+  return all;
+}
+const std::string kernel = "__lab_global__ void k(int* a, int i) ";
+const std::string both = "__lab_host__ __lab_device__ ";
+
+}  // namespace
+
+TEST_CASE("the host's functions are refused in functions of the device") {
+  const auto is_refused = [](const std::string& source, const std::string& name) {
+    INFO(source);
+    CHECK(contains(refused_of(source), "calling a __host__ function(\"" + name + "\")"));
+  };
+  is_refused("int w(int i) { return i; }\n" + kernel + "{ a[i] = i * w(i); }", "w");
+  is_refused("int w(int i);\n__lab_device__ int d() { return w(1); }\nint w(int i) { return i; }", "w");
+  is_refused("namespace n { static inline int w(int i) { return i; } }\n" + kernel + "{ a[i] = n::w(i); }",
+             "w");
+  is_refused("template <class T> T w(T i) { return i; }\n" + kernel + "{ a[i] = w(i); }", "w");
+  is_refused("__lab_host__ int w(int i) { return i; }\n" + kernel + "{ a[i] = w(i); }", "w");
+  is_refused(kernel + "{ a[i] = rand() % 3; }", "rand");
+  is_refused(kernel + "{ a[i] = std::rand(); }", "rand");
+  is_refused(kernel + "{ if (!i) exit(1); }", "exit");
+  is_refused("struct s { __lab_device__ int f() { return getpid(); } };", "getpid");
+  CHECK(contains(refused_of(kernel + "{ std::vector<int> v(3); a[i] = v[0]; }"), "std::vector"));
+  for (const std::string& source : std::vector<std::string>{
+           both + "int w(int i) { return i; }\n" + kernel + "{ a[i] = w(i); }",
+           "__lab_device__ int w(int i) { return i; }\nint w(float f) { return 1; }\n" + kernel +
+               "{ a[i] = w(i); }",
+           "constexpr int w(int i) { return i; }\n" + kernel + "{ a[i] = w(i); }",
+           "int w(int i) { return i; }\n" + kernel + "{ auto w = [](int x) { return x; }; a[i] = w(i); }",
+           "int w(int i) { return i; }\ntemplate <class F> __lab_global__ void k(int* a, F w) { a[0] = w(3); "
+           "}",
+           "int w(int i) { return i; }\n" + both + "int d() { return w(1); }",
+           "int w(int i) { return i; }\n" + kernel + "{ a[i] = sizeof(w(i)); }",
+           "struct s { int w(); };\n" + kernel + "{ a[i] = 1; }", "int f() { return rand(); }",
+           "int w(int i) { return i; }\n" + kernel + "{ other.w(i); }",
+           "__lab_device__ int rand() { return 4; }\n" + kernel + "{ a[i] = rand(); }"}) {
+    INFO(source);
+    CHECK(refused_of(source).empty());
+  }
+}
+
+TEST_CASE("the host's variables are refused in functions of the device") {
+  const auto is_refused = [](const std::string& source, const std::string& name) {
+    INFO(source);
+    CHECK(contains(refused_of(source), "identifier \"" + name + "\" is undefined in device code"));
+  };
+  is_refused("int n = 3;\n" + kernel + "{ a[i] = n; }", "n");
+  is_refused("static float t[4];\n" + kernel + "{ a[i] = t[i]; }", "t");
+  is_refused("int m, *n;\n" + kernel + "{ a[i] = *n; }", "n");
+  is_refused("std::vector<int> n;\n" + kernel + "{ a[i] = n[0]; }", "n");
+  is_refused("const int t[] = {1, 2};\n" + kernel + "{ a[i] = t[i]; }", "t");
+  is_refused("constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[i]; }", "t");
+  is_refused("struct s { static constexpr int t[2] = {1, 2}; };\n" + kernel + "{ a[i] = s::t[i]; }", "t");
+  is_refused("struct s { static int n; };\n" + kernel + "{ a[i] = s::n; }", "n");
+  is_refused("namespace b { int n; }\n" + kernel + "{ atomicAdd(&b::n, 1); }", "n");
+  for (const std::string& source : std::vector<std::string>{
+           "__lab_device__ int n;\n" + kernel + "{ a[i] = n; }",
+           "__lab_constant__ int n[3];\n" + kernel + "{ a[i] = n[i]; }",
+           "__lab_device__ __lab_managed__ int n;\n" + kernel + "{ a[i] = n; }",
+           "texture<int, 1> n;\n" + kernel + "{ a[i] = tex1Dfetch(n, 1); }",
+           "const int n = 3;\n" + kernel + "{ a[i] = n; }",
+           "constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[1]; }",
+           "int n;\n" + kernel + "{ int n = 3; a[i] = n; }",
+           "int n;\n__lab_global__ void k(int n) { n = 3; }",
+           "int n;\ntemplate <int n> __lab_global__ void k(int* a) { a[0] = n; }",
+           "int n;\nstruct s { int n; };\n" + kernel + "{ s t; a[i] = t.n; }",
+           "enum { n, m };\n" + kernel + "{ a[i] = n; }", "int n;\n" + kernel + "{ a[i] = sizeof(n); }",
+           "int n;\n" + kernel + "{ for (int j = 0, n = 3; j < n; ++j) a[j] = 1; }",
+           "int n;\nvoid f() { int n = 4; g([=] __lab_device__ (int j) { return n * j; }); }",
+           "int n;\n" + both + "int d() { return n; }",
+           "__lab_device__ constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[i]; }"}) {
+    INFO(source);
+    CHECK(refused_of(source).empty());
+  }
+}
+
+TEST_CASE("an address of a device function is refused where the host takes it") {
+  const std::string add =
+      "__lab_device__ int add(int a, int b) { return a + b; }\ntypedef int (*op)(int, int);\n";
+  for (const std::string& source :
+       std::vector<std::string>{"void f() { op p = add; }", "void f() { op p = &add; }",
+                                "op table[] = {add, add};", "void f() { k<<<1, 1>>>(add); }"}) {
+    INFO(source);
+    CHECK(contains(refused_of(add + source), "the address of the __device__ function add"));
+  }
+  for (const std::string& source : std::vector<std::string>{
+           "__lab_device__ op p = add;", "__lab_device__ op p[] = {add, add};",
+           "void f() { k<add><<<1, 1>>>(); }", "__lab_global__ void k(op* p) { *p = add; }",
+           "void f() { int add = 3; g(add); }"}) {
+    INFO(source);
+    CHECK(refused_of(add + source).empty());
+  }
+}
+
+TEST_CASE("a symbol is no string") {
+  CHECK(contains(refused_of("void f() { cudaMemcpyToSymbol(\"t\", p, 4); }"), "not by its name as a string"));
+  CHECK(
+      contains(refused_of("void f() { cudaMemcpyFromSymbol(p, \"t\", 4); }"), "not by its name as a string"));
+  CHECK(contains(refused_of("void f() { cudaGetSymbolAddress((void**)&p, \"t\"); }"),
+                 "not by its name as a string"));
+  CHECK(refused_of("void f() { cudaMemcpyToSymbol(t, \"abc\", 4); cudaMemcpyFromSymbol(p, t, 4); }").empty());
 }

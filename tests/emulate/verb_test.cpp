@@ -723,3 +723,78 @@ TEST_CASE("the compiler's words are told from the program's, and nvcc's own are 
   strings without_value{"-o"};
   CHECK_THROWS_AS(lab::front::take_compiler_words(without_value), lab::front::usage_error);
 }
+
+TEST_CASE("emulate: 64 KiB of constant memory, and no more") {
+  const temporary_directory directory;
+  const std::string source = (directory / "constant.cu").string();
+  const auto with = [&](const std::string& variables) {
+    put(source, variables + "\nint main() { return 0; }\n");
+    return emulate({source});
+  };
+  expect(with("__constant__ double one[10000];"), 2,
+         {"too much __constant__ memory: 80000 bytes (0x13880), 65536 possible (0x10000)",
+          "constant.cu:1: one: 80000"});
+  expect(with("namespace n {\n__constant__ const float a[16384] = {1}, b;\n}"), 2,
+         {"65540 bytes", "constant.cu:2: a: 65536 bytes", "constant.cu:2: b: 4 bytes"});
+  expect(with("static __constant__ char all[65536]; extern __constant__ int other[100000];"), 0, {});
+}
+
+TEST_CASE("emulate: the device's heap is as large as its limit, and limits are told as they were set") {
+  const temporary_directory directory;
+  const std::string source = (directory / "heap.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+__global__ void take(int* without, int bytes) {
+  char* own = static_cast<char*>(malloc(bytes));
+  char* more = new char[bytes];
+  __syncthreads();
+  if (own == nullptr) atomicAdd(without, 1);
+  if (more == nullptr) atomicAdd(without + 1, 1);
+  free(own);
+  delete[] more;
+}
+#ifdef NOT_CHECKED
+__global__ void write() {
+  volatile int* own = static_cast<int*>(malloc(1 << 24));
+  own[5] = 1;
+}
+#endif
+int main() {
+  int* without;
+  cudaMallocManaged(&without, 8);
+  for (size_t mib : {0, 16}) {
+    if (mib != 0 && cudaDeviceSetLimit(cudaLimitMallocHeapSize, mib << 20) != cudaSuccess) return 3;
+    for (int round = 0; round < 2; ++round) {
+      without[0] = without[1] = 0;
+      take<<<1, 128>>>(without, 65536);
+      cudaDeviceSynchronize();
+      printf("%d ", without[0] + without[1]);
+    }
+  }
+  size_t heap, stack;
+  cudaDeviceSetLimit(cudaLimitStackSize, 16384);
+  cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize);
+  cudaDeviceGetLimit(&stack, cudaLimitStackSize);
+  printf("%zu %zu %d\n", heap, stack, cudaDeviceSetLimit(cudaLimitStackSize, 1 << 30));
+#ifdef NOT_CHECKED
+  cudaDeviceSetLimit(cudaLimitMallocHeapSize, 8 << 20);
+  write<<<1, 1>>>();
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+#endif
+}
+)cuda");
+  expect(emulate({source}), 0, {"129 129 1 1 16777216 16384 1\n"});
+  expect(emulate({"-DNOT_CHECKED", source}), 1,
+         {"an illegal memory access was encountered", "heap.cu:15: write"});
+}
+
+TEST_CASE("emulate: assert() is there without an include, as it is with nvcc") {
+  const temporary_directory directory;
+  const std::string source = (directory / "implied.cu").string();
+  put(source,
+      "__global__ void k(int a) { assert(a == 3); }\nint main() {\n  k<<<1, 1>>>(3);\n  assert(true);\n  "
+      "return cudaDeviceSynchronize();\n}\n");
+  expect(emulate({source}), 0, {});
+  put(source, "#include <cufftXt.h>\nint main() {}\n");
+  expect(emulate({source}), 2, {"cufftXt.h: the callbacks"});
+}

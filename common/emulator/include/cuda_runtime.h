@@ -3,6 +3,7 @@
 #pragma once
 
 // What nvcc includes of its own accord.
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
+#include "common/emulator/program/address_functions.hpp"
 #include "common/emulator/program/device_functions.hpp"
 #include "common/emulator/program/gpu_arithmetic.hpp"
 #include "common/emulator/program/inline_ptx.hpp"

@@ -1,2 +1,2 @@
 // Refused by name.
-#error "cuFFT runs on a GPU only and is not emulated: leave the library's part of the program out"
+#error "cufftXt.h: the callbacks and the plans over several GPUs of cuFFT are not emulated: use the plans of cufft.h"

@@ -589,6 +589,15 @@ __forceinline__ float normcdfinvf(float y) {
   return static_cast<float>(normcdfinv(static_cast<double>(y)));
 }
 __forceinline__ double erfcx(double a) {
+  constexpr double few_terms_suffice = 10;
+  if (a > few_terms_suffice) {  // where exp() and erfc() leave the range of their numbers
+    double term = 1, sum = 1;
+    for (int k = 1; k <= 12; ++k) {
+      term *= -(2 * k - 1) / (2 * a * a);
+      sum += term;
+    }
+    return sum / (a * 1.77245385090551602730);
+  }
   return std::exp(a * a) * std::erfc(a);
 }
 
@@ -662,10 +671,6 @@ __forceinline__ void __brkpt() {
   __trap();
 }
 __forceinline__ void __prof_trigger(int) {}
-template <class T>
-__forceinline__ unsigned __isGlobal(const T*) {
-  return 1;
-}
 #define __assume(condition) static_cast<void>(0)
 // The four products of bytes also take their vectors.
 __forceinline__ int __dp4a(char4 a, char4 b, int sum) {

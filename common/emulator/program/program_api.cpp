@@ -1,5 +1,6 @@
 #include "common/emulator/program/program_api.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,9 +15,12 @@
 #include "common/emulator/graph_capture.hpp"
 #include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
+#include "common/emulator/program/address_functions.hpp"
+#include "common/emulator/program/device_heap.hpp"
 #include "common/emulator/program/grid_barrier.hpp"
 #include "common/emulator/program/inline_ptx.hpp"
 #include "common/emulator/program/texture.hpp"
+#include "common/emulator/program_symbols.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/shared_variables.hpp"
@@ -28,6 +32,28 @@ namespace {
 constexpr std::size_t pitch_alignment = 512;
 
 constinit thread_local bool carry_of_thread = false;
+
+// Null for a limit that the device does not have.
+std::atomic<std::size_t>* limit_of(cudaLimit limit) {
+  static std::atomic<std::size_t> stack{1024}, printf_bytes{1 << 20}, launches{2048}, fetch{64},
+      persisting{0};
+  switch (limit) {
+    case cudaLimitStackSize:
+      return &stack;
+    case cudaLimitPrintfFifoSize:
+      return &printf_bytes;
+    case cudaLimitMallocHeapSize:
+      return &heap_limit;
+    case cudaLimitDevRuntimePendingLaunchCount:
+      return &launches;
+    case cudaLimitMaxL2FetchGranularity:
+      return &fetch;
+    case cudaLimitPersistingL2CacheSize:
+      return &persisting;
+    default:
+      return nullptr;
+  }
+}
 
 cudaError_t accept() {
   return finish(cudaSuccess);
@@ -73,15 +99,20 @@ cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
 cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
   return accept();
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) {
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  constexpr std::size_t most_of_a_stack = 512 << 10, most_of_a_heap = std::size_t{1} << 40;
+  std::atomic<std::size_t>* const known = limit_of(limit);
+  if (known == nullptr) return finish(cudaErrorUnsupportedLimit);
+  if ((limit == cudaLimitStackSize && value > most_of_a_stack) || value > most_of_a_heap)
+    return finish(cudaErrorInvalidValue);
+  *known = value;
   return accept();
 }
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
-  constexpr std::size_t stack_bytes = 1024, printf_bytes = 1 << 20, heap_bytes = 8 << 20;
-  *value = limit == cudaLimitStackSize        ? stack_bytes
-           : limit == cudaLimitPrintfFifoSize ? printf_bytes
-           : limit == cudaLimitMallocHeapSize ? heap_bytes
-                                              : 0;
+  const std::atomic<std::size_t>* const known = limit_of(limit);
+  if (value == nullptr) return finish(cudaErrorInvalidValue);
+  if (known == nullptr) return finish(cudaErrorUnsupportedLimit);
+  *value = *known;
   return accept();
 }
 cudaError_t cudaSetDeviceFlags(unsigned) {
@@ -377,6 +408,18 @@ cudaError_t launch_known_kernel(const void* kernel, const cudaLaunchConfig_t& co
 
 void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
+}
+
+bool is_shared_address(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const thread_local_range shared = thread_local_memory();
+  return address - shared.begin < shared.bytes;
+}
+bool is_local_address(const void* pointer) {
+  return inside_kernel() && is_on_another_stack(reinterpret_cast<std::uintptr_t>(pointer));
+}
+bool is_global_address(const void* pointer) {
+  return !is_shared_address(pointer) && !is_local_address(pointer);
 }
 
 device_access::device_access() {

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -244,7 +246,10 @@ class compilation {
     std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
     command = {tools_.compiler, "-x", "c++", "-fpreprocessed", standard()};
     append(command, {"-w", "-Wno-register", "-fpermissive", "-fno-strict-aliasing", "-ffp-contract=off",
-                     "-ftemplate-depth=900", "-fmax-errors=20"});
+                     // new in a kernel gives null where the heap does not suffice
+                     "-fcheck-new",
+                     // where a call returns to tells whose it is
+                     "-fno-optimize-sibling-calls", "-ftemplate-depth=900", "-fmax-errors=20"});
     if (request_.observe) {
       append(command, tools_.observing_flags);
     } else {
@@ -256,6 +261,7 @@ class compilation {
     if (has_openmp) command.emplace_back("-fopenmp");
     append(command, {"-c", stem + ".ii", "-o", object});
     run_compiler(command, request_.time_limit, source + " does not compile");
+    check_constants(object, rewritten.constants);
     return object;
   }
 
@@ -285,6 +291,11 @@ class compilation {
                                    "_ZnamSt11align_val_t",
                                    "_ZnwmSt11align_val_tRKSt9nothrow_t",
                                    "_ZnamSt11align_val_tRKSt9nothrow_t",
+                                   "free",
+                                   "_ZdlPv",
+                                   "_ZdaPv",
+                                   "_ZdlPvm",
+                                   "_ZdaPvm",
                                    "printf",
                                    "__printf_chk",
                                    "vprintf",
@@ -354,6 +365,31 @@ class compilation {
     }
     if (uses.size() > most) text += fmt::format("\n... and {} more", uses.size() - most);
     throw usage_error(fmt::format("{} uses what is not emulated:{}", source, text));
+  }
+
+  // Of one source, as nvcc makes one module of it.
+  static void check_constants(const std::string& object, const std::vector<constant_variable>& variables) {
+    constexpr std::uint64_t most = 64 * 1024;
+    if (variables.empty()) return;
+    const std::string bytes = text_of_file(object);
+    const std::string mark(reinterpret_cast<const char*>(constant_mark.data()), sizeof constant_mark);
+    std::map<std::uint64_t, std::uint64_t> sizes;
+    for (std::size_t at = bytes.find(mark); at != std::string::npos; at = bytes.find(mark, at + 1)) {
+      std::array<std::uint64_t, 2> found{};
+      if (bytes.size() - at < sizeof constant_mark + sizeof found) break;
+      std::memcpy(found.data(), bytes.data() + at + sizeof constant_mark, sizeof found);
+      if (found[0] < variables.size()) sizes[found[0]] = found[1];
+    }
+    std::uint64_t all = 0;
+    std::string text;
+    for (const auto& [number, size] : sizes) {
+      const constant_variable& one = variables[number];
+      all += size;
+      text += fmt::format("\n{}:{}: {}: {} bytes", escaped(one.file), one.line, one.name, size);
+    }
+    if (all > most)
+      throw usage_error(fmt::format("too much __constant__ memory: {} bytes ({:#x}), {} possible ({:#x}):{}",
+                                    all, all, most, most, text));
   }
 
   const compile_request& request_;

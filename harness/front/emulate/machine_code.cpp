@@ -103,6 +103,7 @@ machine_code read_machine_code(const compile_request& request, const std::string
     command.insert(command.end(), {"-cubin", "-x", "cu", source, "-o", cubin});
     const command_result result = run_command(command, request.time_limit);
     if (result.ending.by_signal || result.ending.code != 0) {
+      found.was_refused = true;
       found.problems.push_back(
           fmt::format("nvcc does not compile {}: {}", source, escaped(first_error(result))));
       continue;

@@ -13,6 +13,7 @@ namespace lab::front {
 
 struct machine_code {
   std::string listing;                // of the kernels of all sources that nvcc has compiled (cubin.hpp)
+  bool was_refused = false;           // nvcc has not compiled a source
   std::vector<std::string> problems;  // one for each source that it has not, with its own first error
 };
 

@@ -64,6 +64,18 @@ constexpr std::array refused_words{
     refused_word{"cluster_group", clusters},
     refused_word{"__cluster_dims__", clusters},
     refused_word{"cudaLaunchAttributeClusterDimension", clusters},
+    refused_word{"__cluster*", clusters},
+    refused_word{"__threadfence_cluster", clusters},
+    refused_word{"__barrier_sync*", "named barriers are not emulated; use __syncthreads()"},
+    refused_word{"cudaLaunchAttributeClusterSchedulingPolicyPreference", clusters},
+    refused_word{"cudaOccupancyMaxActiveClusters", clusters},
+    refused_word{"cudaOccupancyMaxPotentialClusterSize", clusters},
+    refused_word{"__u128Atomic*", "atomic functions of 128 bits are not emulated; use two words, or a lock"},
+    refused_word{"__nv_memcpy_async_*", "write it with cuda::memcpy_async() or __pipeline_memcpy_async()"},
+    refused_word{"__nv_associate_access_property*", "hints to a cache that is not there; leave them out"},
+    refused_word{"__nv_aligned_device_malloc*", "aligned memory of the device's heap is not emulated"},
+    refused_word{"__isConstant", "constant memory has no addresses of its own in the emulator"},
+    refused_word{"__isGridConstant", "a kernel's parameters have no addresses of their own in the emulator"},
     refused_word{"cudaIpcMemHandle_t", between_processes},
 };
 
@@ -78,6 +90,7 @@ class rewriter {
   rewritten_source run() {
     match_brackets();
     find_scopes();
+    collect_names();
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const token& one = tokens_[at];
       if (one.kind == token_kind::identifier) {
@@ -253,10 +266,380 @@ class rewriter {
     if (at >= tokens_.size() || partner_[at] == nowhere) return;
     if (is(keyword, "__lab_global__") && !tokens_[keyword].is_system) note_kernel(statement, at);
     note_result(statement, at);
+    bool is_host = false;
+    for (std::size_t word = statement; word < at; ++word) is_host = is_host || is(word, "__lab_host__");
+    if (!is_host) device_bodies_.insert(at);
     for (std::size_t inner = at; inner < partner_[at]; ++inner) {
       in_device_code_[inner] = true;
       function_[inner] = at;
     }
+  }
+
+  // ---- what exists on the host alone
+
+  enum class name_kind {
+    host_function,
+    device_function,
+    other_function,  // of both sides, or a kernel
+    host_variable,
+    constant_array,
+    other
+  };
+
+  // The names that the program declares in namespaces and classes, and what each of them is.
+  void collect_names() {
+    std::size_t statement = 0;
+    std::vector<bool> is_class;
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      const bool within_class = !is_class.empty() && is_class.back();
+      if (text == "(" || text == "[") {
+        if (partner_[at] != nowhere) at = partner_[at];
+      } else if (text == ";") {
+        collect_declaration(statement, at, within_class);
+        statement = at + 1;
+      } else if (text == "}") {
+        if (!is_class.empty()) is_class.pop_back();
+        statement = at + 1;
+      } else if (text == ":" && at > statement &&
+                 (is(at - 1, "public") || is(at - 1, "private") || is(at - 1, "protected"))) {
+        statement = at + 1;
+      } else if (text == "{" && partner_[at] != nowhere) {
+        if (is_declarative(statement, at)) {
+          bool makes_class = false, makes_enumeration = false;
+          for (std::size_t word = statement; word < at; ++word) {
+            makes_class = makes_class || is(word, "class") || is(word, "struct") || is(word, "union");
+            makes_enumeration = makes_enumeration || is(word, "enum");
+          }
+          if (makes_enumeration) {
+            for (std::size_t word = at; word < partner_[at]; ++word) note_name(word, name_kind::other);
+            at = partner_[at];
+            statement = at + 1;
+            continue;
+          }
+          is_class.push_back(makes_class);
+          statement = at + 1;
+          continue;
+        }
+        const std::size_t name = function_name(statement, at);
+        const bool is_initializer =
+            at > 0 && (is(at - 1, "=") || (is_identifier(at - 1) && name == nowhere) ||
+                       (is(at - 1, "]") && name == nowhere));
+        const bool begins_member = is_identifier(at - 1) && (is(at - 2, ":") || is(at - 2, ","));
+        at = partner_[at];
+        if (is_initializer || begins_member) continue;
+        collect_declaration(statement, at, within_class);
+        statement = at + 1;
+      }
+    }
+  }
+
+  // Of a declaration with parameters; nowhere if it has none.
+  [[nodiscard]] std::size_t function_name(std::size_t statement, std::size_t end) const {
+    for (std::size_t at = statement; at < end; ++at) {
+      if (is(at, "=") || is(at, "{")) return nowhere;
+      if (is(at, "template") && is(at + 1, "<")) {
+        int open = 0;
+        for (++at; at < end; ++at) {
+          if (is(at, "<")) ++open;
+          if (is(at, ">") && --open == 0) break;
+          if (is(at, "(") && partner_[at] != nowhere) at = partner_[at];
+        }
+        continue;
+      }
+      if (!is(at, "(")) continue;
+      if (at > statement && is_identifier(at - 1) && !is(at - 1, "__attribute__") &&
+          !is(at - 1, "decltype") && !is(at - 1, "alignas") && !is(at - 1, "requires") &&
+          !is(at - 1, "explicit") && !is(at - 1, "noexcept"))
+        return is(at - 2, "operator") ? nowhere : at - 1;
+      if (partner_[at] == nowhere) return nowhere;
+      at = partner_[at];
+    }
+    return nowhere;
+  }
+
+  void collect_declaration(std::size_t statement, std::size_t end, bool within_class) {
+    if (statement >= end) return;
+    constexpr std::array<std::string_view, 6> no_variables{"using",         "typedef",   "friend",
+                                                           "static_assert", "namespace", "goto"};
+    bool is_device = false, is_host = false, is_kernel = false, is_constexpr = false, is_const = false,
+         is_static = false, is_template = false;
+    const std::size_t name = function_name(statement, end);
+    const std::size_t head = name == nowhere ? end : name;
+    for (std::size_t at = statement; at < head; ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (std::find(no_variables.begin(), no_variables.end(), text) != no_variables.end()) return;
+      if (name == nowhere && (text == "=" || text == "{")) break;
+      is_device = is_device || text == "__lab_device__" || text == "__lab_constant__" ||
+                  text == "__lab_managed__" || text == "__lab_shared__" ||
+                  (name == nowhere && (text == "texture" || text == "surface"));
+      is_host = is_host || text == "__lab_host__";
+      is_kernel = is_kernel || text == "__lab_global__";
+      is_constexpr = is_constexpr || text == "constexpr" || text == "consteval";
+      is_const = is_const || text == "const";
+      is_static = is_static || text == "static";
+      is_template = is_template || text == "template";
+    }
+    if (name != nowhere) {
+      if (tokens_[name].is_system) {
+        system_functions_.insert(tokens_[name].text);
+        return;
+      }
+      // A constructor, or a member that is defined outside its class, says too little.
+      const bool is_plain = !within_class && name > statement && !is(name - 1, "::") && !is(name - 1, "~");
+      note_name(name, is_kernel || (is_device && is_host) || is_constexpr ? name_kind::other_function
+                      : is_device                                         ? name_kind::device_function
+                      : is_plain                                          ? name_kind::host_function
+                                                                          : name_kind::other);
+      return;
+    }
+    if (tokens_[statement].is_system) return;
+    for (const std::size_t variable : declared_names(statement, end)) {
+      const bool is_array = is(variable + 1, "[");
+      const bool is_pointer = is(variable - 1, "*");
+      const bool is_value = (is_const || is_constexpr) && !(is_pointer && !is_constexpr);
+      const bool is_hosts = !is_device && !is_template && (!within_class || is_static);
+      note_name(variable, !is_hosts                  ? name_kind::other
+                          : is_array && is_constexpr ? name_kind::constant_array
+                          : is_value && !is_array    ? name_kind::other
+                                                     : name_kind::host_variable);
+    }
+  }
+
+  // T a[3] = {..}, *b; the tokens that are the names.
+  [[nodiscard]] std::vector<std::size_t> declared_names(std::size_t statement, std::size_t end) const {
+    std::vector<std::size_t> names;
+    int angles = 0;
+    bool in_value = false;
+    for (std::size_t at = statement; at <= end && at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      if (!in_value && text == "<") ++angles;
+      if (!in_value && text == ">") --angles;
+      if (angles <= 0 && !in_value && at > statement + 1 &&
+          (text == "[" || text == "=" || text == "{" || text == "," || text == ";")) {
+        const bool is_typed = is_identifier(at - 2) || is(at - 2, "*") || is(at - 2, "&") ||
+                              is(at - 2, ">") || is(at - 2, ",") || is(at - 2, ")");
+        if (is_identifier(at - 1) && is_typed) names.push_back(at - 1);
+      }
+      if (angles <= 0 && text == ",") in_value = false;
+      if (text == "=") in_value = true;
+      if ((text == "(" || text == "[" || text == "{") && partner_[at] != nowhere) at = partner_[at];
+    }
+    return names;
+  }
+
+  void note_name(std::size_t at, name_kind kind) {
+    if (!is_identifier(at) || tokens_[at].is_system) return;
+    const auto [known, is_new] = names_.insert({tokens_[at].text, kind});
+    if (!is_new && known->second != kind) known->second = name_kind::other;
+  }
+
+  // Whether the function around `at`, and what that lies in, declares the name itself.
+  [[nodiscard]] bool is_local(std::size_t at) const {
+    const std::string_view name = tokens_[at].text;
+    std::size_t first = at, last = at;
+    while (first > 0 && in_block_[first]) --first;
+    while (first > 0 && !is(first - 1, ";") && !is(first - 1, "}") && !is(first - 1, "{")) --first;
+    while (last < tokens_.size() && in_block_[last]) ++last;
+    for (std::size_t place = first; place < last; ++place) {
+      if (tokens_[place].text != name || place == 0) continue;
+      const token& before = tokens_[place - 1];
+      const bool is_word = before.kind == token_kind::identifier && !is_statement_word(place - 1);
+      const bool is_sign =
+          (before.text == "*" || before.text == "&" || before.text == ">" || before.text == "&&") &&
+          begins_declaration(place - 1);
+      if (is(place + 1, "(") ? is_word : is_word || (is_sign && !is(place + 1, "["))) return true;
+      // int a, name = 3; and a structured binding
+      if (before.text == "," && (is(place + 1, "=") || is(place + 1, ";") || is(place + 1, "]"))) return true;
+    }
+    return false;
+  }
+
+  // Whether `const ns::T<U>* const&`, say, stands up to `sign`, and no operand.
+  [[nodiscard]] bool begins_declaration(std::size_t sign) const {
+    if (is(sign, ">")) return true;
+    while (sign > 0 && (is(sign, "*") || is(sign, "&") || is(sign, "&&") || is(sign, "const"))) --sign;
+    if (is(sign, ">")) return true;
+    if (!is_identifier(sign) || is_statement_word(sign)) return false;
+    while (sign > 0 && (is_identifier(sign) || is(sign, "::")) && !is_statement_word(sign)) --sign;
+    return is(sign, ";") || is(sign, "{") || is(sign, "}") || is(sign, "(") || is(sign, ",") || is(sign, "<");
+  }
+
+  [[nodiscard]] bool is_unevaluated(std::size_t at) const {
+    while (at > 0 && (is(at - 1, "::") || (is(at, "::") && is_identifier(at - 1)))) --at;
+    const std::size_t word = is(at - 1, "(") ? at - 2 : at - 1;
+    return at > 1 && (is(word, "sizeof") || is(word, "decltype") || is(word, "alignof") ||
+                      is(word, "__typeof__") || is(word, "typeof") || is(word, "noexcept"));
+  }
+
+  // A name in a function that is the device's alone.
+  void check_host_name(std::size_t at) {
+    const std::string_view text = tokens_[at].text;
+    const bool is_member = is(at - 1, ".") || is(at - 1, "->");
+    if (is_member || is_unevaluated(at)) return;
+    const bool is_call = is(at + 1, "(");
+    const bool is_of_std = is(at - 1, "::") && is(at - 2, "std");
+    const auto known = names_.find(text);
+    const bool is_qualified =
+        is(at - 1, "::") && at > 1 && is_identifier(at - 2) && !is_statement_word(at - 2);
+    if (known == names_.end() || is_of_std) {
+      if (is_qualified && !is_of_std) return;
+      constexpr std::array<std::string_view, 58> functions{"rand",
+                                                           "srand",
+                                                           "rand_r",
+                                                           "random",
+                                                           "drand48",
+                                                           "fopen",
+                                                           "fclose",
+                                                           "fprintf",
+                                                           "fputs",
+                                                           "fgets",
+                                                           "fread",
+                                                           "fwrite",
+                                                           "fflush",
+                                                           "scanf",
+                                                           "sscanf",
+                                                           "fscanf",
+                                                           "sprintf",
+                                                           "snprintf",
+                                                           "getenv",
+                                                           "exit",
+                                                           "_exit",
+                                                           "atoi",
+                                                           "atol",
+                                                           "atof",
+                                                           "strtol",
+                                                           "strtod",
+                                                           "strlen",
+                                                           "strcpy",
+                                                           "strncpy",
+                                                           "strcmp",
+                                                           "strncmp",
+                                                           "strcat",
+                                                           "strchr",
+                                                           "strstr",
+                                                           "memmove",
+                                                           "memcmp",
+                                                           "time",
+                                                           "system",
+                                                           "usleep",
+                                                           "sleep",
+                                                           "getpid",
+                                                           "puts",
+                                                           "putchar",
+                                                           "perror",
+                                                           "qsort",
+                                                           "bsearch",
+                                                           "calloc",
+                                                           "realloc",
+                                                           "atexit",
+                                                           "to_string",
+                                                           "gettimeofday",
+                                                           "strdup",
+                                                           "getchar",
+                                                           "omp_get_thread_num",
+                                                           "omp_get_num_threads",
+                                                           "cudaMemcpy",
+                                                           "cudaMallocManaged",
+                                                           "cudaHostAlloc"};
+      constexpr std::array<std::string_view, 28> classes{
+          "vector",       "string",      "map",         "set",       "unordered_map", "unordered_set",
+          "list",         "deque",       "queue",       "stack",     "cout",          "cerr",
+          "endl",         "cin",         "thread",      "mutex",     "function",      "shared_ptr",
+          "unique_ptr",   "make_shared", "make_unique", "mt19937",   "random_device", "ostringstream",
+          "stringstream", "ofstream",    "ifstream",    "lock_guard"};
+      const auto is_in = [text](const auto& list) {
+        return std::find(list.begin(), list.end(), text) != list.end();
+      };
+      if (is_call && is_in(functions) && !is_local(at)) {
+        refuse_host_function(at);
+      } else if (is_of_std && is_in(classes)) {
+        refuse(at, fmt::format("std::{} is of the host alone: nvcc refuses its functions in a __device__ or "
+                               "__global__ function",
+                               text));
+      }
+      return;
+    }
+    switch (known->second) {
+      case name_kind::host_function:
+        if (is_call && system_functions_.count(text) == 0 && !is_local(at)) refuse_host_function(at);
+        break;
+      case name_kind::host_variable:
+        if (!is_local(at) && !is(at + 1, "(") && !is(at + 1, "::"))
+          refuse(at,
+                 fmt::format("identifier \"{}\" is undefined in device code: it is a variable of the host; "
+                             "make it a __device__ or __constant__ variable, or a parameter",
+                             text));
+        break;
+      case name_kind::constant_array:
+        if (!is(at + 1, "[") || tokens_[at + 2].kind != token_kind::number || !is(at + 3, "]")) {
+          if (!is_local(at))
+            refuse(at,
+                   fmt::format("identifier \"{}\" is undefined in device code: a constexpr array has no "
+                               "address there, only elements whose number is known to the compiler; make it "
+                               "__device__ or __constant__",
+                               text));
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  void refuse_host_function(std::size_t at) {
+    refuse(at, fmt::format("calling a __host__ function(\"{0}\") from a __device__ or __global__ function is "
+                           "not allowed; declare {0}() __host__ __device__, or do that part on the host",
+                           tokens_[at].text));
+  }
+
+  // `= function`, `&function`, `(function` in the host's code: the host's address of what the device has.
+  void check_code_address(std::size_t at) {
+    const auto known = names_.find(tokens_[at].text);
+    if (known == names_.end() || known->second != name_kind::device_function) return;
+    const std::size_t first = is(at - 1, "&") ? at - 1 : at;
+    const bool begins = is(first - 1, "=") || is(first - 1, "return") || is(first - 1, "(") ||
+                        is(first - 1, "{") || is(first - 1, ",");
+    const bool ends = is(at + 1, ";") || is(at + 1, ")") || is(at + 1, "}") || is(at + 1, ",");
+    if (!begins || !ends || is_unevaluated(at) || is_local(at)) return;
+    std::size_t statement = beginning_of_declaration(at);
+    while (statement > 1 && is(statement - 1, "{") && (is(statement - 2, "=") || is(statement - 2, "]")))
+      statement = beginning_of_declaration(statement - 1);
+    int angles = 0;
+    for (std::size_t word = statement; word < at; ++word) {
+      if (tokens_[word].text.starts_with("__lab_") || is(word, "using")) return;
+      angles += is(word, "<") ? 1 : is(word, ">") ? -1 : 0;
+    }
+    if (angles > 0) return;
+    refuse(at, fmt::format(
+                   "the address of the __device__ function {0} that host code takes is none on the device; "
+                   "take it in a kernel, or copy it from a __device__ variable that holds it "
+                   "(cudaMemcpyFromSymbol)",
+                   tokens_[at].text));
+  }
+
+  // __constant__ T a[3], b; leaves the sizes in the object.
+  void note_constants(std::size_t at) {
+    if (in_block_[at] || tokens_[at].is_system) return;
+    std::size_t end = at;
+    while (end < tokens_.size() && !is(end, ";")) {
+      if ((is(end, "(") || is(end, "[") || is(end, "{")) && partner_[end] != nowhere) end = partner_[end];
+      ++end;
+    }
+    const std::size_t first = beginning_of_declaration(at);
+    for (std::size_t word = first; word < end; ++word) {
+      if (is(word, "extern") || is(word, "template")) return;
+    }
+    if (end >= tokens_.size()) return;
+    std::string sizes;
+    for (const std::size_t name : declared_names(at, end)) {
+      const std::size_t number = result_.constants.size();
+      result_.constants.push_back(
+          {list_.files[tokens_[name].file], tokens_[name].line, std::string(tokens_[name].text)});
+      sizes += fmt::format(
+          " [[gnu::used]] static constexpr unsigned long long lab_size_{}[] = {{{}ull, {}ull, {}ull, "
+          "sizeof({})}};",
+          number, constant_mark[0], constant_mark[1], number, tokens_[name].text);
+    }
+    if (!sizes.empty()) insert(end_of(end), sizes);
   }
 
   // Where the body begins of a kernel that is no template, in a namespace.
@@ -311,7 +694,22 @@ class rewriter {
         shared_move(at);
       }
     }
-    if (in_device_code_[at]) conversion(at);
+    if (in_device_code_[at]) {
+      if (device_bodies_.count(function_[at]) != 0) check_host_name(at);
+      conversion(at);
+    } else {
+      check_code_address(at);
+    }
+    const bool takes_name =
+        (text.starts_with("cudaMemcpyToSymbol") && is_literal(at + 2)) ||
+        ((text.starts_with("cudaMemcpyFromSymbol") || text.starts_with("cudaGetSymbol")) &&
+         has_literal_behind_comma(at));
+    if (is(at + 1, "(") && takes_name) {
+      refuse(at, fmt::format(
+                     "{}: a symbol is given as the variable itself, not by its name as a string, which CUDA "
+                     "has not had since version 5",
+                     text));
+    }
     if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
       return replace(at, "::lab::emulator::texture_reference");
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
@@ -323,6 +721,18 @@ class rewriter {
                                            : known.word == text;
         });
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
+  }
+
+  [[nodiscard]] bool is_literal(std::size_t at) const {
+    return at < tokens_.size() && tokens_[at].kind == token_kind::literal;
+  }
+  // f(a, "name")
+  [[nodiscard]] bool has_literal_behind_comma(std::size_t at) const {
+    if (!is(at + 1, "(") || partner_[at + 1] == nowhere) return false;
+    for (std::size_t place = at + 2; place < partner_[at + 1]; ++place) {
+      if (is(place, ",") && is_literal(place + 1)) return true;
+    }
+    return false;
   }
 
   // Parameters stand before the body whose code is the device's.
@@ -402,6 +812,7 @@ class rewriter {
   }
 
   void marker(std::size_t at) {
+    if (tokens_[at].text == "__lab_constant__") note_constants(at);
     if (tokens_[at].text != "__lab_shared__" || tokens_[at].is_system) return replace(at, "");
     const std::size_t first = beginning_of_declaration(at);
     std::size_t external = nowhere;
@@ -998,6 +1409,9 @@ class rewriter {
   std::vector<std::size_t> partner_;
   std::vector<bool> in_block_, in_device_code_;
   std::vector<edit> edits_;
+  std::set<std::size_t> device_bodies_;  // the braces that open functions of the device alone
+  std::map<std::string_view, name_kind> names_;
+  std::set<std::string_view> system_functions_;
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
   bool launches_by_address_;

@@ -12,13 +12,19 @@
 //   (int)x, int i = x, i = x, a << b                  in device code: a GPU's conversion and shift
 //                                                     (program/gpu_arithmetic.hpp)
 //   int f() { .. }                                    int f() { .. return {}; }, unless it ends with a return
+//   __constant__ T a[n];                             T a[n]; and its size, for the limit of 64 KiB
 //   cudaLaunchKernel(address, ..)                     behind each kernel that is no template it is made known
 //                                                     with its address, here and in the program's other files
+//
+// What nvcc refuses since it exists on one side alone is refused here too, as far as names tell it: functions
+// and variables of the host in functions that are the device's alone.
 //
 // common/emulator/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that a
 // keyword in a string or in a comment is none.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +38,18 @@ struct refused_use {
   std::string message;  // what it is, and what to do instead
 };
 
+// A variable in constant memory. Its size is in the object, as four numbers of 64 bits: the mark's two, the
+// variable's place in rewritten_source::constants, and the size.
+struct constant_variable {
+  std::string file;
+  int line;
+  std::string name;
+};
+inline constexpr std::array<std::uint64_t, 2> constant_mark{0x9d3ac0157e4b6f21, 0x51c6e8f2a7d4093b};
+
 struct rewritten_source {
   std::string text;
+  std::vector<constant_variable> constants;
   std::vector<refused_use> refused;  // each message once for each line
   int launches = 0;                  // how many were rewritten
 };

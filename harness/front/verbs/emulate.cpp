@@ -283,13 +283,15 @@ void print_messages(const program_ending& ended, const kernel_report& report) {
                  escaped(process).c_str());
 }
 
-// The listing of what nvcc made of the program, for it to read; what nvcc has not compiled is told.
-void write_listing(const compile_request& request, const std::string& nvcc, const std::string& path) {
+// The listing of what nvcc made of the program, for it to read; what nvcc has not compiled is told. False if
+// there is such a source.
+bool write_listing(const compile_request& request, const std::string& nvcc, const std::string& path) {
   const machine_code code = read_machine_code(request, nvcc);
   for (const std::string& problem : code.problems)
     std::fprintf(stderr, "lab: accesses are counted as they are written: %s\n", problem.c_str());
   std::ofstream(path, std::ios::binary) << code.listing;
   setenv("LAB_EMULATE_COMPILED", path.c_str(), 1);
+  return !code.was_refused;
 }
 
 constexpr auto longest_second_look = std::chrono::seconds(30);
@@ -321,7 +323,7 @@ int emulate_program(const emulate_options& options) {
   const std::string nvcc = options.ptx ? find_nvcc() : "";
   compile_program(request);
   unsetenv("LAB_EMULATE_COMPILED");
-  if (options.ptx) write_listing(request, nvcc, scratch.path("compiled.txt"));
+  const bool is_compiled = !options.ptx || write_listing(request, nvcc, scratch.path("compiled.txt"));
 
   std::fflush(stdout);
   const auto began = std::chrono::steady_clock::now();
@@ -341,7 +343,8 @@ int emulate_program(const emulate_options& options) {
     std::fprintf(stderr, "lab: no counters: the program ended without saying anything of its kernels\n");
   if (!options.json_path.empty())
     write_file(options.json_path, json_text(document_of(options, ended, shown)));
-  return code_of(ended, report);
+  const int code = code_of(ended, report);
+  return code == exit_ok && !is_compiled ? exit_stage_failed : code;
 }
 
 }  // namespace lab::front

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <thread>
 
@@ -75,8 +76,8 @@ class soak {
     fs::remove_all(folder_, error);
   }
 
-  // With so many calls at once.
-  const std::vector<soaked_stage>& run(unsigned at_once) {
+  // With so many calls at once. Throws `interrupted`; found() then holds what had ended.
+  void run(unsigned at_once) {
     // Seeds in the outer loop, so that what is there after an interrupt is about all stages.
     for (std::uint64_t seed = seeds_.first; seed <= seeds_.last; ++seed) {
       for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
@@ -86,8 +87,9 @@ class soak {
       }
     }
     while (!running_.empty()) take_ended();
-    return stages_;
   }
+
+  [[nodiscard]] const std::vector<soaked_stage>& found() const { return stages_; }
 
  private:
   static int this_process() { return static_cast<int>(getpid()); }
@@ -204,7 +206,13 @@ int soak_stages(const run_options& options, const seed_range& seeds) {
   const unsigned at_once = is_emulator(device) ? std::max(1U, std::thread::hardware_concurrency()) : 1;
   if (is_emulator(device)) setenv("LAB_EMULATOR_THREADS", "1", 0);
   soak all(options, seeds, std::move(stages));
-  const auto& found = all.run(at_once);
+  std::exception_ptr ended_early;
+  try {
+    all.run(at_once);
+  } catch (const interrupted&) {
+    ended_early = std::current_exception();
+  }
+  const auto& found = all.found();
   std::printf("%s", fmt::format("soak on {}, seeds {} to {}\n{}", device.name, seeds.first, seeds.last,
                                 table_of(found))
                         .c_str());
@@ -218,9 +226,11 @@ int soak_stages(const run_options& options, const seed_range& seeds) {
                                              {"device", device},
                                              {"first_seed", seeds.first},
                                              {"last_seed", seeds.last},
+                                             {"interrupted", ended_early != nullptr},
                                              {"failures", failures},
                                              {"stages", found}}));
   }
+  if (ended_early) std::rethrow_exception(ended_early);
   std::printf("\n%s\n", failures == 0 ? "no failure" : fmt::format("{} failures", failures).c_str());
   return failures == 0 ? exit_ok : exit_stage_failed;
 }
