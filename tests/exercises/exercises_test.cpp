@@ -111,6 +111,196 @@ TEST_CASE("what a student begins with fails, an empty part before anything is co
   }
 }
 
+// Right and sound, and yet not what the exercise teaches: one thread works for its block, or threads do what
+// others have done already.
+struct wasteful {
+  const char* path;
+  const char* region;
+  const char* part;    // instead of the solution's
+  const char* missed;  // the checkpoint that notices
+};
+
+constexpr wasteful all_wasteful[] = {
+    {"moving_average/02_shared_memory", "load",
+     "if (threadIdx.x == 0) {\n"
+     "  for (std::int64_t k = 0; k < block_threads + halo; ++k) {\n"
+     "    const std::int64_t j = first - halo + k;\n"
+     "    tile[k] = j >= 0 && j < n ? values[j] : 0.0;\n"
+     "  }\n"
+     "}\n"
+     "__syncthreads();",
+     "requests"},
+    {"reduction/02_tree", "tree",
+     "if (thread == 0) {\n"
+     "  for (int k = 1; k < block_threads; ++k) of_thread[0] = combine(of_thread[0], of_thread[k]);\n"
+     "}\n"
+     "for (int half = block_threads / 2; half > 0; half /= 2) __syncthreads();",
+     "reads"},
+    {"elementwise/01_naive", "element",
+     "if (threadIdx.x == 0) {\n"
+     "  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_threads;\n"
+     "  for (std::int64_t i = first; i < first + block_threads && i < n; ++i) doubled[i] = 2 * values[i];\n"
+     "}",
+     "store_requests"},
+    {"elementwise/02_grid_stride", "walk",
+     "if (threadIdx.x > 0) return;\n"
+     "for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x) doubled[i] = 2 * values[i];",
+     "store_requests"},
+    {"elementwise/03_vectorized", "pair",
+     "if (threadIdx.x == 0) {\n"
+     "  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_threads;\n"
+     "  for (std::int64_t i = first; i < first + block_threads && i < n / 2; ++i) {\n"
+     "    const double2 pair = reinterpret_cast<const double2*>(values)[i];\n"
+     "    reinterpret_cast<double2*>(doubled)[i] = make_double2(2 * pair.x, 2 * pair.y);\n"
+     "  }\n"
+     "  if (n % 2 == 1 && blockIdx.x == gridDim.x - 1) doubled[n - 1] = 2 * values[n - 1];\n"
+     "}",
+     "requests"},
+    {"moving_average/01_naive", "sum",
+     "if (threadIdx.x > 0 && i != window - 1) return;\n"
+     "const std::int64_t end = (static_cast<std::int64_t>(blockIdx.x) + 1) * block_threads;\n"
+     "for (std::int64_t k = i; k < n && k < end; ++k) {\n"
+     "  double sum = 0;\n"
+     "  for (std::int64_t j = k - window + 1; j <= k; ++j) sum += values[j];\n"
+     "  averages[k] = sum / static_cast<double>(window);\n"
+     "}",
+     "requests"},
+    {"moving_average/03_thread_tiled", "update",
+     "sum = 0;\n"
+     "summed = true;\n"
+     "for (std::int64_t k = place; k <= place + halo; ++k) sum += tile[k];",
+     "reads"},
+    {"moving_average/05_block_scan", "store",
+     "for (int v = 0; v < per_thread; ++v) tile[thread * per_thread + v] = (before + sum[v]) / window;\n"
+     "__syncthreads();\n"
+     "if (thread > 0) return;\n"
+     "for (int k = 0; k < tile_outputs; ++k) {\n"
+     "  const std::int64_t i = first + k;\n"
+     "  if (i < n) averages[i] = i < window - 1 ? incomplete : tile[k];\n"
+     "}",
+     "stores"},
+    {"moving_average/06_suffix_prefix", "scans",
+     "for (int k = 0; k < count; k += tile) __syncthreads();\n"
+     "for (int v = 0; v < per_thread; ++v) {\n"
+     "  sum[v] = 0;\n"
+     "  for (int back = window - 1; back >= 0; --back) sum[v] += tiles[count - tile + sums.first + v - "
+     "back];\n"
+     "}",
+     "reads"},
+    {"moving_average/07_ring", "ahead",
+     "double* values_here = ring + slot * tile;\n"
+     "for (int v = 0; v < per_thread; ++v) {\n"
+     "  values_here[v * block_threads + thread] = next[v];\n"
+     "  results[v * block_threads + thread] = next[v];\n"
+     "}\n"
+     "read(start + tile);\n"
+     "__syncthreads();",
+     "stores"},
+    {"redact/01_api_chain", "slice",
+     "Offset all = 0;\n"
+     "for (Offset at = 0; at < whole.bytes; at += character_bytes(whole.chars[at])) ++all;\n"
+     "Offset end = 0;\n"
+     "for (int k = 0; k < characters && k < all; ++k) end += character_bytes(whole.chars[end]);\n"
+     "return {whole.chars, end};",
+     "loaded"},
+    {"redact/02_device_malloc", "row",
+     "auto* const out = static_cast<char*>(malloc(static_cast<std::size_t>(size)));\n"
+     "if (out == nullptr) {\n"
+     "  atomicAdd(rows_without_memory, 1ULL);\n"
+     "} else {\n"
+     "  for (int twice = 0; twice < 2; ++twice) write_public(out, names + name, parts);\n"
+     "}\n"
+     "chars = out;",
+     "loaded"},
+    {"redact/03_preallocated", "place",
+     "const std::int64_t first = row / 256 * 256;\n"
+     "Offset before = name_offsets[first];\n"
+     "for (std::int64_t k = first; k < row; ++k) before += name_offsets[k + 1] - name_offsets[k];\n"
+     "return chars + before + max_growth * row;",
+     "loaded"},
+    {"redact/04_two_pass.write", "write",
+     "if (threadIdx.x > 0) return;\n"
+     "for (std::int64_t k = row; k < rows && k < row + block_threads; ++k) {\n"
+     "  char* out = chars + offsets[k];\n"
+     "  const char* own = names + (k == row ? name : name_offsets[k]);\n"
+     "  const Offset word = k == row ? visibility : visibility_offsets[k];\n"
+     "  if (is_public(visibilities + word, visibility_offsets[k + 1] - word)) {\n"
+     "    write_public(out, own, split(own, name_offsets[k + 1] - name_offsets[k]));\n"
+     "  } else {\n"
+     "    write_private(out);\n"
+     "  }\n"
+     "}",
+     "requests"},
+    {"redact/05_cooperative", "copy",
+     "const auto* const staged = reinterpret_cast<const char*>(memory.chars);\n"
+     "if (threadIdx.x > 0) return;\n"
+     "for (Offset k = 0; k < end - begin; ++k) chars[begin + k] = staged[k];",
+     "stores"},
+    {"reduction/01_naive", "block",
+     "for (int k = 1; k < block_threads; ++k) {\n"
+     "  if (threadIdx.x == 0) partial = combine(partial, of_thread[k]);\n"
+     "}\n"
+     "T again = of_thread[0];\n"
+     "for (int k = 1; k < block_threads; ++k) again = combine(again, of_thread[k]);\n"
+     "if (threadIdx.x == 0) partials[blockIdx.x] = again == partial ? partial : again;",
+     "loads"},
+    {"reduction/04_vectorized.tail", "tail",
+     "if (blockIdx.x == 0 && threadIdx.x < 16) {\n"
+     "  for (std::int64_t i = whole * vector_values<T> + threadIdx.x; i < n; i += 16)\n"
+     "    partial = combine(partial, values[i]);\n"
+     "}",
+     "requests"},
+    {"reduction_2d/01_naive", "tree",
+     "if (thread == 0) {\n"
+     "  for (int k = 1; k < block_threads; ++k) of_thread[0] += of_thread[k];\n"
+     "}\n"
+     "for (int half = block_threads / 2; half > 0; half /= 2) __syncthreads();",
+     "reads"},
+    {"reduction_2d/04_split.tree", "tree",
+     "for (int k = thread + lanes; thread < lanes && k < column_threads; k += lanes) {\n"
+     "  Vector own = of_thread[thread];\n"
+     "  add(own, of_thread[k]);\n"
+     "  of_thread[thread] = own;\n"
+     "}\n"
+     "for (int half = column_threads / 2; half >= lanes; half /= 2) __syncthreads();",
+     "reads"},
+    {"rolling/02_monoid", "lift",
+     "for (int k = 0; thread == 0 && k < count; ++k) {\n"
+     "  const std::int64_t j = first + tile - count + k;\n"
+     "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
+     "}",
+     "requests"},
+    {"shared_tile/01_synchronized", "fill",
+     "for (int k = 0; threadIdx.x == 0 && threadIdx.y == 0 && k < tile * tile; ++k)\n"
+     "  values[k / tile][k % tile] = amplitude(x + k % tile, y + k / tile);\n"
+     "__syncthreads();",
+     "stores"},
+};
+
+// The stage's source with `part` in the region.
+std::string with_part(const std::string& path, const std::string& region, const std::string& part) {
+  std::string source = stage_source(path.substr(0, path.find('.')));
+  const std::size_t begin = source.find('\n', source.find("// exercise: " + region + "\n")) + 1;
+  const std::size_t end = source.rfind('\n', source.find("// end", begin)) + 1;
+  return source.replace(begin, end - begin, part + "\n");
+}
+
+TEST_CASE("a checkpoint misses what one thread does for its block, and what is done twice") {
+  const workbook book;
+  int tried = 0;
+  for (const wasteful& one : all_wasteful) {
+    if (++tried > 2 && !all_are_compiled()) break;
+    CAPTURE(one.path);
+    book.begin(one.path);
+    lab::test::put(book.file(one.path, "stage.cu"), with_part(one.path, one.region, one.part));
+    const outcome found = book.lab({"check", one.path});
+    INFO(found.text);
+    CHECK(found.code == 1);
+    CHECK(contains(found.text, "4. sound        ok"));
+    CHECK(contains(found.text, std::string("   ") + one.missed + ": MISSED"));
+  }
+}
+
 TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution passes") {
   const workbook book;
   const std::string path = "moving_average/04_padded";
