@@ -301,6 +301,46 @@ TEST_CASE("a checkpoint misses what one thread does for its block, and what is d
   }
 }
 
+TEST_CASE("a kernel that is wrong where the last tile is whole, and nowhere else, is found") {
+  struct wrong_there {
+    const char* path;
+    const char* region;
+    const char* part;
+  };
+  const wrong_there all[] = {
+      {"elementwise/01_naive", "element",
+       "const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;\n"
+       "if (i < n && n % block_threads > 0) doubled[i] = 2 * values[i];"},
+      {"moving_average/01_naive", "sum",
+       "double sum = n % block_threads == 0 ? 1 : 0;\n"
+       "for (std::int64_t j = i - window + 1; j <= i; ++j) sum += values[j];\n"
+       "averages[i] = sum / static_cast<double>(window);"},
+      {"ewm/01_truncated_window", "run",
+       "const std::int64_t end = threadIdx.x + halo - (n % block_threads == 0 ? 1 : 0);\n"
+       "for (std::int64_t k = threadIdx.x; k <= end; ++k) operation.append(run, tile[k]);"},
+      {"reduction/01_naive", "block",
+       "if (threadIdx.x > 0) return;\n"
+       "for (int k = n % block_threads == 0 ? 2 : 1; k < block_threads; ++k)\n"
+       "  partial = combine(partial, of_thread[k]);\n"
+       "partials[blockIdx.x] = partial;"},
+      {"rolling/02_monoid", "lift",
+       "for (int k = thread; k < count; k += block_threads) {\n"
+       "  const std::int64_t j = first + tile - count + k + (n % tile == 0 ? 1 : 0);\n"
+       "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
+       "}"}};
+  const workbook book;
+  for (const wrong_there& one : all) {
+    if (&one != all && !all_are_compiled()) break;
+    CAPTURE(one.path);
+    book.begin(one.path);
+    lab::test::put(book.file(one.path, "stage.cu"), with_part(one.path, one.region, one.part));
+    const outcome found = book.lab({"check", one.path});
+    INFO(found.text);
+    CHECK(found.code == 1);
+    CHECK(contains(found.text, "3. right        FAIL"));
+  }
+}
+
 TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution passes") {
   const workbook book;
   const std::string path = "moving_average/04_padded";
