@@ -341,6 +341,58 @@ TEST_CASE("a kernel that is wrong where the last tile is whole, and nowhere else
   }
 }
 
+TEST_CASE("a value that is not returned is the compiler's to find, and a proved hang is waited for once") {
+  const workbook book;
+  std::string path = "reduction/03_warp_shuffle";
+  book.begin(path);
+  lab::test::put(book.file(path, "stage.cu"), with_part(path, "lanes", "value = combine(value, value);"));
+  outcome found = book.lab({"check", path});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "2. builds       FAIL"));
+  CHECK(contains(found.text, "no return statement in function returning non-void"));
+  CHECK(contains(found.text, " | }\n"));
+
+  path = "elementwise/01_naive";
+  book.begin(path);
+  lab::test::put(book.file(path, "stage.cu"), with_part(path, "element",
+                                                        "const volatile double* first = values;\nwhile (n > "
+                                                        "0 && *first != 12345.5) {\n}\ndoubled[0] = 1;"));
+  found = book.lab({"check", path});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        FAIL    crashed: "));
+  CHECK(contains(found.text, "waits in a loop for ever"));
+  CHECK(contains(found.text, " | while (n > 0 && *first != 12345.5) {\n"));
+  CHECK(!contains(found.text, "4. sound"));
+}
+
+TEST_CASE("with --watch every save is checked") {
+  const workbook book;
+  const std::string path = "shared_tile/01_synchronized";
+  book.begin(path);
+  const std::string source = book.file(path, "stage.cu").string();
+  const std::string solution = book.file(path, "solution.cu").string();
+  lab::test::put(solution, stage_source(path));
+  // The beginning fails, what is saved then passes, and an interrupt ends it.
+  const std::string script = "log=" + book.file(path, "log").string() + "; \"$0\" check --watch " + path +
+                             " > $log 2>&1 & lab=$!\n"
+                             "until grep -q watching $log; do kill -0 $lab || exit 3; sleep 0.1; done\n"
+                             "cp " +
+                             solution + " " + source + ".new; mv " + source + ".new " + source +
+                             "\nuntil grep -q PASSED $log; do kill -0 $lab || exit 4; sleep 0.1; done\n"
+                             "kill -INT $lab; wait $lab; code=$?; cat $log; exit $code";
+  const outcome found =
+      lab::test::call_program({"/usr/bin/env", "LAB_EXERCISES=" + book.file("", "").parent_path().string(),
+                               "/bin/bash", "-c", "set -m\n" + script, LAB_PROGRAM},
+                              std::chrono::seconds(600));
+  INFO(found.text);
+  CHECK(found.code == 130);
+  CHECK(contains(found.text, path + ": not passed yet"));
+  CHECK(contains(found.text, path + ": PASSED"));
+  CHECK(book.lab({"check", path, "--watch", "--hint", "1"}).code == 2);
+}
+
 TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution passes") {
   const workbook book;
   const std::string path = "moving_average/04_padded";
@@ -351,7 +403,9 @@ TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution pas
 
   found = book.lab({"check", path});
   INFO(found.text);
-  CHECK(contains(found.text, "sum += tile[padded(k)];"));
+  CHECK(
+      contains(found.text, " |       for (int k = place; k <= place + halo; ++k) sum += tile[padded(k)];\n"));
+  CHECK(contains(found.text, " |       ^~~~"));
   CHECK(contains(found.text, "the aim is at most 0.010 (n = "));
   CHECK(contains(found.text, "--hint 1"));
   CHECK(!contains(found.text, "you predicted"));
@@ -398,6 +452,7 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
   CHECK(contains(found.text, "stage.cu:18: "));
   CHECK(contains(found.text, "__syncthread"));
   CHECK(contains(found.text, "2. builds       FAIL"));
+  CHECK(contains(found.text, "      18 |   __syncthread();\n         |   ^"));
 
   found = check_with("  while (true) __syncthreads();\n", "--timeout=1");
   INFO(found.text);
@@ -409,6 +464,8 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "4. sound        FAIL    race: "));
+  CHECK(contains(found.text, ": mirror_kernel: block "));
+  CHECK(contains(found.text, " |   values[threadIdx.y][threadIdx.x] = amplitude(x, y);\n"));
 
   // A change outside of the markers is not compiled: the grid is the lab's.
   lab::test::put(book.file(path, "stage.cu"), "int no_such_thing = cheat();\n" + solution);

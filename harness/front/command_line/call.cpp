@@ -382,6 +382,7 @@ verb check_verb(CLI::App& program) {
   app->add_flag("--solution", options->solution,
                 "check the lab's own stage against the exercise's checkpoints");
   app->add_option("--student", options->student, "with --solution: whose sizes")->type_name("ID");
+  app->add_flag("--watch", options->watch, "check again whenever stage.cu or predictions.json is saved");
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);
   add_seed(*app, options->seed);
@@ -390,6 +391,8 @@ verb check_verb(CLI::App& program) {
     if (!options->student.empty() && !options->solution)
       throw usage_error("--student goes with --solution: an exercise knows whose it is");
     if (options->hint && options->solution) throw usage_error("--hint and --solution exclude each other");
+    if (options->watch && (options->hint || options->solution))
+      throw usage_error("--watch is for an exercise of your own: it excludes --hint and --solution");
   });
   return {.app = app,
           .perform = [options] { return check_exercise(*options); },
