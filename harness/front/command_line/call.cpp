@@ -419,8 +419,13 @@ verb grade_verb(CLI::App& program) {
          "--device,--devices", options->device,
          "that submissions are timed on: cuda:0 (default where there is one), or emulator for no time")
       ->type_name("DEVICE");
-  app->add_option("--gradescope", options->gradescope_path, "write Gradescope's results.json")
-      ->type_name("FILE");
+  app->add_option("--gradescope", options->gradescope_path,
+                  "write Gradescope's results.json; of several submissions, PATH/NAME.json for each")
+      ->type_name("PATH");
+  app->add_option("--feedback", options->feedback_path,
+                  "write what the student may read; of several submissions, PATH/NAME.txt for each")
+      ->type_name("PATH");
+  app->add_option("--csv", options->csv_path, "write a table: a row for each submission")->type_name("FILE");
   app->add_option("--junit", options->junit_path, "write JUnit XML")->type_name("FILE");
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);
