@@ -283,8 +283,8 @@ verb draw_verb(CLI::App& program) {
   add_number(*app, "--warp", options->warp, "which of the block's warps (default: the dearest)");
   add_number(*app, "--request", options->request,
              "which of the warp's accesses at the line, from 1 (default: the dearest)");
-  app->add_option("--output", options->output, "the picture (default: the stage's name, here)")
-      ->type_name("FILE.svg");
+  app->add_option("--output", options->output, "the picture, .svg or .png (default: the stage's name, here)")
+      ->type_name("FILE");
   add_seed(*app, options->seed);
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);
