@@ -401,6 +401,8 @@ TEST_CASE("a message's line is shown with a caret, where the student has written
   const auto shown = lab::front::line_in("right: stage.cu:2: b", "stage.cu", directory / "stage.cu");
   CHECK(shown.line == 2);
   CHECK(shown.code == "        int b;");
+  CHECK(lab::front::line_in("at stages/reduction/02_tree/stage.cu:1: x", "stage.cu", directory / "stage.cu")
+            .file == "stages/reduction/02_tree/stage.cu");
   CHECK(lab::front::line_in("stage.cu:3: nothing", "stage.cu", directory / "stage.cu").line == 0);
   CHECK(lab::front::line_in("wrong at index 7", "stage.cu", directory / "stage.cu").line == 0);
   // Of the lab's own files those of stages and of what they share, and none that a message merely names.

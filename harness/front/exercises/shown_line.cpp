@@ -36,8 +36,11 @@ std::int64_t number_at(const std::string& text, std::size_t at) {
 }  // namespace
 
 shown_line line_in(const std::string& message, const std::string& own, const fs::path& own_file) {
-  if (const std::size_t found = message.find(own + ":"); !own.empty() && found != std::string::npos) {
-    const std::int64_t line = number_at(message, found + own.size() + 1);
+  for (std::size_t at = message.find(own + ":"); !own.empty() && at != std::string::npos;
+       at = message.find(own + ":", at + 1)) {
+    // "stage.cu" also ends the names of others.
+    const bool is_whole = at == 0 || message[at - 1] == ' ' || message[at - 1] == '(';
+    const std::int64_t line = is_whole ? number_at(message, at + own.size() + 1) : 0;
     if (line > 0) return read_line(own_file, own, line);
   }
   const std::string place = first_match(
