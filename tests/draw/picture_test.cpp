@@ -118,6 +118,40 @@ TEST_CASE("what a stage calls itself cannot end the text that it stands in") {
   CHECK(drawn.find('\x01') == std::string::npos);
 }
 
+TEST_CASE("a program that knows no variables of CSS has a plain colour for each") {
+  const std::string drawn = picture(access("global", 4, 4, 4, 4));
+  std::size_t variables = 0;
+  for (std::size_t at = drawn.find(": var("); at != std::string::npos; at = drawn.find(": var(", at + 1)) {
+    ++variables;
+    const std::size_t name = drawn.find_last_of(" {;", at - 1) + 1;
+    const std::string property = drawn.substr(name, at - name);
+    // "fill: #0969da; fill: var(--used)"
+    const std::string before = property + ": #";
+    CAPTURE(drawn.substr(name, 40));
+    REQUIRE(name > before.size() + 8);
+    CHECK(drawn.substr(name - before.size() - 8, before.size()) == before);
+  }
+  CHECK(variables > 20);
+  CHECK(count(drawn, "fill: #0969da; fill: var(--used)") >= 1);
+}
+
+TEST_CASE("labels stay within the picture") {
+  svg to("label");
+  const std::string words(60, 'x');
+  to.text(950, 10, words, ink::small);
+  to.text(5, 20, words, ink::small, anchor::end);
+  to.text(955, 30, words, ink::small, anchor::middle);
+  to.text(32, 40, std::string(500, 'y'), ink::note);
+  to.headline(50, 928, std::string(40, 't'), std::string(300, 'p'));
+  const std::string drawn = to.document(60);
+  // 60 characters of 5.7 pixels are 342.
+  CHECK(drawn.find("<text class=\"small\" x=\"610\"") != std::string::npos);
+  CHECK(drawn.find("<text class=\"small end\" x=\"350\"") != std::string::npos);
+  CHECK(drawn.find("<text class=\"small middle\" x=\"781\"") != std::string::npos);
+  CHECK(drawn.find("yyy...</text>") != std::string::npos);
+  CHECK(drawn.find("ppp...</text>") != std::string::npos);
+}
+
 TEST_CASE("phases that repeat are drawn once") {
   std::vector<std::vector<activity_record>> phases{{activity(1)}};
   for (int round = 0; round < 5; ++round) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/draw/png_picture.hpp"
+#include "harness/front/process/errors.hpp"
 #include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
@@ -63,6 +65,29 @@ TEST_CASE("strides of 48 and 49 doubles are drawn as they are observed") {
   arguments.front() = "moving_average/03_thread_tiled";
   drawn(directory, arguments);
   CHECK(get(directory / "a.svg") == picture);
+}
+
+TEST_CASE("a picture is a PNG where its name says so, or the program that it needs is named") {
+  const temporary_directory directory;
+  const strings call{"draw", "elementwise/01_naive", "--n", "5000", "--output", "a.png"};
+  const outcome without = lab::test::call_program({"-C", directory.path().string(), "PATH=/nowhere"},
+                                                  LAB_PROGRAM, call, {}, std::chrono::seconds(600));
+  INFO(without.text);
+  CHECK(without.code == 2);
+  CHECK(without.text.find("rsvg-convert (package librsvg2-bin)") != std::string::npos);
+  CHECK(std::filesystem::is_empty(directory.path()));
+  try {
+    (void)lab::front::svg_program();
+  } catch (const lab::front::environment_error&) {
+    LAB_SKIP("no program here draws SVG");
+  }
+  const outcome found = lab_in(directory, call);
+  INFO(found.text);
+  REQUIRE(found.code == 0);
+  const std::string png = get(directory / "a.png");
+  CHECK(png.substr(0, 8) == "\x89PNG\r\n\x1a\n");
+  // Two pixels for each unit of the picture's 960.
+  CHECK(png.substr(16, 4) == std::string("\0\0\x07\x80", 4));
 }
 
 TEST_CASE("what a launch of one block asked of memory is what the profile counts") {

@@ -78,7 +78,7 @@ void check_beginning(const workbook& book, const std::string& path) {
   CHECK(contains(found.text, lab::front::find_exercise(path)->start_fails));
   // A wrong output is named by its index, or differs from launch to launch; all else has a line.
   CHECK((contains(found.text, path + "/stage.cu:") || contains(found.text, "wrong at index ") ||
-         contains(found.text, "found other bits")));
+         contains(found.text, "was never written") || contains(found.text, "found other bits")));
 }
 
 }  // namespace
@@ -301,6 +301,98 @@ TEST_CASE("a checkpoint misses what one thread does for its block, and what is d
   }
 }
 
+TEST_CASE("a kernel that is wrong where the last tile is whole, and nowhere else, is found") {
+  struct wrong_there {
+    const char* path;
+    const char* region;
+    const char* part;
+  };
+  const wrong_there all[] = {
+      {"elementwise/01_naive", "element",
+       "const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;\n"
+       "if (i < n && n % block_threads > 0) doubled[i] = 2 * values[i];"},
+      {"moving_average/01_naive", "sum",
+       "double sum = n % block_threads == 0 ? 1 : 0;\n"
+       "for (std::int64_t j = i - window + 1; j <= i; ++j) sum += values[j];\n"
+       "averages[i] = sum / static_cast<double>(window);"},
+      {"ewm/01_truncated_window", "run",
+       "const std::int64_t end = threadIdx.x + halo - (n % block_threads == 0 ? 1 : 0);\n"
+       "for (std::int64_t k = threadIdx.x; k <= end; ++k) operation.append(run, tile[k]);"},
+      {"reduction/01_naive", "block",
+       "if (threadIdx.x > 0) return;\n"
+       "for (int k = n % block_threads == 0 ? 2 : 1; k < block_threads; ++k)\n"
+       "  partial = combine(partial, of_thread[k]);\n"
+       "partials[blockIdx.x] = partial;"},
+      {"rolling/02_monoid", "lift",
+       "for (int k = thread; k < count; k += block_threads) {\n"
+       "  const std::int64_t j = first + tile - count + k + (n % tile == 0 ? 1 : 0);\n"
+       "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
+       "}"}};
+  const workbook book;
+  for (const wrong_there& one : all) {
+    if (&one != all && !all_are_compiled()) break;
+    CAPTURE(one.path);
+    book.begin(one.path);
+    lab::test::put(book.file(one.path, "stage.cu"), with_part(one.path, one.region, one.part));
+    const outcome found = book.lab({"check", one.path});
+    INFO(found.text);
+    CHECK(found.code == 1);
+    CHECK(contains(found.text, "3. right        FAIL"));
+  }
+}
+
+TEST_CASE("a value that is not returned is the compiler's to find, and a proved hang is waited for once") {
+  const workbook book;
+  std::string path = "reduction/03_warp_shuffle";
+  book.begin(path);
+  lab::test::put(book.file(path, "stage.cu"), with_part(path, "lanes", "value = combine(value, value);"));
+  outcome found = book.lab({"check", path});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "2. builds       FAIL"));
+  CHECK(contains(found.text, "no return statement in function returning non-void"));
+  CHECK(contains(found.text, " | }\n"));
+
+  path = "elementwise/01_naive";
+  book.begin(path);
+  lab::test::put(book.file(path, "stage.cu"), with_part(path, "element",
+                                                        "const volatile double* first = values;\nwhile (n > "
+                                                        "0 && *first != 12345.5) {\n}\ndoubled[0] = 1;"));
+  found = book.lab({"check", path});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        FAIL    crashed: "));
+  CHECK(contains(found.text, "waits in a loop for ever"));
+  CHECK(contains(found.text, " | while (n > 0 && *first != 12345.5) {\n"));
+  CHECK(!contains(found.text, "4. sound"));
+}
+
+TEST_CASE("with --watch every save is checked") {
+  const workbook book;
+  const std::string path = "shared_tile/01_synchronized";
+  book.begin(path);
+  const std::string source = book.file(path, "stage.cu").string();
+  const std::string solution = book.file(path, "solution.cu").string();
+  lab::test::put(solution, stage_source(path));
+  // The beginning fails, what is saved then passes, and an interrupt ends it.
+  const std::string script = "log=" + book.file(path, "log").string() + "; \"$0\" check --watch " + path +
+                             " > $log 2>&1 & lab=$!\n"
+                             "until grep -q watching $log; do kill -0 $lab || exit 3; sleep 0.1; done\n"
+                             "cp " +
+                             solution + " " + source + ".new; mv " + source + ".new " + source +
+                             "\nuntil grep -q PASSED $log; do kill -0 $lab || exit 4; sleep 0.1; done\n"
+                             "kill -INT $lab; wait $lab; code=$?; cat $log; exit $code";
+  const outcome found =
+      lab::test::call_program({"/usr/bin/env", "LAB_EXERCISES=" + book.file("", "").parent_path().string(),
+                               "/bin/bash", "-c", "set -m\n" + script, LAB_PROGRAM},
+                              std::chrono::seconds(600));
+  INFO(found.text);
+  CHECK(found.code == 130);
+  CHECK(contains(found.text, path + ": not passed yet"));
+  CHECK(contains(found.text, path + ": PASSED"));
+  CHECK(book.lab({"check", path, "--watch", "--hint", "1"}).code == 2);
+}
+
 TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution passes") {
   const workbook book;
   const std::string path = "moving_average/04_padded";
@@ -311,7 +403,9 @@ TEST_CASE("a miss names line, figure and aim, a hint helps, and the solution pas
 
   found = book.lab({"check", path});
   INFO(found.text);
-  CHECK(contains(found.text, "sum += tile[padded(k)];"));
+  CHECK(
+      contains(found.text, " |       for (int k = place; k <= place + halo; ++k) sum += tile[padded(k)];\n"));
+  CHECK(contains(found.text, " |       ^~~~"));
   CHECK(contains(found.text, "the aim is at most 0.010 (n = "));
   CHECK(contains(found.text, "--hint 1"));
   CHECK(!contains(found.text, "you predicted"));
@@ -358,6 +452,7 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
   CHECK(contains(found.text, "stage.cu:18: "));
   CHECK(contains(found.text, "__syncthread"));
   CHECK(contains(found.text, "2. builds       FAIL"));
+  CHECK(contains(found.text, "      18 |   __syncthread();\n         |   ^"));
 
   found = check_with("  while (true) __syncthreads();\n", "--timeout=1");
   INFO(found.text);
@@ -369,6 +464,8 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "4. sound        FAIL    race: "));
+  CHECK(contains(found.text, ": mirror_kernel: block "));
+  CHECK(contains(found.text, " |   values[threadIdx.y][threadIdx.x] = amplitude(x, y);\n"));
 
   // A change outside of the markers is not compiled: the grid is the lab's.
   lab::test::put(book.file(path, "stage.cu"), "int no_such_thing = cheat();\n" + solution);

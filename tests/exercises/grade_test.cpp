@@ -159,10 +159,25 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
   const std::string report = (directory / "grades.json").string();
   const std::string junit = (directory / "junit.xml").string();
   const outcome found = grade({exercise, "--submission", all.string(), "--key", key, "--timeout", "4",
-                               "--json", report, "--junit", junit});
+                               "--json", report, "--junit", junit, "--gradescope", directory / "scope",
+                               "--feedback", directory / "feedback", "--csv", directory / "grades.csv"});
   INFO(found.text);
   REQUIRE(found.code == 0);
   CHECK(found.text.size() < 100'000);
+  // A file of each kind for each student, whatever the name.
+  CHECK(json::parse(get(directory / "scope/honest.json")).at("score") == 75);
+  CHECK(json::parse(get(directory / "scope/hang.cu.json")).at("score") == 0);
+  CHECK(contains(get(directory / "feedback/honest.txt"), "honest: 75 of 75 points\n"));
+  CHECK(contains(get(directory / "feedback/exit.cu.txt"), "correctness: 0 of 30\n"));
+  for (const char* folder : {"scope", "feedback"}) {
+    const fs::directory_iterator files(directory / folder);
+    CHECK(static_cast<std::size_t>(std::distance(fs::begin(files), fs::end(files))) == wanted.size());
+  }
+  const std::string table = get(directory / "grades.csv");
+  CHECK(contains(table,
+                 "submission,points,most,correctness,checkpoints,prediction,explanation,GPU time,reason\n"));
+  CHECK(contains(table, "\nhonest,75,75,30,30,15,,,\n"));
+  CHECK(static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')) == wanted.size() + 1);
   std::map<std::string, double> points;
   const json document = json::parse(get(report));
   for (const json& one : document.at("submissions")) {
@@ -386,6 +401,31 @@ TEST_CASE("what an output for hidden inputs may differ by is its rounding") {
   CHECK(lab::front::array_difference(whole, whole).empty());
   CHECK(!lab::front::array_difference(array("g.npy", "<i8", std::string("\2\0\0\0\0\0\0\x10", 8), 1), whole)
              .empty());
+}
+
+TEST_CASE("a table of grades tells the figure before the counter's name, and is no formula") {
+  lab::front::submission_grade one{
+      .name = "=anna",
+      .parts = {{.name = "correctness", .points = 30, .most = 30},
+                {.name = "checkpoints", .points = 20, .most = 30, .text = "1 of 3"},
+                {.name = "explanation", .most = 15, .is_counted = false}}};
+  one.found.steps = {
+      {.name = "checkpoints", .status = lab::front::step_status::failed, .message = "1 of 3 missed"}};
+  lab::front::checked_checkpoint missed{
+      .name = "reads", .figure = 1000, .file = "stage.cu", .line = 7, .code = "  x;"};
+  missed.aim.metric = "lab__requests_mem_shared_op_ld.sum";
+  missed.aim.holds = lab::front::relation::at_most;
+  missed.aim.value = 76;
+  one.found.checkpoints = {missed};
+  CHECK(lab::front::reason_of(one.parts[1], one) == "reads is 1000, the aim is at most 76");
+  CHECK(lab::front::grades_csv({one}) ==
+        "submission,points,most,correctness,checkpoints,explanation,reason\n"
+        "'=anna,50,60,30,20,,\"reads is 1000, the aim is at most 76\"\n");
+  const std::string feedback = lab::front::feedback_text(one, "lab grade x");
+  CHECK(contains(feedback, "lab grade x\n=anna: 50 of 60 points\n"));
+  CHECK(contains(feedback, "stage.cu:7:\n    7 |   x;\n"));
+  one.lab_fault = "no \"room\"";
+  CHECK(contains(lab::front::grades_csv({one}), "'=anna,,60,,,,\"not graded: no \"\"room\"\"\"\n"));
 }
 
 TEST_CASE("a grade's texts break out of no XML") {

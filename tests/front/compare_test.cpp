@@ -251,6 +251,17 @@ TEST_CASE("rows that do not belong together are named and not compared") {
   refused("/groups/0/parameters/n", 2000, "only in the old results");
   refused("/groups/0/l2", "warm", "only in the old results");
   expect(compare(older, put_json(directory / "new.json", same)), 0, {"1 SAME"});
+
+  // Of another track, which has a stage of the same name.
+  json other = same;
+  other["groups"][0]["track"] = "other";
+  other["groups"][0]["rows"][0]["stage"] = "other/01";
+  expect(compare(older, put_json(directory / "new.json", other)), 2,
+         {"are of different tracks, ladder and other: times are compared within one"});
+  // Beside one that both have, a track is named whose rows only one has.
+  other["groups"].push_back(same["groups"][0]);
+  expect(compare(older, put_json(directory / "new.json", other)), 0,
+         {"1 SAME", "other/01", "only in the new results, and nothing of other in the old ones"});
 }
 
 TEST_CASE("what is no result file is refused, and the file named") {
@@ -298,7 +309,7 @@ TEST_CASE("what is no result file is refused, and the file named") {
 
   json hostile = results_of({{"ladder/01", device.run(1e6, 5)}});
   hostile["groups"][0]["track"] = "\x1b[31mladder";
-  expect(compare(older, put_json(bad, hostile)), 2, {"only in the old results"});
+  expect(compare(older, put_json(bad, hostile)), 2, {"of different tracks, ladder and "});
   put_json(directory / "old2.json", hostile);
   hostile["groups"][0]["rows"][0]["processes"][0]["samples"][0] = 1e6;
   const outcome shown = compare(directory / "old2.json", put_json(bad, hostile));

@@ -8,6 +8,7 @@
 #include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/exercises/expression.hpp"
 #include "harness/front/exercises/marked_source.hpp"
+#include "harness/front/exercises/shown_line.hpp"
 #include "harness/front/exercises/slot.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/exercises/written_part.hpp"
@@ -147,6 +148,28 @@ TEST_CASE("an exercise is cut from its source, and what is written put back") {
   CHECK(!holds(checked.text, "cheated"));
 }
 
+TEST_CASE("comments that tell an answer are cut with the part, and lines keep their numbers") {
+  exercise asked = example();
+  asked.cut_comments = {"a gap after", "odd"};
+  const strings source{"// The idea: a gap.",
+                       "// Of one.",
+                       "#include \"x\"",
+                       "// Where it lies, with",
+                       "// an offset.",
+                       "// a gap after each,",
+                       "// always.",
+                       "int padded(int k) {",
+                       "  // exercise: padding",
+                       "  return k + k / 48;",
+                       "  // end",
+                       "}",
+                       "int per = 15;  // odd: no conflict"};
+  const strings made = lab::front::cut(source, asked);
+  CHECK(made == strings{"#include \"x\"", "// Where it lies, with", "// an offset.", "int padded(int k) {",
+                        "  // exercise: padding", "  // Change this part: about 1 line.", "  return k;",
+                        "  // end", "}", "int per = 15;"});
+}
+
 TEST_CASE("a region that is missing, empty or reaches out of its place is refused") {
   const auto with = [](const std::string& line) {
     return fault_of({"int padded(int k) {", "  // exercise: padding", line, "  // end", "}"});
@@ -249,6 +272,7 @@ TEST_CASE("the solution of every exercise fits between its own marks, and an emp
         lab::front::lines_of(lab::test::get(lab::front::stages_directory() / asked.stage / "stage.cu"));
     CHECK_NOTHROW(lab::front::put_in(source, source, asked, "stage.cu"));
     const strings begun = lab::front::cut(source, asked);
+    CHECK(begun.front().rfind("//", 0) != 0);
     for (const auto& region : asked.regions) {
       if (!region.start.empty()) continue;
       CHECK(holds(message_of<source_error>([&] { (void)lab::front::put_in(begun, source, asked, "s.cu"); }),
@@ -356,7 +380,40 @@ TEST_CASE("a folder is made whole, and never over another") {
                   lab::front::environment_error);
 }
 
+TEST_CASE("a message's line is shown with a caret, where the student has written what the compiler means") {
+  using lab::front::caret_text;
+  CHECK(caret_text({.line = 18, .code = "  f();", .column = 3}, 4) ==
+        "    18 |   f();\n"
+        "       |   ^");
+  CHECK(caret_text({.line = 7, .code = "  sum += x;"}, 0) ==
+        "7 |   sum += x;\n"
+        "  |   ^~~~~~~~~");
+  CHECK(lab::front::column_in_written("yours_a = yours_b + c;", "a = b + c;", 11) == 5);
+  CHECK(lab::front::column_in_written("yours_a = yours_b + c;", "a = b + c;", 21) == 9);
+  CHECK(lab::front::without_tabs("\tx\ty") == "        x       y");
+  CHECK(
+      lab::front::without_scopes(
+          "race: s.cu:3: lab::moving_average::padded::(anonymous namespace)::moving_average_kernel: block") ==
+      "race: s.cu:3: moving_average_kernel: block");
+
+  const lab::test::temporary_directory directory;
+  lab::test::put(directory / "stage.cu", "int a;\n\tint b;\n");
+  const auto shown = lab::front::line_in("right: stage.cu:2: b", "stage.cu", directory / "stage.cu");
+  CHECK(shown.line == 2);
+  CHECK(shown.code == "        int b;");
+  CHECK(lab::front::line_in("at stages/reduction/02_tree/stage.cu:1: x", "stage.cu", directory / "stage.cu")
+            .file == "stages/reduction/02_tree/stage.cu");
+  CHECK(lab::front::line_in("stage.cu:3: nothing", "stage.cu", directory / "stage.cu").line == 0);
+  CHECK(lab::front::line_in("wrong at index 7", "stage.cu", directory / "stage.cu").line == 0);
+  // Of the lab's own files those of stages and of what they share, and none that a message merely names.
+  CHECK(lab::front::line_in("race: common/operations.hpp:1: x", "s", directory / "stage.cu").line == 1);
+  CHECK(lab::front::line_in("/etc/passwd.h:1: x ../stages/x.cu:1", "s", directory / "stage.cu").line == 0);
+}
+
 TEST_CASE("the first error of a compiler is found") {
+  std::size_t column = 0;
+  (void)lab::front::first_compiler_error("/a/s.cu:31:5: error: expected ';'\n", &column);
+  CHECK(column == 5);
   CHECK(lab::front::first_compiler_error(
             "[1/3] x\nFAILED: y\nIn file included from z.cpp:1:\n/a/s.cu: In function "
             "'f':\n/a/s.cu:31:5: error: expected ';'\n/a/s.cu:32:5: error: other\n") ==

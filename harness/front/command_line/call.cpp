@@ -283,8 +283,8 @@ verb draw_verb(CLI::App& program) {
   add_number(*app, "--warp", options->warp, "which of the block's warps (default: the dearest)");
   add_number(*app, "--request", options->request,
              "which of the warp's accesses at the line, from 1 (default: the dearest)");
-  app->add_option("--output", options->output, "the picture (default: the stage's name, here)")
-      ->type_name("FILE.svg");
+  app->add_option("--output", options->output, "the picture, .svg or .png (default: the stage's name, here)")
+      ->type_name("FILE");
   add_seed(*app, options->seed);
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);
@@ -382,6 +382,7 @@ verb check_verb(CLI::App& program) {
   app->add_flag("--solution", options->solution,
                 "check the lab's own stage against the exercise's checkpoints");
   app->add_option("--student", options->student, "with --solution: whose sizes")->type_name("ID");
+  app->add_flag("--watch", options->watch, "check again whenever stage.cu or predictions.json is saved");
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);
   add_seed(*app, options->seed);
@@ -390,6 +391,8 @@ verb check_verb(CLI::App& program) {
     if (!options->student.empty() && !options->solution)
       throw usage_error("--student goes with --solution: an exercise knows whose it is");
     if (options->hint && options->solution) throw usage_error("--hint and --solution exclude each other");
+    if (options->watch && (options->hint || options->solution))
+      throw usage_error("--watch is for an exercise of your own: it excludes --hint and --solution");
   });
   return {.app = app,
           .perform = [options] { return check_exercise(*options); },
@@ -416,8 +419,13 @@ verb grade_verb(CLI::App& program) {
          "--device,--devices", options->device,
          "that submissions are timed on: cuda:0 (default where there is one), or emulator for no time")
       ->type_name("DEVICE");
-  app->add_option("--gradescope", options->gradescope_path, "write Gradescope's results.json")
-      ->type_name("FILE");
+  app->add_option("--gradescope", options->gradescope_path,
+                  "write Gradescope's results.json; of several submissions, PATH/NAME.json for each")
+      ->type_name("PATH");
+  app->add_option("--feedback", options->feedback_path,
+                  "write what the student may read; of several submissions, PATH/NAME.txt for each")
+      ->type_name("PATH");
+  app->add_option("--csv", options->csv_path, "write a table: a row for each submission")->type_name("FILE");
   app->add_option("--junit", options->junit_path, "write JUnit XML")->type_name("FILE");
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);

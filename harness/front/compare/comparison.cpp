@@ -150,17 +150,45 @@ row_verdict verdict_of(const time_difference& difference, double threshold) {
   return row_verdict::inconclusive;
 }
 
+namespace {
+
+std::set<std::string> tracks_of(const recorded_side& side) {
+  std::set<std::string> tracks;
+  for (const auto& row : side.rows) tracks.insert(row.name.track);
+  return tracks;
+}
+
+// Why a row is on this side alone: the other may have nothing of its track.
+std::string only_in(const char* side, const char* other_side, const std::set<std::string>& other,
+                    const std::string& track) {
+  std::string text = fmt::format("only in the {} results", side);
+  if (!other.contains(track)) text += fmt::format(", and nothing of {} in the {} ones", track, other_side);
+  return text;
+}
+
+}  // namespace
+
 comparison compare_sides(const recorded_side& older, const recorded_side& newer, double threshold) {
   comparison compared{.old_path = older.path, .new_path = newer.path, .threshold = threshold};
   compared.remarks = older.remarks;
   compared.remarks.insert(compared.remarks.end(), newer.remarks.begin(), newer.remarks.end());
   std::map<row_name, const recorded_row*> of_newer;
   for (const auto& row : newer.rows) of_newer[row.name] = &row;
+  const std::set<std::string> old_tracks = tracks_of(older);
+  const std::set<std::string> new_tracks = tracks_of(newer);
+  const bool share_a_track = std::any_of(old_tracks.begin(), old_tracks.end(),
+                                         [&](const auto& track) { return new_tracks.contains(track); });
+  if (!share_a_track && !old_tracks.empty() && !new_tracks.empty()) {
+    throw usage_error(fmt::format(
+        "{} and {} are of different tracks, {} and {}: times are compared within one", cleaned(older.path),
+        cleaned(newer.path), cleaned(fmt::format("{}", fmt::join(old_tracks, ", "))),
+        cleaned(fmt::format("{}", fmt::join(new_tracks, ", ")))));
+  }
   bool all_identical = true;
   for (const auto& row : older.rows) {
     const auto found = of_newer.find(row.name);
     if (found == of_newer.end()) {
-      compared.uncompared.push_back({row.name, "only in the old results", false});
+      compared.uncompared.push_back({row.name, only_in("old", "new", new_tracks, row.name.track), false});
       continue;
     }
     const recorded_row& other = *found->second;
@@ -176,7 +204,7 @@ comparison compare_sides(const recorded_side& older, const recorded_side& newer,
   }
   for (const auto& row : newer.rows) {
     if (of_newer.count(row.name) > 0)
-      compared.uncompared.push_back({row.name, "only in the new results", false});
+      compared.uncompared.push_back({row.name, only_in("new", "old", old_tracks, row.name.track), false});
   }
   if (compared.rows.empty() && !has_regression(compared)) {
     std::set<std::string> reasons;

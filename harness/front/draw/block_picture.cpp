@@ -145,8 +145,7 @@ std::string block_text(const accesses_record& accesses) {
 
 std::string block_picture(const picture_heading& heading, const accesses_record& accesses) {
   svg to(fmt::format("{}, {}", heading.title, block_text(accesses)));
-  to.text(picture_left, 30, heading.title, ink::title);
-  to.text(right, 30, heading.parameters, ink::small, anchor::end);
+  to.headline(30, right, heading.title, heading.parameters);
   to.text(picture_left, 54, block_text(accesses), ink::note);
   draw_axis(to, 80, accesses.threads);
   double y = 90;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 
 namespace lab::front {
 namespace {
@@ -14,6 +16,9 @@ constexpr const char* paint_names[] = {"frame",       "idle",         "lane",  "
                                        "shared-load", "shared-store", "atomic"};
 constexpr const char* ink_names[] = {"title", "code", "note", "small", "cell", "warning", "small costly"};
 constexpr const char* anchor_names[] = {"", " middle", " end"};
+// About as wide as a character of each ink is, in pixels.
+constexpr double character_widths[] = {8.8, 7.6, 6.6, 5.7, 5.3, 7.1, 6.2};
+constexpr double margin = 8;  // that no text reaches into
 
 // Each kind differs from the others in lightness too, and what is hatched says so without colour.
 constexpr const char* style_sheet = R"svg(<style>
@@ -40,6 +45,23 @@ text { font: 13px system-ui, sans-serif; fill: var(--ink); white-space: pre }
 </style>
 <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground" width="5" height="5"/><path class="stripe" d="M0 0V5"/></pattern>
 )svg";
+
+// Programs that draw SVG know colours, and not all of them variables: librsvg, Inkscape and what LaTeX uses
+// take the first declaration and drop the second.
+std::string with_plain_colours(const std::string& style) {
+  std::string text = style;
+  for (const auto& variable :
+       all_matches(style.substr(0, style.find("@media")), "(--[a-z]+: #[0-9a-f]{6})")) {
+    const std::size_t colon = variable.find(':');
+    text = replaced(text, fmt::format("([a-z]+): (var\\({}\\))", variable.substr(0, colon)),
+                    fmt::format("$1: {}; $1: $2", variable.substr(colon + 2)));
+  }
+  return text;
+}
+
+double width_of(const std::string& words, ink with) {
+  return character_widths[static_cast<std::size_t>(with)] * static_cast<double>(display_width(words));
+}
 
 std::string escaped_xml(const std::string& text) {
   std::string safe;
@@ -95,10 +117,23 @@ void svg::rule(double x, double y, double to_x, double to_y) {
 }
 
 void svg::text(double x, double y, const std::string& words, ink with, anchor at) {
+  const double each = character_widths[static_cast<std::size_t>(with)];
+  const std::string shown = shortened(words, static_cast<std::size_t>((picture_width - 2 * margin) / each));
+  const double width = width_of(shown, with);
+  const double before = at == anchor::start ? 0 : at == anchor::middle ? width / 2 : width;
+  x = std::clamp(x, margin + before, picture_width - margin - width + before);
   body_ += fmt::format(R"(<text class="{}{}" x="{}" y="{}">{}</text>)"
                        "\n",
                        ink_names[static_cast<std::size_t>(with)], anchor_names[static_cast<std::size_t>(at)],
-                       number(x), number(y), escaped_xml(words));
+                       number(x), number(y), escaped_xml(shown));
+}
+
+void svg::headline(double y, double right, const std::string& title, const std::string& aside) {
+  text(picture_left, y, title, ink::title);
+  const double room = right - picture_left - width_of(title, ink::title) - 16;
+  const auto most =
+      static_cast<std::size_t>(std::max(0.0, room / character_widths[static_cast<std::size_t>(ink::small)]));
+  if (most > 3) text(right, y, shortened(aside, most), ink::small, anchor::end);
 }
 
 void svg::legend(double x, double y, const std::vector<std::pair<paint, std::string>>& entries) {
@@ -115,8 +150,8 @@ std::string svg::document(double height) const {
       "\n{}"
       R"(<rect class="page" width="{}" height="{}" rx="8"/>)"
       "\n{}</svg>\n",
-      number(picture_width), number(height), escaped_xml(label_), style_sheet, number(picture_width),
-      number(height), body_);
+      number(picture_width), number(height), escaped_xml(label_), with_plain_colours(style_sheet),
+      number(picture_width), number(height), body_);
 }
 
 }  // namespace lab::front

@@ -40,8 +40,12 @@ class svg {
   void wire(double x, double y, double to_x, double to_y);
   void rule(double x, double y, double to_x, double to_y);
   // (x, y) is on the baseline. The text may hold anything; what XML would take for markup is escaped, and
-  // control characters are replaced.
+  // control characters are replaced. One that would reach over the picture's edge is moved, and cut where it
+  // is longer than the picture is wide.
   void text(double x, double y, const std::string& words, ink with, anchor at = anchor::start);
+
+  // A title, and on its line what it holds for, up to `right` and as much of it as there is room.
+  void headline(double y, double right, const std::string& title, const std::string& aside);
 
   // What the paints mean, in one line.
   void legend(double x, double y, const std::vector<std::pair<paint, std::string>>& entries);

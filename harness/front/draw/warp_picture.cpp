@@ -46,8 +46,7 @@ double lane_middle(std::int64_t lane) {
 
 void draw_heading(svg& to, const picture_heading& heading, const accesses_record& accesses,
                   const request_record& request) {
-  to.text(picture_left, 30, heading.title, ink::title);
-  to.text(picture_left + boxes_width, 30, heading.parameters, ink::small, anchor::end);
+  to.headline(30, picture_left + boxes_width, heading.title, heading.parameters);
   to.text(picture_left, 52, fmt::format("{}: {}", request.at.line, shortened(request.at.text, 108)),
           ink::code);
   to.text(picture_left, 74, request_text(accesses, request), ink::note);
@@ -134,8 +133,12 @@ void draw_distances(svg& to, const sector_set& sectors, const sector_places& pla
     if (!begins && places.width < 60) continue;
     const std::string words = fmt::format("+{}", (at->first - first) * sector_bytes);
     if (x < free_from) continue;
-    to.text(x, y, words, ink::small);
-    free_from = x + 8 + 6.6 * static_cast<double>(words.size());
+    // Near the edge it is moved as text() would.
+    const double width = 6.6 * static_cast<double>(words.size());
+    const double moved = std::min(x, picture_width - 8 - width);
+    if (moved < free_from) continue;
+    to.text(moved, y, words, ink::small);
+    free_from = moved + 8 + width;
   }
 }
 

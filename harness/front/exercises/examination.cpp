@@ -97,9 +97,22 @@ class checking {
                                   result_.exercise));
   }
 
-  bool ends(std::size_t step, bool passed, std::string message) {
+  // The student's source, or the lab's own that is checked; and the name by which messages know it.
+  [[nodiscard]] fs::path own_file() const {
+    if (options_.graded != nullptr) return options_.graded->file;
+    return options_.solution ? stages_directory() / exercise_->stage / "stage.cu" : folder_ / "stage.cu";
+  }
+  [[nodiscard]] std::string own_name() const {
+    return options_.graded != nullptr ? name_of_submission() : own_file().string();
+  }
+
+  bool ends(std::size_t step, bool passed, const std::string& message, std::size_t column = 0) {
     result_.steps[step].status = passed ? step_status::passed : step_status::failed;
-    result_.steps[step].message = std::move(message);
+    result_.steps[step].message = without_scopes(message);
+    if (!passed) {
+      result_.steps[step].at = line_in(result_.steps[step].message, shown_path(own_name()), own_file());
+      result_.steps[step].at.column = column;
+    }
     told_(result_.steps[step], result_);
     return passed;
   }
@@ -145,8 +158,8 @@ class checking {
       return ends(1, true, "as the stage is built");
     }
     // A submission's own name may hold anything, and the compiler is told it.
-    const fs::path file = options_.graded != nullptr ? options_.graded->file : folder_ / "stage.cu";
-    const std::string name = options_.graded != nullptr ? name_of_submission() : file.string();
+    const fs::path file = own_file();
+    const std::string name = own_name();
     std::error_code error;
     if (fs::file_size(file, error) > max_source_bytes && !error) {
       if (options_.graded != nullptr) return ends(1, false, "stage.cu is larger than a kernel can be");
@@ -181,11 +194,23 @@ class checking {
                                  ? slot_->build(both, text, build_timeout)
                                  : slot_->build_submission(both, text, solution, options_.graded->limited);
     status.clear();
-    if (!build.built) return ends(1, false, build.error);
+    if (!build.built) return ends(1, false, build.error, column_of(build, text, name, file));
     asked_ = {slot_->stage(),
               {slot_->worker(exercise_slot::part::emulator), "--device", "0"},
               {slot_->observed_worker(), "--device", "0"}};
     return ends(1, true, "plain and observed");
+  }
+
+  // Where in its line the student has written what the compiler found; 0 where it is not the student's line.
+  static std::size_t column_of(const slot_build& build, const std::string& compiled, const std::string& name,
+                               const fs::path& file) {
+    const std::vector<std::string> written = lines_of(read_text(file));
+    const std::string of_file = shown_path(name) + ":";
+    if (build.column == 0 || build.error.rfind(of_file, 0) != 0) return 0;
+    const auto line = static_cast<std::size_t>(std::atoll(build.error.c_str() + of_file.size()));
+    const std::optional<std::string> text = compiled_line(compiled, line);
+    if (!text || line > written.size()) return 0;
+    return column_in_written(without_tabs(*text), without_tabs(written[line - 1]), build.column);
   }
 
   [[nodiscard]] std::string doing(const char* what) const {
@@ -221,9 +246,11 @@ class checking {
                                      "verifying");
     if (const std::string fault = fault_in(answer); !fault.empty()) {
       ends(2, false, fault);
-      // A wrong result is often a race, and observed kernels know its lines.
-      const bool answered = !answer.failure || answer.failure->kind != failure_kind::hang;
-      if (answered) sound();
+      // A wrong result is often a race, and observed kernels know its lines. A kernel that never ends would
+      // be waited for once more.
+      const bool never_ends = (answer.failure && answer.failure->kind == failure_kind::hang) ||
+                              fault.find("waits in a loop for ever") != std::string::npos;
+      if (!never_ends) sound();
       return false;
     }
     if (options_.graded != nullptr) {
@@ -334,13 +361,14 @@ class checking {
       }
     }
     missed.file = shown_path(missed.file);
-    const fs::path file = fs::path(LAB_SOURCE_ROOT) / missed.file;
+    const fs::path file =
+        missed.file == shown_path(own_name()) ? own_file() : fs::path(LAB_SOURCE_ROOT) / missed.file;
     std::error_code error;
     if (missed.line <= 0 || !fs::is_regular_file(file, error)) return;
     const std::vector<std::string> lines = lines_of(read_text(file));
     if (static_cast<std::size_t>(missed.line) > lines.size()) return;
     const std::string& text = lines[static_cast<std::size_t>(missed.line) - 1];
-    missed.code = cleaned(text.substr(std::min(text.find_first_not_of(" \t"), text.size())), 200);
+    missed.code = cleaned(without_tabs(text), 300);
   }
 
   void judge_predictions() {
@@ -428,7 +456,11 @@ void to_json(nlohmann::json& json, const examination& examination) {
   for (const check_step& one : examination.steps) {
     steps.push_back({{"step", one.name},
                      {"status", step_status_names[static_cast<int>(one.status)]},
-                     {"message", text_or_null(one.message)}});
+                     {"message", text_or_null(one.message)},
+                     {"file", text_or_null(one.at.file)},
+                     {"line", one.at.line},
+                     {"column", one.at.column},
+                     {"code", text_or_null(one.at.code)}});
   }
   nlohmann::json checkpoints = nlohmann::json::array();
   for (const checked_checkpoint& one : examination.checkpoints) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/front/exercises/exercise_file.hpp"
+#include "harness/front/exercises/shown_line.hpp"
 #include "harness/front/exercises/workbook.hpp"
 
 namespace lab::front {
@@ -42,6 +43,7 @@ struct check_request {
   std::uint64_t trial_seed = 0;
   std::optional<double> timeout_seconds;
   std::string json_path;
+  bool watch = false;                     // check again whenever the student saves
   const graded_source* graded = nullptr;  // instead of a student's folder
 };
 
@@ -52,6 +54,7 @@ struct check_step {
   std::string name;  // "prediction", "builds", "right", "sound", "checkpoints"
   step_status status = step_status::not_reached;
   std::string message;  // one line
+  shown_line at;        // of a failure: the line that its message is about
 };
 
 struct checked_checkpoint {
@@ -61,7 +64,7 @@ struct checked_checkpoint {
   std::optional<double> figure;
   std::string file;  // of a miss: the line that has most of it, "" where no line has
   std::int64_t line = 0;
-  std::string code;  // what stands on it
+  std::string code;  // what stands on it, tabs as spaces
 };
 
 struct judged_answer {

@@ -172,8 +172,8 @@ auto all_of(const json_node& exercise, const char* member, const Read& read) {
 
 exercise exercise_from(const json_node& given, const std::string& stage) {
   if (!given.value().is_object()) given.refuse("an exercise must be an object");
-  given.check_members({"name", "title", "task", "regions", "sizes", "predictions", "checkpoints", "hints",
-                       "questions", "start_fails"});
+  given.check_members({"name", "title", "task", "regions", "cut_comments", "sizes", "predictions",
+                       "checkpoints", "hints", "questions", "start_fails"});
   exercise read{.stage = stage,
                 .name = name_of(given.needed("name", "an exercise")),
                 .title = given.needed("title", "an exercise").text()};
@@ -183,6 +183,7 @@ exercise exercise_from(const json_node& given, const std::string& stage) {
   (void)given.needed("regions", "an exercise");
   read.regions = all_of(given, "regions", region_from);
   if (read.regions.empty()) given.at("regions").refuse("an exercise needs a region");
+  if (given.has("cut_comments")) read.cut_comments = texts_of(given.at("cut_comments"));
   read.checkpoints =
       all_of(given, "checkpoints", [&](const json_node& one) { return checkpoint_from(one, sizes); });
   read.predictions = all_of(given, "predictions", [&](const json_node& one) {

@@ -45,6 +45,9 @@ struct exercise {
   std::string title;
   std::string task;
   std::vector<exercise_region> regions;
+  // How comments of the stage begin that would tell an answer; its first comment, the idea, is one without
+  // being named.
+  std::vector<std::string> cut_comments;
   std::map<std::string, std::vector<std::string>> sizes;  // of each parameter, those that students get
   std::vector<exercise_prediction> predictions;
   std::vector<exercise_checkpoint> checkpoints;

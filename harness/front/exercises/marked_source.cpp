@@ -72,6 +72,34 @@ std::string indentation_of(const std::string& line) {
   return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
 }
 
+bool is_comment(const std::string& line) {
+  return trimmed(line).rfind("//", 0) == 0;
+}
+
+// Removes the lines of a comment from `first` (counted from 0) on.
+void remove_comment(std::vector<std::string>& lines, std::size_t first) {
+  std::size_t end = first;
+  while (end < lines.size() && is_comment(lines[end]) && !opened(lines[end]) && !closes(lines[end])) ++end;
+  lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(first),
+              lines.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+// Removes the comment that begins so: its lines, or what stands behind code.
+void remove_comment(std::vector<std::string>& lines, const std::string& beginning) {
+  const std::string wanted = "// " + beginning;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const std::size_t at = lines[k].find(wanted);
+    if (at == std::string::npos) continue;
+    if (is_comment(lines[k])) {
+      if (trimmed(lines[k]).rfind(wanted, 0) != 0) continue;
+      return remove_comment(lines, k);
+    }
+    lines[k].erase(at == 0 ? 0 : lines[k].find_last_not_of(" \t", at - 1) + 1);
+    return;
+  }
+  throw source_error(0, fmt::format("no comment begins '{}'", wanted));
+}
+
 }  // namespace
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -141,40 +169,55 @@ std::vector<std::string> cut(const std::vector<std::string>& solution, const exe
                                 own->lines == 1 ? "" : "s"));
     for (const std::string& start : own->start) lines.push_back(start.empty() ? start : indentation + start);
   }
+  if (!lines.empty() && is_comment(lines.front())) remove_comment(lines, std::size_t{0});
+  for (const std::string& beginning : exercise.cut_comments) remove_comment(lines, beginning);
   return lines;
 }
 
 written_source put_in(const std::vector<std::string>& student, const std::vector<std::string>& solution,
                       const exercise& exercise, const std::string& file) {
-  const std::vector<marked_region> all_written = find_regions(student);
-  const std::vector<marked_region> all_places = find_regions(solution);
-  std::vector<marked_region> written;
-  std::vector<marked_region> places;
-  for (const exercise_region& one : exercise.regions) {
-    written.push_back(region_named(all_written, one.name));
-    places.push_back(region_named(all_places, one.name));
-  }
+  const auto own_regions = [&](const std::vector<std::string>& lines) {
+    const std::vector<marked_region> all = find_regions(lines);
+    std::vector<marked_region> own;
+    for (const exercise_region& one : exercise.regions) own.push_back(region_named(all, one.name));
+    return own;
+  };
+  const std::vector<marked_region> written = own_regions(student);
+  const std::vector<std::string> made = cut(solution, exercise);
+  // The whole solution, with the markers of other exercises, is no change either.
+  const bool is_whole =
+      first_difference(outside_of(student, written), outside_of(solution, own_regions(solution))) == 0;
+  const std::vector<std::string>& around = is_whole ? solution : made;
+  std::vector<marked_region> places = own_regions(around);
   const word_set words = words_for(exercise, joined(solution, 1, solution.size() + 1));
   std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   written_source result{.text = line_directive(1, file)};
   std::size_t from = 1;
   for (const marked_region& place : places) {
     const marked_region& own = region_named(written, place.name);
-    result.text += joined(solution, from, place.first);
+    result.text += joined(around, from, place.first);
     const std::string part = admitted_part(joined(student, own.first, own.end), own.first, place.name, words);
     result.text += line_directive(own.first, file) + part + line_directive(own.end, file);
     from = place.end;
   }
-  result.text += joined(solution, from, solution.size() + 1);
-
-  const std::vector<std::string> made = cut(solution, exercise);
-  result.changed_outside =
-      first_difference(outside_of(student, find_regions(student)), outside_of(made, find_regions(made)));
-  // The whole solution, with the markers of other exercises, is no change either.
-  if (result.changed_outside != 0 &&
-      first_difference(outside_of(student, written), outside_of(solution, places)) == 0)
-    result.changed_outside = 0;
+  result.text += joined(around, from, around.size() + 1);
+  if (!is_whole) {
+    result.changed_outside =
+        first_difference(outside_of(student, find_regions(student)), outside_of(made, find_regions(made)));
+  }
   return result;
+}
+
+std::optional<std::string> compiled_line(const std::string& text, std::size_t line) {
+  std::size_t number = 1;
+  for (const std::string& one : lines_of(text)) {
+    if (one.rfind("#line ", 0) == 0) {
+      number = std::stoull(one.substr(6));
+    } else if (number++ == line) {
+      return one;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string line_directive(std::size_t line, const std::string& file) {

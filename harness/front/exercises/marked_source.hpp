@@ -6,6 +6,7 @@
 //   // end
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ struct marked_region {
 [[nodiscard]] std::vector<marked_region> find_regions(const std::vector<std::string>& lines);
 
 // The stage's source as the exercise begins: its regions hold what the student starts from, and all other
-// markers are gone. Throws source_error where the source lacks a region.
+// markers are gone, as are the comments that tell answers. Throws source_error where the source lacks a
+// region or such a comment.
 [[nodiscard]] std::vector<std::string> cut(const std::vector<std::string>& solution,
                                            const exercise& exercise);
 
@@ -46,12 +48,15 @@ struct written_source {
   std::size_t changed_outside = 0;
 };
 
-// The lab's own source with the student's regions in place of the solution's, whose #line directives name
-// `file`. What the student wrote outside of the regions has no part in it. Throws source_error for a region
-// that is missing or empty, and for one that reaches out of its place (written_part.hpp).
+// The lab's own source as `cut` makes it, with the student's regions, whose #line directives name `file`.
+// What the student wrote outside of the regions has no part in it. Throws source_error for a region that is
+// missing or empty, and for one that reaches out of its place (written_part.hpp).
 [[nodiscard]] written_source put_in(const std::vector<std::string>& student,
                                     const std::vector<std::string>& solution, const exercise& exercise,
                                     const std::string& file);
+
+// The line of what is compiled that its #line directives call `line`; nothing where there is none.
+[[nodiscard]] std::optional<std::string> compiled_line(const std::string& text, std::size_t line);
 
 // "#line 31 \"/path/stage.cu\"", and the end of the line.
 [[nodiscard]] std::string line_directive(std::size_t line, const std::string& file);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
@@ -95,7 +96,8 @@ slot_build exercise_slot::build(part what, const std::string& source, std::chron
       return {.error = replaced + " is defined here, and the harness would call it: give it another name"};
     return {.built = true};
   }
-  slot_build failed{.error = first_compiler_error(result.output)};
+  slot_build failed;
+  failed.error = first_compiler_error(result.output, &failed.column);
   if (failed.error.empty()) {
     const std::size_t shown = std::min<std::size_t>(result.output.size(), 2000);
     throw environment_error("the build failed: " +
@@ -126,10 +128,10 @@ std::string exercise_slot::replaced_function(part what) const {
   return front::replaced_function(worker(what), build_ / "workers" / backend_of(what) / (track_ + ".track"));
 }
 
-std::string first_compiler_error(const std::string& output) {
+std::string first_compiler_error(const std::string& output, std::size_t* column) {
   // g++'s "file:31:5: error: ", nvcc's "file(31): error: ", and what ptxas says of the whole kernel.
-  constexpr const char* error = "([^:]+):([0-9]+):(?:[0-9]+:)? (?:fatal )?error: (.*)";
-  constexpr const char* of_nvcc = "([^:()]+)\\(([0-9]+)\\): (?:catastrophic )?error(?: #[^:]*)?: (.*)";
+  constexpr const char* error = "([^:]+):([0-9]+):(?:([0-9]+):)? (?:fatal )?error: (.*)";
+  constexpr const char* of_nvcc = "([^:()]+)\\(([0-9]+)\\)():? (?:catastrophic )?error(?: #[^:]*)?: (.*)";
   constexpr const char* of_ptxas = "ptxas (?:error|fatal) *: (.*)";
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -139,7 +141,8 @@ std::string first_compiler_error(const std::string& output) {
     auto parts = matched_groups(line, error);
     if (parts.empty()) parts = matched_groups(line, of_nvcc);
     if (parts.empty()) continue;
-    return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1]), parts[2], without_own_prefix(parts[3])),
+    if (column != nullptr && !parts[3].empty()) *column = std::strtoull(parts[3].c_str(), nullptr, 10);
+    return cleaned(fmt::format("{}:{}: {}", shown_path(parts[1]), parts[2], without_own_prefix(parts[4])),
                    600);
   }
   for (const char* words : {"undefined reference to", "multiple definition of"}) {

@@ -15,7 +15,8 @@ namespace lab::front {
 // What a build came to.
 struct slot_build {
   bool built = false;
-  std::string error;  // the compiler's first: "exercises/TRACK/NAME/stage.cu:31: error: ..."
+  std::string error;       // the compiler's first: "exercises/TRACK/NAME/stage.cu:31: error: ..."
+  std::size_t column = 0;  // of that line, tabs as spaces; 0 where the compiler names none
 };
 
 // Owns the track's place until its end: a second check of the same track waits. Throws environment_error
@@ -54,7 +55,7 @@ class exercise_slot {
   file_descriptor lock_;
 };
 
-// The first error in a compiler's output; empty where there is none.
-[[nodiscard]] std::string first_compiler_error(const std::string& output);
+// The first error in a compiler's output; empty where there is none. Its column, where one is named.
+[[nodiscard]] std::string first_compiler_error(const std::string& output, std::size_t* column = nullptr);
 
 }  // namespace lab::front

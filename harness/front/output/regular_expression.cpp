@@ -33,6 +33,14 @@ std::string first_match(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, match, compiled(pattern)) ? match[1].str() : "";
 }
 
+std::vector<std::string> all_matches(const std::string& text, const std::string& pattern) {
+  std::vector<std::string> found;
+  const std::regex& expression = compiled(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at)
+    found.push_back((*at)[1].str());
+  return found;
+}
+
 std::string replaced(const std::string& text, const std::string& pattern, const std::string& with) {
   return std::regex_replace(text, compiled(pattern), with);
 }

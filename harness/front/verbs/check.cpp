@@ -1,15 +1,22 @@
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/process/interrupt.hpp"
 #include "harness/front/verbs/verbs.hpp"
 
 namespace lab::front {
 namespace {
+
+namespace fs = std::filesystem;
 
 void print_line(const std::string& line) {
   std::printf("%s\n", line.c_str());
@@ -26,12 +33,14 @@ void tell_step(const check_step& step, const examination& so_far) {
   const auto number = &step - so_far.steps.data() + 1;
   print_line(fmt::format("{}. {:<12} {:<6}  {}", number, step.name,
                          step.status == step_status::passed ? "ok" : "FAIL", step.message));
+  if (step.at.line > 0) print_line(caret_text(step.at, 6));
   if (step.name != "checkpoints") return;
   for (const checked_checkpoint& one : so_far.checkpoints) {
     print_line(
         fmt::format("   {}: {}: {}", one.name, one.reached ? "reached" : "MISSED", checkpoint_text(one)));
     if (!one.reached && one.line > 0)
-      print_line(fmt::format("      {}:{}: {}", one.file, one.line, one.code));
+      print_line(fmt::format("      {}:{}:\n{}", one.file, one.line,
+                             caret_text({.line = one.line, .code = one.code}, 6)));
   }
 }
 
@@ -47,11 +56,7 @@ void tell_predictions(const examination& found) {
     print_line(fmt::format("predictions: {} of {} right", right, found.predictions.size()));
 }
 
-}  // namespace
-
-int check_exercise(const check_request& options) {
-  if (options.hint) return show_hints(options);
-  check_files({}, {{"--json", options.json_path}});
+int check_once(const check_request& options) {
   const examination found = examine(options, tell_step);
   if (!found.notice.empty()) print_line("note: " + found.notice);
   tell_predictions(found);
@@ -67,6 +72,60 @@ int check_exercise(const check_request& options) {
     write_file(options.json_path, json_text(document));
   }
   return found.passed ? exit_ok : exit_stage_failed;
+}
+
+constexpr std::chrono::milliseconds between_looks{200};
+
+// By which a file that was saved is known, whether it was written anew or another one put in its place.
+std::string state_of(const fs::path& folder) {
+  std::string state;
+  for (const char* name : {"stage.cu", "predictions.json"}) {
+    struct stat found = {};
+    if (stat((folder / name).c_str(), &found) == 0) {
+      state += fmt::format("{} {} {}.{:09} ", found.st_ino, found.st_size, found.st_mtim.tv_sec,
+                           found.st_mtim.tv_nsec);
+    } else {
+      state += "none ";
+    }
+  }
+  return state;
+}
+
+void wait_a_little() {
+  pollfd interrupt{.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0};
+  (void)poll(&interrupt, 1, static_cast<int>(between_looks.count()));
+  throw_if_interrupted();
+}
+
+// Until Ctrl-C: a check, and another one after each save.
+[[noreturn]] void watch(const check_request& options, const fs::path& folder) {
+  for (;;) {
+    std::string checked = state_of(folder);
+    try {
+      (void)check_once(options);
+    } catch (const usage_error& error) {
+      print_line(fmt::format("lab: {}", error.what()));
+    }
+    print_line(fmt::format("watching {}: a save checks again, Ctrl-C ends", shown_path(folder / "stage.cu")));
+    while (state_of(folder) == checked) wait_a_little();
+    // An editor may write in several steps.
+    do {
+      checked = state_of(folder);
+      wait_a_little();
+    } while (state_of(folder) != checked);
+    print_line("");
+  }
+}
+
+}  // namespace
+
+int check_exercise(const check_request& options) {
+  if (options.hint) return show_hints(options);
+  check_files({}, {{"--json", options.json_path}});
+  const fs::path folder = exercises_directory() / exercise_path(options.exercise);
+  std::error_code error;
+  if (options.watch && fs::is_directory(folder, error)) watch(options, folder);
+  return check_once(options);
 }
 
 }  // namespace lab::front

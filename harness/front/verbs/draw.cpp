@@ -10,6 +10,7 @@
 #include "harness/accesses.hpp"
 #include "harness/failure_message.hpp"
 #include "harness/front/draw/block_picture.hpp"
+#include "harness/front/draw/png_picture.hpp"
 #include "harness/front/draw/warp_picture.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
@@ -147,6 +148,7 @@ int draw_stage(const draw_options& options) {
   check_parameters({{track, {stage}}}, options.parameters, options.option_names);
   const access_choice choice = choice_of(options, stage->path);
   const std::string output = output_path(options, stage->path);
+  const std::string program = output.ends_with(".png") ? svg_program() : "";
   check_files({}, {{"--output", output}, {"--json", options.json_path}});
   if (!stage->broken.empty()) {
     std::printf("%s: FAIL: %s\n", stage->path.c_str(), stage->broken.c_str());
@@ -181,7 +183,7 @@ int draw_stage(const draw_options& options) {
     std::printf("%s:%lld: %s\n%s\n%s\n", request.at.file.c_str(), static_cast<long long>(request.at.line),
                 request.at.text.c_str(), request_text(accesses, request).c_str(), cost_text(request).c_str());
   }
-  write_file(output, picture);
+  write_file(output, program.empty() ? picture : png_of(picture, program));
   std::printf("wrote %s\n", output.c_str());
   if (!options.json_path.empty()) {
     nlohmann::json document{{"schema", "kernel-lab-draw"}, {"version", 1},         {"stage", stage->path},

@@ -33,6 +33,44 @@ void refuse_nested(const fs::path& key, const fs::path& submissions) {
     throw usage_error("the key and the submissions must not lie in each other's folder");
 }
 
+// A file for each submission: the path itself where there is one, else NAME and its ending in that folder.
+class written_for_each {
+ public:
+  // Makes the folder. Throws usage_error where that is a file.
+  written_for_each(const char* option, const std::string& path, const std::string& ending,
+                   const std::vector<submission>& all) {
+    if (path.empty()) return;
+    std::error_code error;
+    if (all.size() == 1 && !fs::is_directory(path, error)) {
+      files_ = {path};
+      return;
+    }
+    if (!fs::is_directory(path, error)) fs::create_directories(path, error);
+    if (error || !fs::is_directory(path, error))
+      throw usage_error(fmt::format("{} {}: of several submissions it must be a folder", option, path));
+    for (const submission& one : all) {
+      // Two names may be one where they are cleaned.
+      fs::path file = fs::path(path) / (one.name + ending);
+      for (int k = 2; std::find(files_.begin(), files_.end(), file) != files_.end(); ++k)
+        file = fs::path(path) / fmt::format("{} ({}){}", one.name, k, ending);
+      files_.push_back(file);
+    }
+    is_folder_ = true;
+  }
+
+  // The one file; empty where there is none or a folder of them.
+  [[nodiscard]] std::string single() const {
+    return files_.empty() || is_folder_ ? "" : files_.front().string();
+  }
+  void write(std::size_t submission, const std::string& text) const {
+    if (!files_.empty()) write_file(files_[submission].string(), text);
+  }
+
+ private:
+  std::vector<fs::path> files_;
+  bool is_folder_ = false;
+};
+
 void tell_whole(const submission_grade& grade) {
   for (const graded_part& part : grade.parts) {
     std::string text = part.text;
@@ -41,16 +79,6 @@ void tell_whole(const submission_grade& grade) {
     tell_line(fmt::format("  {:<12} {:>4}/{:<4}  {}", part.name,
                           part.is_counted ? points_text(part.points) : "-", points_text(part.most), text));
   }
-}
-
-// Why points are missing in the part, in a line.
-std::string reason_of(const graded_part& part, const submission_grade& grade) {
-  // Of the steps of a check, the first that failed.
-  const bool is_of_steps = part.name == "correctness" || part.name == "checkpoints";
-  for (const check_step& step : grade.found.steps) {
-    if (is_of_steps && step.status == step_status::failed) return step.message;
-  }
-  return part.text.substr(0, part.text.find('\n'));
 }
 
 // "3 of 30, about 4 min left: anna"
@@ -104,14 +132,16 @@ int grade_submissions(const grade_options& options) {
                           (fs::path(options.make_key) / "key.json").string()));
     return exit_ok;
   }
-  check_files({}, {{"--json", options.json_path},
-                   {"--gradescope", options.gradescope_path},
-                   {"--junit", options.junit_path}});
   refuse_nested(options.key, options.submission);
   const std::string path = exercise_path(options.exercise);
   const std::vector<submission> all = find_submissions(options.submission, path);
-  if (all.size() > 1 && !options.gradescope_path.empty())
-    throw usage_error("--gradescope takes one submission, and these are several");
+  const written_for_each gradescope("--gradescope", options.gradescope_path, ".json", all);
+  const written_for_each feedback("--feedback", options.feedback_path, ".txt", all);
+  check_files({}, {{"--json", options.json_path},
+                   {"--csv", options.csv_path},
+                   {"--gradescope", gradescope.single()},
+                   {"--feedback", feedback.single()},
+                   {"--junit", options.junit_path}});
   grader with(path, read_key(options.key),
               {.unconfined = options.unconfined,
                .timeout_seconds = options.timeout_seconds,
@@ -130,8 +160,14 @@ int grade_submissions(const grade_options& options) {
   for (const submission& one : all) {
     const std::chrono::duration<double> past = std::chrono::steady_clock::now() - began;
     grades.push_back(with.grade(one, place_of(one, grades.size(), all.size(), past.count())));
-    all_graded = all_graded && grades.back().lab_fault.empty();
     tell_row(grades.back(), width);
+    // Gradescope tells the student that the grader failed where it finds no file.
+    if (!grades.back().lab_fault.empty()) {
+      all_graded = false;
+      continue;
+    }
+    gradescope.write(grades.size() - 1, json_text(gradescope_results(grades.back(), "lab grade " + path)));
+    feedback.write(grades.size() - 1, feedback_text(grades.back(), "lab grade " + path));
   }
   if (grades.size() == 1) {
     tell_whole(grades.front());
@@ -148,9 +184,7 @@ int grade_submissions(const grade_options& options) {
                                              {"submissions", grades}}));
   }
   if (!options.junit_path.empty()) write_file(options.junit_path, junit_xml(grades, "lab grade " + path));
-  // Gradescope tells the student that the grader failed where it finds no file.
-  if (!options.gradescope_path.empty() && all_graded)
-    write_file(options.gradescope_path, json_text(gradescope_results(grades.front(), "lab grade " + path)));
+  if (!options.csv_path.empty()) write_file(options.csv_path, grades_csv(grades));
   return all_graded ? exit_ok : exit_stage_failed;
 }
 

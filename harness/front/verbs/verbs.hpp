@@ -138,7 +138,9 @@ struct grade_options {
   bool unconfined = false;
   std::string device;  // that submissions are timed on; empty: cuda:0 where there is one, else none
   std::optional<double> timeout_seconds;
-  std::string gradescope_path;
+  std::string gradescope_path;  // a file; a folder where there are several submissions
+  std::string feedback_path;    // the same
+  std::string csv_path;
   std::string junit_path;
   std::string json_path;
 };
