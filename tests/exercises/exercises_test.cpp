@@ -285,15 +285,21 @@ std::string with_part(const std::string& path, const std::string& region, const 
   return source.replace(begin, end - begin, part + "\n");
 }
 
+// The exercise begun anew, and checked with `part` in the region.
+outcome check_part(const workbook& book, const std::string& path, const std::string& region,
+                   const std::string& part) {
+  book.begin(path);
+  lab::test::put(book.file(path, "stage.cu"), with_part(path, region, part));
+  return book.lab({"check", path});
+}
+
 TEST_CASE("a checkpoint misses what one thread does for its block, and what is done twice") {
   const workbook book;
   int tried = 0;
   for (const wasteful& one : all_wasteful) {
     if (++tried > 2 && !all_are_compiled()) break;
     CAPTURE(one.path);
-    book.begin(one.path);
-    lab::test::put(book.file(one.path, "stage.cu"), with_part(one.path, one.region, one.part));
-    const outcome found = book.lab({"check", one.path});
+    const outcome found = check_part(book, one.path, one.region, one.part);
     INFO(found.text);
     CHECK(found.code == 1);
     CHECK(contains(found.text, "4. sound        ok"));
@@ -332,9 +338,7 @@ TEST_CASE("a kernel that is wrong where the last tile is whole, and nowhere else
   for (const wrong_there& one : all) {
     if (&one != all && !all_are_compiled()) break;
     CAPTURE(one.path);
-    book.begin(one.path);
-    lab::test::put(book.file(one.path, "stage.cu"), with_part(one.path, one.region, one.part));
-    const outcome found = book.lab({"check", one.path});
+    const outcome found = check_part(book, one.path, one.region, one.part);
     INFO(found.text);
     CHECK(found.code == 1);
     CHECK(contains(found.text, "3. right        FAIL"));
@@ -343,22 +347,16 @@ TEST_CASE("a kernel that is wrong where the last tile is whole, and nowhere else
 
 TEST_CASE("a value that is not returned is the compiler's to find, and a proved hang is waited for once") {
   const workbook book;
-  std::string path = "reduction/03_warp_shuffle";
-  book.begin(path);
-  lab::test::put(book.file(path, "stage.cu"), with_part(path, "lanes", "value = combine(value, value);"));
-  outcome found = book.lab({"check", path});
+  outcome found = check_part(book, "reduction/03_warp_shuffle", "lanes", "value = combine(value, value);");
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "2. builds       FAIL"));
   CHECK(contains(found.text, "no return statement in function returning non-void"));
   CHECK(contains(found.text, " | }\n"));
 
-  path = "elementwise/01_naive";
-  book.begin(path);
-  lab::test::put(book.file(path, "stage.cu"), with_part(path, "element",
-                                                        "const volatile double* first = values;\nwhile (n > "
-                                                        "0 && *first != 12345.5) {\n}\ndoubled[0] = 1;"));
-  found = book.lab({"check", path});
+  found = check_part(book, "elementwise/01_naive", "element",
+                     "const volatile double* first = values;\nwhile (n > 0 && *first != 12345.5) {\n}\n"
+                     "doubled[0] = 1;");
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "3. right        FAIL    crashed: "));

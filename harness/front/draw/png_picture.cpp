@@ -1,7 +1,6 @@
 #include "harness/front/draw/png_picture.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/process/temporary_folder.hpp"
 
 namespace lab::front {
 namespace {
@@ -23,26 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* programs[] = {"rsvg-convert",     "inkscape",      "chromium",
                                     "chromium-browser", "google-chrome", "google-chrome-stable"};
 constexpr std::chrono::seconds drawing_timeout{60};
-
-// Gone with its files at the end of the scope.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "lab-draw.XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw environment_error(name + " cannot be made");
-    path_ = name;
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::vector<std::string> command_of(const std::string& program, const fs::path& in, const fs::path& out,
                                     const std::string& svg) {
@@ -80,7 +60,7 @@ std::string svg_program() {
 }
 
 std::string png_of(const std::string& svg, const std::string& program) {
-  const temporary_folder folder;
+  const temporary_folder folder("draw");
   const fs::path in = folder.path() / "picture.svg";
   const fs::path out = folder.path() / "picture.png";
   write_file(in.string(), svg);

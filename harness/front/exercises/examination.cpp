@@ -363,12 +363,7 @@ class checking {
     missed.file = shown_path(missed.file);
     const fs::path file =
         missed.file == shown_path(own_name()) ? own_file() : fs::path(LAB_SOURCE_ROOT) / missed.file;
-    std::error_code error;
-    if (missed.line <= 0 || !fs::is_regular_file(file, error)) return;
-    const std::vector<std::string> lines = lines_of(read_text(file));
-    if (static_cast<std::size_t>(missed.line) > lines.size()) return;
-    const std::string& text = lines[static_cast<std::size_t>(missed.line) - 1];
-    missed.code = cleaned(without_tabs(text), 300);
+    missed.code = read_line(file, missed.file, missed.line).code;
   }
 
   void judge_predictions() {
@@ -418,12 +413,17 @@ examination examine(const check_request& options, const step_told& told) {
   return checking(options, told).run();
 }
 
-std::string checkpoint_text(const checked_checkpoint& checkpoint) {
+std::string figure_text(const checked_checkpoint& checkpoint) {
   constexpr const char* words[] = {"", "at most ", "at least "};
-  const claim& aim = checkpoint.aim;
-  return fmt::format("{}{} is {}, the aim is {}{} ({})", aim.metric, aim.per.empty() ? "" : " / " + aim.per,
+  return fmt::format("is {}, the aim is {}{}",
                      checkpoint.figure ? plain_figure(*checkpoint.figure) : "not there",
-                     words[static_cast<int>(aim.holds)], plain_figure(aim.value), aim.at_text);
+                     words[static_cast<int>(checkpoint.aim.holds)], plain_figure(checkpoint.aim.value));
+}
+
+std::string checkpoint_text(const checked_checkpoint& checkpoint) {
+  const claim& aim = checkpoint.aim;
+  return fmt::format("{}{} {} ({})", aim.metric, aim.per.empty() ? "" : " / " + aim.per,
+                     figure_text(checkpoint), aim.at_text);
 }
 
 std::vector<std::string> take_hints(const check_request& options) {

@@ -101,6 +101,9 @@ using step_told = std::function<void(const check_step& step, const examination& 
 // usage_error and environment_error.
 [[nodiscard]] examination examine(const check_request& options, const step_told& told);
 
+// "is 4096, the aim is at most 2048"
+[[nodiscard]] std::string figure_text(const checked_checkpoint& checkpoint);
+
 // "l1tex__... / l1tex__... is 0.94, the aim is at most 0.01 (n = 100000, window = 300)"
 [[nodiscard]] std::string checkpoint_text(const checked_checkpoint& checkpoint);
 

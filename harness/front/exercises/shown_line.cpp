@@ -19,6 +19,13 @@ namespace fs = std::filesystem;
 // Longer lines have nothing to show on a terminal.
 constexpr std::size_t longest_line = 300;
 
+std::int64_t number_at(const std::string& text, std::size_t at) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+  return end == at || end - at > 9 ? 0 : std::atoll(text.substr(at, end - at).c_str());
+}
+
+}  // namespace
+
 shown_line read_line(const fs::path& file, const std::string& name, std::int64_t line) {
   std::error_code error;
   if (line <= 0 || !fs::is_regular_file(file, error)) return {};
@@ -27,13 +34,6 @@ shown_line read_line(const fs::path& file, const std::string& name, std::int64_t
   const std::string& text = lines[static_cast<std::size_t>(line) - 1];
   return {.file = name, .line = line, .code = cleaned(without_tabs(text), longest_line)};
 }
-
-std::int64_t number_at(const std::string& text, std::size_t at) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
-  return end == at || end - at > 9 ? 0 : std::atoll(text.substr(at, end - at).c_str());
-}
-
-}  // namespace
 
 shown_line line_in(const std::string& message, const std::string& own, const fs::path& own_file) {
   for (std::size_t at = message.find(own + ":"); !own.empty() && at != std::string::npos;

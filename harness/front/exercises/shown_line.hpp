@@ -14,6 +14,10 @@ struct shown_line {
   std::size_t column = 0;  // in `code`, counted from 1; 0: the whole line is meant
 };
 
+// The line of a file, which messages know as `name`. Nothing where it cannot be read.
+[[nodiscard]] shown_line read_line(const std::filesystem::path& file, const std::string& name,
+                                   std::int64_t line);
+
 // The first "FILE:LINE" of a message. A file that begins with `own` is read from `own_file`; another one must
 // lie in the lab's stages or its common sources. Nothing where none can be read.
 [[nodiscard]] shown_line line_in(const std::string& message, const std::string& own,

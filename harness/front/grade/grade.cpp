@@ -1,7 +1,6 @@
 #include "harness/front/grade/grade.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <chrono>
@@ -63,13 +62,6 @@ std::optional<submission> submission_at(const fs::path& path, const std::string&
   return std::nullopt;
 }
 
-// Of the grader's own, for as long as it lives.
-fs::path temporary_folder() {
-  std::string name = (fs::temp_directory_path() / "lab-grade.XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw environment_error(name + " cannot be made");
-  return name;
-}
-
 const check_step& step_named(const examination& found, const std::string& name) {
   return *std::find_if(found.steps.begin(), found.steps.end(),
                        [&](const auto& one) { return one.name == name; });
@@ -124,32 +116,21 @@ grader::grader(const std::string& exercise, const grading_key& key, const gradin
       key_(key),
       terms_(terms),
       confinement_(terms.unconfined),
-      folder_(temporary_folder()) {
-  try {
-    graded_.aims = exercise_of(key_, exercise_);
-    graded_.sizes = hidden_sizes(key_, graded_.aims, exercise_);
-    graded_.confined = [this](const graded_source::command& worker) {
-      return confinement_.around(worker, {.to_read = {worker.front()}});
-    };
-    graded_.limited = [this](const graded_source::command& compiler) {
-      return confinement_.limited(compiler, compiler_limits);
-    };
-    graded_.also_right = [this](const graded_source::command& worker, const std::string& stage) {
-      return fault_on_hidden_inputs({worker, stage}, false);
-    };
-    find_gpu();
-    inputs_ = std::make_unique<hidden_inputs>(graded_.aims, graded_.sizes,
-                                              number_of(key_, exercise_, "inputs"), folder_);
-  } catch (...) {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-    throw;
-  }
-}
-
-grader::~grader() {
-  std::error_code error;
-  fs::remove_all(folder_, error);
+      folder_("grade") {
+  graded_.aims = exercise_of(key_, exercise_);
+  graded_.sizes = hidden_sizes(key_, graded_.aims, exercise_);
+  graded_.confined = [this](const graded_source::command& worker) {
+    return confinement_.around(worker, {.to_read = {worker.front()}});
+  };
+  graded_.limited = [this](const graded_source::command& compiler) {
+    return confinement_.limited(compiler, compiler_limits);
+  };
+  graded_.also_right = [this](const graded_source::command& worker, const std::string& stage) {
+    return fault_on_hidden_inputs({worker, stage}, false);
+  };
+  find_gpu();
+  inputs_ = std::make_unique<hidden_inputs>(graded_.aims, graded_.sizes, number_of(key_, exercise_, "inputs"),
+                                            folder_.path());
 }
 
 void grader::find_gpu() {
@@ -174,7 +155,7 @@ void grader::find_gpu() {
 
 std::string grader::fault_on_hidden_inputs(const stage_worker& submitted, bool on_gpu) {
   // Nobody else's outputs are in reach, and no link of an earlier one's.
-  const fs::path outputs = folder_ / "outputs";
+  const fs::path outputs = folder_.path() / "outputs";
   fs::remove_all(outputs);
   fs::create_directory(outputs);
   const std::vector<nlohmann::json> requests = inputs_->requests(submitted.stage, outputs);

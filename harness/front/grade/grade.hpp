@@ -14,6 +14,7 @@
 #include "harness/front/grade/gpu_part.hpp"
 #include "harness/front/grade/hidden_inputs.hpp"
 #include "harness/front/grade/key.hpp"
+#include "harness/front/process/temporary_folder.hpp"
 
 namespace lab::front {
 
@@ -69,9 +70,6 @@ class grader {
   // environment_error where a submission cannot be confined, or where the GPU that was asked for cannot time
   // the exercise.
   grader(const std::string& exercise, const grading_key& key, const grading_terms& terms);
-  ~grader();
-  grader(const grader&) = delete;
-  grader& operator=(const grader&) = delete;
 
   // Never throws but `interrupted`: whatever a submission does costs its own row. `shown_as` stands before
   // what the status line tells: "3 of 30: anna".
@@ -94,7 +92,7 @@ class grader {
   grading_key key_;
   grading_terms terms_;
   confinement confinement_;
-  std::filesystem::path folder_;  // temporary
+  temporary_folder folder_;
   graded_source graded_;
   std::unique_ptr<hidden_inputs> inputs_;
   std::unique_ptr<gpu_part> gpu_;  // nothing: no submission is timed

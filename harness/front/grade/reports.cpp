@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "harness/front/counters/counters_table.hpp"
 #include "harness/front/output/format.hpp"
 
 namespace lab::front {
@@ -40,14 +39,6 @@ std::string escaped_xml(const std::string& text) {
   return result;
 }
 
-// "reads is 1048576, the aim is at most 77900"
-std::string miss_text(const checked_checkpoint& missed) {
-  constexpr const char* words[] = {"", "at most ", "at least "};
-  return fmt::format("{} is {}, the aim is {}{}", missed.name,
-                     missed.figure ? plain_figure(*missed.figure) : "not there",
-                     words[static_cast<int>(missed.aim.holds)], plain_figure(missed.aim.value));
-}
-
 std::string indented(std::string text, std::size_t columns) {
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
     text.insert(at + 1, std::string(columns, ' '));
@@ -72,7 +63,8 @@ std::string reason_of(const graded_part& part, const submission_grade& grade) {
     if (!is_of_steps || step.status != step_status::failed) continue;
     std::string misses;
     for (const checked_checkpoint& one : grade.found.checkpoints) {
-      if (step.name == "checkpoints" && !one.reached) misses += (misses.empty() ? "" : "; ") + miss_text(one);
+      if (step.name == "checkpoints" && !one.reached)
+        misses += (misses.empty() ? "" : "; ") + one.name + " " + figure_text(one);
     }
     return misses.empty() ? step.message : misses;
   }

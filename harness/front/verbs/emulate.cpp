@@ -19,6 +19,7 @@
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/process/temporary_folder.hpp"
 #include "harness/front/verbs/verbs.hpp"
 #include "harness/protocol.hpp"
 
@@ -26,29 +27,6 @@ namespace lab::front {
 namespace {
 
 namespace files = std::filesystem;
-
-// A folder of this call, removed with all that is in it.
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::error_code error;
-    std::string pattern = (files::temp_directory_path(error) / "lab-emulate-XXXXXX").string();
-    if (error || mkdtemp(pattern.data()) == nullptr)
-      throw environment_error(fmt::format("no folder for temporary files can be made as {}", pattern));
-    path_ = pattern;
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() {
-    std::error_code error;
-    files::remove_all(path_, error);
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // What the program's kernels have said, by themselves.
 struct kernel_report {
@@ -222,8 +200,8 @@ struct program_run {
 };
 
 program_run run_once(const emulate_options& options, const std::string& program,
-                     const scratch_folder& scratch, const program_limits& limits) {
-  const std::string report_path = scratch.path("report.json");
+                     const temporary_folder& scratch, const program_limits& limits) {
+  const std::string report_path = (scratch.path() / "report.json").string();
   std::error_code error;
   files::remove(report_path, error);
   setenv("LAB_EMULATE_REPORT", report_path.c_str(), 1);
@@ -246,7 +224,7 @@ bool names_lines(const kernel_report& report) {
 
 // The faults of the same program once more, observed and without output: those name the line of every access.
 std::optional<std::vector<std::string>> look_again(const emulate_options& options, compile_request request,
-                                                   const scratch_folder& scratch, program_limits limits) {
+                                                   const temporary_folder& scratch, program_limits limits) {
   std::fprintf(stderr, "lab: running the program again, observed, to find the line of the fault\n");
   try {
     request.observe = true;
@@ -309,10 +287,12 @@ int emulate_program(const emulate_options& options) {
   if (options.ptx && only_compiles)
     throw usage_error("--ptx counts what a program does that is run: it does not go with -o, -c or -dc");
   check_files(inputs, {{"--json", options.json_path}, {"-o", options.words.output}});
-  const scratch_folder scratch;
-  compile_request request{
-      .sources = options.files, .words = options.words, .observe = observe, .folder = scratch.path()};
-  request.program = scratch.path(files::path(options.files.front()).stem().string());
+  const temporary_folder scratch("emulate");
+  compile_request request{.sources = options.files,
+                          .words = options.words,
+                          .observe = observe,
+                          .folder = scratch.path().string()};
+  request.program = (scratch.path() / files::path(options.files.front()).stem()).string();
   if (only_compiles) {
     request.program = !options.words.output.empty()
                           ? options.words.output
@@ -323,7 +303,8 @@ int emulate_program(const emulate_options& options) {
   const std::string nvcc = options.ptx ? find_nvcc() : "";
   compile_program(request);
   unsetenv("LAB_EMULATE_COMPILED");
-  const bool is_compiled = !options.ptx || write_listing(request, nvcc, scratch.path("compiled.txt"));
+  const bool is_compiled =
+      !options.ptx || write_listing(request, nvcc, (scratch.path() / "compiled.txt").string());
 
   std::fflush(stdout);
   const auto began = std::chrono::steady_clock::now();

@@ -20,6 +20,7 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
+#include "harness/front/process/temporary_folder.hpp"
 #include "harness/front/verbs/verbs.hpp"
 
 namespace lab::front {
@@ -65,16 +66,7 @@ class soak {
       : options_(options),
         seeds_(seeds),
         stages_(std::move(stages)),
-        null_device_(open("/dev/null", O_WRONLY)) {
-    folder_ = fs::temp_directory_path() / fmt::format("lab-soak-{}", this_process());
-    fs::create_directory(folder_);
-  }
-  soak(const soak&) = delete;
-  soak& operator=(const soak&) = delete;
-  ~soak() {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-  }
+        null_device_(open("/dev/null", O_WRONLY)) {}
 
   // With so many calls at once. Throws `interrupted`; found() then holds what had ended.
   void run(unsigned at_once) {
@@ -92,10 +84,8 @@ class soak {
   [[nodiscard]] const std::vector<soaked_stage>& found() const { return stages_; }
 
  private:
-  static int this_process() { return static_cast<int>(getpid()); }
-
   void start(std::size_t stage, std::uint64_t seed) {
-    const std::string path = (folder_ / fmt::format("{}-{}.json", stage, seed)).string();
+    const std::string path = (folder_.path() / fmt::format("{}-{}.json", stage, seed)).string();
     std::vector<std::string> call{fs::read_symlink("/proc/self/exe").string(),
                                   "verify",
                                   stages_[stage].stage,
@@ -168,7 +158,7 @@ class soak {
   seed_range seeds_;
   std::vector<soaked_stage> stages_;
   owned_descriptor null_device_;
-  fs::path folder_;
+  temporary_folder folder_{"soak"};
   std::vector<running_call> running_;
   std::size_t begun_ = 0;
   status_line status_;

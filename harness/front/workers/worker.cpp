@@ -24,6 +24,7 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
+#include "harness/front/process/temporary_folder.hpp"
 #include "harness/seal.hpp"
 
 namespace lab::front {
@@ -99,23 +100,11 @@ std::string clock_fault(const timing_record& timing, const std::optional<watched
 class private_sockets {
  public:
   explicit private_sockets(int processes) {
-    std::string folder = (std::filesystem::temp_directory_path() / "lab-ranks-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr)
-      throw environment_error(fmt::format("cannot make a folder like {}: {}", folder, std::strerror(errno)));
-    folder_ = folder;
-    try {
-      others_ = listening_at(path() + socket_of_others, processes);
-      rank_0_ = listening_at(path(), processes);
-    } catch (const environment_error&) {
-      remove_folder();
-      throw;
-    }
+    others_ = listening_at(path() + socket_of_others, processes);
+    rank_0_ = listening_at(path(), processes);
   }
-  private_sockets(const private_sockets&) = delete;
-  private_sockets& operator=(const private_sockets&) = delete;
-  ~private_sockets() { remove_folder(); }
 
-  [[nodiscard]] std::string path() const { return folder_ + "/front"; }
+  [[nodiscard]] std::string path() const { return (folder_.path() / "front").string(); }
   // Negative once rank 0 has called.
   [[nodiscard]] int listener() const { return rank_0_.get(); }
   [[nodiscard]] bool has_called() const { return !rank_0_.is_open(); }
@@ -143,12 +132,7 @@ class private_sockets {
       throw environment_error(fmt::format("cannot listen at {}: {}", path, std::strerror(errno)));
     return listener;
   }
-  void remove_folder() const {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
-
-  std::string folder_;
+  temporary_folder folder_{"ranks"};
   owned_descriptor rank_0_;
   owned_descriptor others_;
 };
