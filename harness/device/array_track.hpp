@@ -200,6 +200,7 @@ class array_track final : public track {
     return with_elements<Problem>(
         p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) -> std::string {
           using made = workload_of<Problem, Output, Inputs...>;
+          if (std::string why = absurd_workspace(requested_workspace(found, p)); !why.empty()) return why;
           if (made::needed_bytes(found, p) <= memory::always_there) return "";
           const std::size_t available = processes::smallest(memory::available());
           if (made::array_bytes(p) > available || made::needed_bytes(found, p) <= available) return "";

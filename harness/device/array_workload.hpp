@@ -91,7 +91,7 @@ class array_workload final : public workload {
     return array_bytes(p) + guarded_buffer<unsigned char>::needed_bytes(scratch_bytes(stage, p));
   }
 
-  // Scratch memory that the stage asks for; absurd amounts are cut, to be refused as too many.
+  // Scratch memory that the stage asks for.
   static std::int64_t scratch_bytes(const stage<Problem>& stage, const parameters& p) {
     return static_cast<std::int64_t>(asked_workspace(stage, p));
   }
@@ -167,6 +167,20 @@ class array_workload final : public workload {
     const auto found = look_at_memory();
     if (auto changed = changed_input(found)) return changed;
     return memory_failure(found, [&](std::int64_t i) { return is_poison_right(generated(), i); });
+  }
+
+  std::optional<bool> writes_what_it_finds(std::int64_t index) override {
+    if (index < 0 || index >= output_.size()) return std::nullopt;
+    const auto stays = [&](memory_fill fill) {
+      poison(fill);
+      const std::vector<output_element> before = download(index, 1);
+      launch();
+      const std::vector<output_element> after = download(index, 1);
+      return std::memcmp(before.data(), after.data(), sizeof(output_element)) == 0;
+    };
+    const bool keeps_poison = stays(memory_fill::ones);
+    if (stays(memory_fill::random)) return false;
+    return keeps_poison ? std::optional(true) : std::nullopt;
   }
 
   check_result check() override {

@@ -96,6 +96,7 @@ class column_track final : public track {
              " bytes of characters is more than offsets of 32 bits reach (2147483647): take --offsets 64";
     }
     if (std::string why = unsupported_by(typed(entry), p); !why.empty()) return why;
+    if (std::string why = absurd_workspace(requested_workspace(typed(entry), p)); !why.empty()) return why;
     return too_much_scratch(needed_bytes<Problem>(p, bytes), asked_workspace(typed(entry), p));
   }
 

@@ -98,6 +98,24 @@ class column_workload final : public workload {
     arena_.fill(poison_byte, stream_);
   }
 
+  void renew(std::uint64_t seed) override {
+    vary(seed);
+    poison(memory_fill::ones);
+    next_is_checked_ = true;
+  }
+
+  // Both as it is timed, where that shows what it has done, and watched.
+  std::optional<failure_record> check_repetitions() override {
+    for (const bool watched : {false, true}) {
+      if (!watched && !capturable()) continue;
+      poison(memory_fill::ones);
+      next_is_checked_ = watched;
+      launch();
+      if (auto failure = check().failure) return failure;
+    }
+    return std::nullopt;
+  }
+
   void launch() override {
     if (held_ && !stays()) throw std::logic_error("poison() or prepare() must come before another launch()");
     held_.reset();

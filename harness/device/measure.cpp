@@ -706,6 +706,8 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
     its_gate.fail(wrong.failure(), parameters, timed, ", while timed");
   } catch (const stage_error& error) {
     its_gate.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
+  } catch (const cuda_error& error) {
+    its_gate.fail(launch_failure(error, failure_kind::crash), parameters, timed, ", while timed");
   }
   if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
   return {its_gate.record(), std::move(timing)};

@@ -29,6 +29,9 @@ class stage_error : public std::runtime_error {
   failure_kind kind_;
 };
 
+// By these words scratch memory that is asked for by mistake is told from what does not fit here.
+inline constexpr const char* more_than_any_device_has = "more than any device has";
+
 // Rounding mode, flushing of denormals and exception flags of this thread, restored at the end: what a stage
 // sets must not reach the reference that it is compared with.
 class floating_point_guard {

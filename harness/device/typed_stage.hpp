@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "common/cuda.hpp"
@@ -21,16 +23,29 @@ const stage<Problem>& typed_stage(const stage_entry& entry) {
   return *static_cast<const stage<Problem>*>(entry.typed);
 }
 
-// Absurd amounts are cut, to be refused as too many.
-inline std::size_t capped_workspace(std::size_t bytes) {
-  return std::min(bytes, std::size_t{1} << 52);
+// More scratch memory than any device has.
+inline constexpr std::size_t absurd_bytes = std::size_t{1} << 46;
+
+// Bytes of scratch memory that the stage asks for; absurd amounts as they are.
+template <class Problem>
+std::size_t requested_workspace(const stage<Problem>& stage, const typename Problem::parameters& p) {
+  if (stage.workspace_bytes == nullptr) return 0;
+  return call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); });
 }
 
-// Bytes of scratch memory that the stage asks for.
+// Likewise, to be added up: absurd amounts are cut, and still do not fit.
 template <class Problem>
 std::size_t asked_workspace(const stage<Problem>& stage, const typename Problem::parameters& p) {
-  if (stage.workspace_bytes == nullptr) return 0;
-  return capped_workspace(call_stage("workspace_bytes", [&] { return stage.workspace_bytes(p); }));
+  return std::min(requested_workspace(stage, p), 2 * absurd_bytes);
+}
+
+// Why a stage cannot have so many bytes of scratch memory on any device; empty when it can.
+inline std::string absurd_workspace(std::size_t bytes) {
+  if (bytes <= absurd_bytes) return "";
+  std::string text = "asks for " + std::to_string(bytes) + " bytes of scratch memory";
+  if (const auto negative = static_cast<std::int64_t>(bytes); negative < 0)
+    text += " (" + std::to_string(negative) + " as an unsigned number)";
+  return text + ", " + more_than_any_device_has;
 }
 
 // A stage with what it has prepared for its parameters, if it prepares anything.
@@ -46,7 +61,9 @@ class prepared_stage {
     CUDA_CHECK(cudaStreamSynchronize(stream));
     nanoseconds_ = static_cast<double>(host_nanoseconds() - start);
     if (!plan_.launch) throw stage_error("prepare returned a plan without a launch");
-    if (plan_.workspace_bytes) workspace_bytes_ = capped_workspace(*plan_.workspace_bytes);
+    if (plan_.workspace_bytes) workspace_bytes_ = *plan_.workspace_bytes;
+    if (const std::string why = absurd_workspace(workspace_bytes_); !why.empty())
+      throw stage_error(why, failure_kind::unsupported);
   }
 
   // Enqueues the work.

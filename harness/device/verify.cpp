@@ -26,6 +26,8 @@ std::string diagnosis(const cuda_error& error) {
   return text + cudaGetErrorString(error.code());
 }
 
+}  // namespace
+
 // The emulator knows which allocation a stray access lies beside.
 failure_record launch_failure(const cuda_error& error, failure_kind kind) {
   failure_record failure{.kind = kind, .found = diagnosis(error)};
@@ -36,6 +38,8 @@ failure_record launch_failure(const cuda_error& error, failure_kind kind) {
     failure.kind = failure_kind::input_changed;
   return failure;
 }
+
+namespace {
 
 // Launches on one input after which a nondeterministic stage must have shown that it is.
 constexpr int max_repetitions = 20;
@@ -72,6 +76,12 @@ class thread_order {
   emulator::options before_;
 #endif
 };
+
+#if LAB_EMULATED
+bool waits_for_ever(const std::optional<failure_record>& failure) {
+  return failure && failure->found.find("waits in a loop for ever") != std::string::npos;
+}
+#endif
 
 // True when one of `repetitions` more launches changes a bit of the outputs.
 bool other_bits(workload& work, int repetitions) {
@@ -192,14 +202,15 @@ void require_runnable(const stage_entry& stage) {
 
 namespace {
 
-// `prepare` makes inputs and outputs ready.
+// `prepare` makes inputs and outputs ready; `before` launches what comes before the launch, if anything.
 template <class Prepare>
 check_result launch_and_check(const Prepare& prepare, workload& work, const launch_setup& setup,
-                              cudaStream_t stream) {
+                              cudaStream_t stream, workload* before = nullptr) {
   const thread_order order(setup.reversed);
   prepare();
   CUDA_CHECK(cudaStreamSynchronize(stream));
   try {
+    if (before != nullptr) before->launch();
     work.launch();
   } catch (const cuda_error& error) {
     return {.failure = launch_failure(error, device_lost() ? failure_kind::crash : failure_kind::launch)};
@@ -226,9 +237,7 @@ check_result run_in_order(workload& work, const launch_setup& setup, cudaStream_
 check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream) {
   check_result result = run_in_order(work, setup, stream);
 #if LAB_EMULATED
-  const bool waits = result.failure && setup.reversed && !blocks_wait &&
-                     result.failure->found.find("waits in a loop for ever") != std::string::npos;
-  if (waits) {
+  if (setup.reversed && !blocks_wait && waits_for_ever(result.failure)) {
     // In ascending order whoever it waits for has started.
     blocks_wait = true;
     emulator::reset();
@@ -292,8 +301,32 @@ bool gate::check(workload& work, const parameter_values& parameters, const launc
     record_.relative_error = std::max(record_.relative_error, result.relative_error);
     if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
   }
-  if (result.failure) return fail(std::move(*result.failure), parameters, setup, remark);
-  return true;
+  if (!result.failure) return true;
+  tell_unwritten(work, *result.failure, setup);
+  return fail(std::move(*result.failure), parameters, setup, remark);
+}
+
+// An output that is never written holds what memory held, whatever that was. One that is made of what it
+// held, and so of the poison, is written.
+void gate::tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const {
+  const bool seems_unwritten = failure.kind == failure_kind::unwritten;
+  if (!failure.index || !(seems_unwritten || failure.kind == failure_kind::wrong)) return;
+  std::optional<bool> is_written;
+  try {
+    const thread_order order(setup.reversed);
+    is_written = work.writes_what_it_finds(*failure.index);
+  } catch (const std::exception&) {
+    return;  // what was found first counts
+  }
+  if (!is_written || *is_written != seems_unwritten) return;
+  if (seems_unwritten) {
+    failure.kind = failure_kind::wrong;
+    failure.expected = "an output that is made of the input alone";
+    failure.found = "nan, made of memory that nobody has written (of the output or scratch memory)";
+  } else {
+    failure.kind = failure_kind::unwritten;
+    failure.expected = failure.found = "";
+  }
 }
 
 void gate::note_traits(const check_result& result, const parameter_values& parameters, pattern input) {
@@ -309,12 +342,20 @@ void gate::note_traits(const check_result& result, const parameter_values& param
 void gate::check_same_bits(workload& work, const trial& one, launch_setup setup) {
   if (!stage_.traits.nondeterministic) {
     setup.reversed = !setup.reversed;
-    const thread_order order(setup.reversed);
-    if (other_bits(work, 1)) {
-      fail({.kind = failure_kind::wrong,
-            .expected = "the same bits as the run before",
-            .found = "other bits, and the stage is not declared nondeterministic"},
-           one.parameters, setup);
+    const char* const remark = ", launched once more";
+    try {
+      const thread_order order(setup.reversed);
+      std::optional<failure_record> failure;
+      if (other_bits(work, 1)) {
+        failure = {.kind = failure_kind::wrong,
+                   .expected = "the same bits as the run before",
+                   .found = "other bits, and the stage is not declared nondeterministic"};
+      } else if (emulated) {
+        failure = work.check_repetitions();
+      }
+      if (failure) fail(std::move(*failure), one.parameters, setup, remark);
+    } catch (const cuda_error& error) {
+      fail(launch_failure(error, failure_kind::crash), one.parameters, setup, remark);
     }
     return;
   }
@@ -346,6 +387,30 @@ void gate::check_one_after_another(workload& work, const trial& one) {
   }
 }
 
+// Blocks that start last to first, in scratch memory as a launch on another input has left it: see gate.
+void gate::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]] const trial& one) {
+#if LAB_EMULATED
+  constexpr int enough = 2;  // a launch that waits takes half a second
+  if (!blocks_wait || one.seed || waits_for_cleared_ == enough) return;
+  const launch_setup setup{.input = one.input, .seed = random_bits(seeds_.drawn, 5), .reversed = true};
+  const char* const remark = ", in scratch memory as another launch has left it";
+  blocks_wait = false;
+  check_result result;
+  try {
+    result = launch_and_check([&] { work.renew(setup.seed); }, work, setup, stream_);
+  } catch (const stage_error& error) {
+    result.failure = failure_record{.kind = error.kind(), .found = error.what()};
+  }
+  blocks_wait = true;
+  if (waits_for_ever(result.failure)) {
+    ++waits_for_cleared_;
+    emulator::reset();
+  } else if (result.failure) {
+    fail(std::move(*result.failure), one.parameters, setup, remark);
+  }
+#endif
+}
+
 // Two launches on different data, the second at once behind the first: what is skipped or kept since there
 // was one just now shows. Where there is no memory for two, they come one by one anyway.
 void gate::check_in_a_row(workload& work, const trial& one) {
@@ -353,15 +418,13 @@ void gate::check_in_a_row(workload& work, const trial& one) {
   if (other == nullptr) return;
   const launch_setup setups[] = {{one.input, random_bits(seeds_.drawn, 3)},
                                  {one.input, random_bits(seeds_.drawn, 4)}};
-  const auto launch_other = [&] {
+  const auto prepare_both = [&] {
     other->prepare(setups[0].input, setups[0].seed);
     work.prepare(setups[1].input, setups[1].seed);
-    CUDA_CHECK(cudaStreamSynchronize(stream_));
-    other->launch();
   };
   const char* const remark = ", one of two launches in a row";
   tell(remark);
-  check_result result = launch_and_check(launch_other, work, setups[1], stream_);
+  check_result result = launch_and_check(prepare_both, work, setups[1], stream_, other.get());
   add(result);
   if (!result.failure) {
     result = other->check();
@@ -410,6 +473,7 @@ void gate::try_one(const trial& one, std::size_t place) {
   if (!check(*work, one.parameters, second, ", second launch")) return;
   try {
     check_same_bits(*work, one, second);
+    if (record_.passed) check_left_over(*work, one);
     if (!record_.passed || tried_capture_ || !work->capturable()) return;
     tried_capture_ = true;
     if (auto failure = check_capture(*work, stage_.traits.synchronises, stream_))
@@ -445,15 +509,30 @@ void gate::judge_traits(bool thorough) {
 }
 
 // Asked in an order that nobody knows beforehand: what a stage refuses are parameters, and no trials.
-std::vector<bool> gate::which_run(const std::vector<trial>& all) const {
+std::vector<std::string> gate::refusals(const std::vector<trial>& all) const {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t k = order.size(); k > 1; --k)
     std::swap(order[k - 1], order[random_bits(seeds_.drawn ^ 0xa5ced, k) % k]);
-  std::vector<bool> runs(all.size());
-  for (const std::size_t place : order)
-    runs[place] = track_.unsupported(stage_, all[place].parameters).empty();
-  return runs;
+  std::vector<std::string> why(all.size());
+  for (const std::size_t place : order) why[place] = track_.unsupported(stage_, all[place].parameters);
+  return why;
+}
+
+// Scratch memory that no device has is no lack of this one's, but a mistake in a number.
+bool gate::fail_absurd(const std::vector<trial>& all, const std::vector<std::string>& refused) {
+  const auto is_absurd = [](const std::string& why) {
+    return why.find(more_than_any_device_has) != std::string::npos;
+  };
+  const auto first = std::find_if(refused.begin(), refused.end(), is_absurd);
+  if (first == refused.end()) return false;
+  const auto count = std::count_if(refused.begin(), refused.end(), is_absurd);
+  const trial& one = all[static_cast<std::size_t>(first - refused.begin())];
+  fail({.kind = failure_kind::unsupported,
+        .found = "it " + *first + ", in " + std::to_string(count) + " of " + std::to_string(all.size()) +
+                 " trials"},
+       one.parameters, {one.input, one.seed.value_or(seeds_.fixed)});
+  return true;
 }
 
 // Of those that are more than one of many sizes: whoever is right on its first launches alone, or on those
@@ -500,15 +579,20 @@ void gate::note_kept_memory() {
 bool gate::trials(bool thorough) {
   thorough_ = thorough;
   std::size_t place = 0;
+  std::string first_refusal;
   try {
     std::vector<trial> all = track_.trials(stage_, thorough, seeds_.drawn);
     if (thorough) {
       const std::vector<trial> larger = track_.larger_trials(stage_, seeds_.drawn);
       all.insert(all.end(), larger.begin(), larger.end());
     }
-    const std::vector<bool> runs = which_run(all);
+    const std::vector<std::string> refused = refusals(all);
+    if (fail_absurd(all, refused)) return false;
+    for (const std::string& why : refused) {
+      if (first_refusal.empty()) first_refusal = why;
+    }
     for (const trial& one : all) {
-      const bool is_run = runs[place];
+      const bool is_run = refused[place].empty();
       phase_ = "trial " + std::to_string(place + 1) + " of " + std::to_string(all.size());
       ++record_.trials;
       if (is_run) {
@@ -537,7 +621,8 @@ bool gate::trials(bool thorough) {
     record_.failure = failure_record{.kind = failure_kind::unsupported,
                                      .found = "it runs " + std::to_string(record_.cases) + " of " +
                                               std::to_string(record_.trials) +
-                                              " trials, and must run at least half of what its track tries"};
+                                              " trials, and must run at least half of what its track tries" +
+                                              (first_refusal.empty() ? "" : ": " + first_refusal)};
     return false;
   }
   note_kept_memory();

@@ -27,6 +27,9 @@ struct launch_setup {
 // does not fit, and stage_error when the stage throws.
 check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream);
 
+// A launch that failed, with what the emulator says about it, of the kind that it shows; else of `kind`.
+failure_record launch_failure(const cuda_error& error, failure_kind kind);
+
 // "n=1000 window=7 input=random seed=1": names a trial in messages.
 std::string trial_name(const parameter_values& parameters, const launch_setup& setup);
 
@@ -57,6 +60,11 @@ using progress_sink = std::function<void(const std::string& what)>;
 // right, or fails otherwise, has failed. On a GPU a launch must be captured in a graph and be right when
 // replayed; one that `synchronises` must be refused. A stage that refuses more than half of the trials has
 // failed.
+//
+// On the emulator, where a launch costs little, two things more: repetitions are judged as the first launch
+// is, and of launches whose blocks wait for earlier ones some are made in descending order, in scratch memory
+// as the launch before has left it. There a stage that clears it waits, which is right, and one that does not
+// takes an old value for a new one, in whatever order OS threads run.
 //
 // at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
 // inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
@@ -90,7 +98,10 @@ class gate {
     bool shown = false;
   };
 
-  [[nodiscard]] std::vector<bool> which_run(const std::vector<trial>& all) const;
+  [[nodiscard]] std::vector<std::string> refusals(const std::vector<trial>& all) const;
+  bool fail_absurd(const std::vector<trial>& all, const std::vector<std::string>& refused);
+  void tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const;
+  void check_left_over(workload& work, const trial& one);
   [[nodiscard]] std::unique_ptr<workload> made_if_it_fits(const parameter_values& parameters) const;
   void try_one(const trial& one, std::size_t place);
   void check_one_after_another(workload& work, const trial& one);
@@ -116,6 +127,7 @@ class gate {
   trait_evidence leaks_;
   trait_evidence other_bits_;
   bool forgot_ = false;        // an output that lacked old inputs
+  int waits_for_cleared_ = 0;  // launches whose blocks found no answer of the launch before
   std::size_t too_large_ = 0;  // trials beyond the device's memory
   std::size_t kept_before_;  // device memory that is neither free nor the lab's, before anything is launched
   bool thorough_ = false;

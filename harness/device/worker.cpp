@@ -172,7 +172,8 @@ bool is_found_by_observing(failure_kind kind) {
 
 // The stage's first trials with observed kernels, in both orders of a block's threads; and larger ones, as
 // many as come in a second.
-verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream) {
+verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream,
+                            const progress_sink& progress) {
   constexpr double seconds_of_larger = 1;
   const track& its_track = track_of(stage);
   verification_record record{.passed = true, .seeds = {seeds.fixed, seeds.drawn}};
@@ -180,12 +181,16 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
   const std::size_t quick = all.size();
   const std::vector<trial> larger = its_track.larger_trials(stage, seeds.drawn);
   all.insert(all.end(), larger.begin(), larger.end());
-  std::int64_t larger_begin = 0;
+  std::int64_t larger_begin = 0, told = 0;
   for (std::size_t place = 0; place < all.size(); ++place) {
     if (place == quick) larger_begin = host_nanoseconds();
     if (place > quick && host_seconds_since(larger_begin) > seconds_of_larger) break;
     const trial& one = all[place];
     if (!its_track.unsupported(stage, one.parameters).empty()) continue;
+    if (progress && host_seconds_since(told) > 1) {
+      progress("trial " + std::to_string(place + 1) + " of " + std::to_string(all.size()) + ", observed");
+      told = host_nanoseconds();
+    }
     const auto work = its_track.make(stage, one.parameters, stream);
     const launch_setup setup{
         .input = one.input, .seed = one.seed.value_or(seeds.drawn), .reversed = record.cases % 2 == 1};
@@ -406,7 +411,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   }
   if (op == "observe") {
     if (count_kernels == nullptr) throw unsupported_error("this worker does not observe kernels");
-    return conclude(observe(stage, seeds, on));
+    return conclude(observe(stage, seeds, on, progress_));
   }
   if (op == "apply") {
     const nvtx_range range(stage.path);
@@ -464,9 +469,12 @@ answer_record worker::answer(const nlohmann::json& request) {
   } catch (const no_device_error& failure) {
     return error(error_kind::environment, failure.what());
   } catch (const cuda_error& failure) {
-    // Outside run_and_check, which knows the guilty launch: while timing, say. The stage is at fault all the
-    // same.
-    answer_record reply = crashed(failure.what());
+    // Outside run_and_check and the gate, which know the guilty launch: in `apply`, say. The stage is at
+    // fault all the same.
+    failure_record found = launch_failure(failure, failure_kind::crash);
+    for (const auto& [name, value] : parameters_of(request))
+      found.test_case += (found.test_case.empty() ? "" : " ") + name + "=" + value.text();
+    answer_record reply = failed(found, nlohmann::json::object());
     reply.sticky = device_lost();
     return reply;
   } catch (const abi::__forced_unwind&) {

@@ -325,7 +325,23 @@ TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried")
   SECTION("that nobody looks at a second launch") {
     require_failure("leaks_on_second", failure_kind::out_of_bounds, "second launch", "redact");
   }
+  SECTION("what an output held before") {
+    require_failure("leaves_out_late", failure_kind::unwritten, " was never written (", "elementwise");
 #if LAB_EMULATED
+    // A GPU's NaN has other bits than the poison.
+    require_failure("adds_to_output", failure_kind::wrong,
+                    "found nan, made of memory that nobody has written", "elementwise");
+#endif
+  }
+#if LAB_EMULATED
+  SECTION("what repetitions may do") {
+    require_failure("crashes_when_repeated", failure_kind::crash, "far_kernel: block (0,0,0): thread ",
+                    "elementwise");
+    require_failure("crashes_when_repeated", failure_kind::crash, ", launched once more)", "elementwise");
+    require_failure("leaks_later", failure_kind::out_of_bounds, "beyond the column", "redact");
+    require_failure("keeps_memory_later", failure_kind::wrong, "did not give back 1000 bytes of 1 allocation",
+                    "redact");
+  }
   SECTION("the order of a block's threads") {
     require_failure("one_order_only", failure_kind::wrong, "last block and thread first", "reduction");
   }
@@ -335,9 +351,43 @@ TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried")
 #endif
 }
 
+#if LAB_EMULATED
+TEST_CASE("flags that the launch before has left are found with any number of OS threads") {
+  const lab::emulator::options before = lab::emulator::configuration();
+  for (const int threads : {1, 4}) {
+    INFO(threads);
+    lab::emulator::options wanted = before;
+    wanted.threads = threads;
+    lab::emulator::configure(wanted);
+    const auto first_look = [](const char* stage) {
+      const lab::stream on;
+      const auto record = lab::verify(lab::find_stage(stage), {1, 2}, false, on.get());
+      lab::emulator::reset();
+      return record;
+    };
+    const auto wrong = first_look("reduction/chain_never_cleared");
+    REQUIRE(wrong.failure);
+    INFO(lab::failure_message(*wrong.failure));
+    CHECK(wrong.failure->kind == failure_kind::wrong);
+    const auto right = first_look("reduction/chain_cleared");
+    INFO((right.failure ? lab::failure_message(*right.failure) : ""));
+    CHECK(right.passed);
+  }
+  lab::emulator::configure(before);
+}
+#endif
+
 TEST_CASE("a stage that refuses its trials, or answers nonsense of itself, is rejected") {
   SECTION("more scratch memory than there is") {
     require_failure("absurd_workspace", failure_kind::unsupported, " trials", "reduction");
+    require_failure("absurd_workspace", failure_kind::unsupported,
+                    "it asks for 1152921504606846976 bytes of scratch memory, more than any device has, in ",
+                    "reduction");
+  }
+  SECTION("scratch memory below 0") {
+    require_failure("negative_workspace", failure_kind::unsupported,
+                    "bytes of scratch memory (-8 as an unsigned number), more than any device has, in ",
+                    "elementwise");
   }
   SECTION("all that is measured") {
     require_failure("refuses_measured", failure_kind::unsupported, "it runs nothing of what is measured",

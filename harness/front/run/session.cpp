@@ -348,14 +348,12 @@ std::optional<result_row> session::observe(const stage_description& stage) {
       !stage.expected_failure.empty()) {
     return std::nullopt;
   }
-  status_.show(fmt::format("{}: observed", place_of(stage)));
-  const auto answer =
-      observed_.request({{"op", "observe"},
-                         {"stage", stage.path},
-                         {"seed", options_.seed},
-                         {"trial_seed", options_.trial_seed}},
-                        time_limits::seconds(options_.timeout_seconds.value_or(answer_seconds)));
-  status_.clear();
+  const auto answer = request(observed_,
+                              {{"op", "observe"},
+                               {"stage", stage.path},
+                               {"seed", options_.seed},
+                               {"trial_seed", options_.trial_seed}},
+                              place_of(stage));
   result_row found = row_from(stage, answer, false);
   if (found.status == row_status::ok) return std::nullopt;
   return found;
