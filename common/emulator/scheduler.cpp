@@ -680,6 +680,7 @@ void block_runner::forget_spins() {
   spins_.clear();
   quiet_ = 0;
   samples_left_ = 0;
+  has_yielded_ = false;
   if (std::exchange(stuck_, false)) --launch_->stuck;
 }
 
@@ -774,8 +775,10 @@ void block_runner::tick(void* context) {
       stack >= current_thread.stack_end)
     return;
   const std::uintptr_t instruction = instruction_pointer(context);
-  // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
-  if (active_observer || looks_up_line || !is_users_code(instruction)) {
+  // An observed kernel is in the emulator most of the time, which leaves traces in the registers between; a
+  // loop that calls __nanosleep is looked at there, where its states are few.
+  const bool calls = std::exchange(has_yielded_, false);
+  if (active_observer || calls || looks_up_line || !is_users_code(instruction)) {
     // Samples cost more than ticks do.
     constexpr unsigned ticks_for_samples = 8;
     if (active_observer && ++ticks_ % ticks_for_samples != 0) return;
@@ -818,7 +821,9 @@ collective_result block_runner::wait_for_lanes(const collective_call& call) {
 
 void block_runner::yield_from(const void* instruction) {
   stop_if_launch_failed();
-  if (!spins_.empty()) repeats(running_->number, digest_of_caller(current_thread.stack_end), instruction);
+  has_yielded_ = true;
+  if (!spins_.empty() || samples_left_ != 0)
+    repeats(running_->number, digest_of_caller(current_thread.stack_end), instruction);
   running_->state = thread_state::yielded;
   ++yielded_;
   switch_to_scheduler(*running_->on);

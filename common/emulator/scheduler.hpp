@@ -252,6 +252,7 @@ class block_runner {
   std::int64_t began_ = 0;        // the block, in nanoseconds
   unsigned ticks_ = 0;
   unsigned samples_left_ = 0;  // of threads that stop, to be looked at
+  bool has_yielded_ = false;   // a thread has called __nanosleep since the last tick
   bool stuck_ = false;
 
   bool waits_for_blocks_ = false;

@@ -160,6 +160,11 @@ FAULT_TEST("a loop that waits for another thread of its block lets it run") {
   const device_array<int> lock(1), count(1);
   check_right(lock_in_turn, 1, 64, lock.get(), count.get());
   CHECK(count.values()[0] == 64);
+  // Asleep while another works for a second or so, and while an earlier block does.
+  const device_array<int> done(4);
+  const device_array<double> worked(4);
+  check_right(sleep_while_another_works, 4, 64, done.get(), worked.get(), observed ? 400'000 : 100'000'000);
+  CHECK(done.values() == std::vector<int>{1, 1, 1, 1});
 }
 
 FAULT_TEST("a loop that waits for ever is named") {
@@ -171,6 +176,12 @@ FAULT_TEST("a loop that waits for ever is named") {
       {line(wait_line), "wait_for_later_block: block (0,0,0): thread (0,0,0) waits in a loop for ever",
        "block (1,0,0) and those behind it start when earlier ones have ended"},
       wait_for_later_block, 41, 32, 0, waiting);
+  for (const bool atomically : {false, true}) {
+    check_fault(cudaErrorLaunchFailure,
+                {"wait_asleep: block (0,0,0): thread (0,0,0) waits in a loop for ever",
+                 "block (1,0,0) and those behind it start when earlier ones have ended"},
+                wait_asleep, 41, 32, 0, flag.get(), atomically);
+  }
   check_fault(
       cudaErrorLaunchFailure,
       {line(never_line), "wait_at_barrier_and_flag: block (0,0,0): thread (0,0,0) waits in a loop for ever",

@@ -98,6 +98,35 @@ __global__ void wait_at_barrier_and_flag(volatile int* flag) {
 }
 
 // A lock that each thread of a warp takes in its turn.
+// The only places where its state is looked at are its calls of __nanosleep.
+__global__ void wait_asleep(int* flag, bool atomically) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    while ((atomically ? atomicAdd(flag, 0) : *static_cast<volatile int*>(flag)) == 0) {
+      __threadfence();
+      __nanosleep(100);
+    }
+  }
+  __syncthreads();
+  if (blockIdx.x == 40) atomicExch(flag, 1);
+}
+
+__global__ void sleep_while_another_works(int* done, double* worked, int steps) {
+  const unsigned block = blockIdx.x;
+  if (threadIdx.x == 0) {
+    while (block > 0 && atomicAdd(done + block - 1, 0) == 0) __nanosleep(100);
+    double value = 1;
+    for (int k = 0; k < steps; ++k) {
+      value = value * 1.0000001 + 1e-9;
+      if (k % 100'000 == 0) worked[block] = value;
+    }
+    worked[block] = value;
+    __threadfence();
+    atomicExch(done + block, 1);
+  } else {
+    while (atomicAdd(done + block, 0) == 0) __nanosleep(100);
+  }
+}
+
 __global__ void lock_in_turn(int* lock, int* count) {
   bool done = false;
   while (!done) {
