@@ -35,11 +35,10 @@ constinit thread_local bool carry_of_thread = false;
 
 // Null for a limit that the device does not have.
 std::atomic<std::size_t>* limit_of(cudaLimit limit) {
-  static std::atomic<std::size_t> stack{1024}, printf_bytes{1 << 20}, launches{2048}, fetch{64},
-      persisting{0};
+  static std::atomic<std::size_t> printf_bytes{1 << 20}, launches{2048}, fetch{64}, persisting{0};
   switch (limit) {
     case cudaLimitStackSize:
-      return &stack;
+      return &stack_limit;
     case cudaLimitPrintfFifoSize:
       return &printf_bytes;
     case cudaLimitMallocHeapSize:
