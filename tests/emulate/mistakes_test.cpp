@@ -134,3 +134,52 @@ int main(int count, char**) {
           "cudaLimitStackSize is 1024 bytes"});
   expect_right({source, "--", "raised"}, "no error, 0\n");
 }
+
+TEST_CASE(
+    "emulate: occupancy follows from threads and shared memory, and a grid of that size may wait for all") {
+  const temporary_directory directory;
+  const std::string source = (directory / "occupancy.cu").string();
+  put(source, R"cuda(
+#include <cooperative_groups.h>
+#include <cstdio>
+__global__ void plain(int* out) { out[threadIdx.x] = 1; }
+__global__ void tile(float* out) {
+  __shared__ float words[8192];
+  words[threadIdx.x * 100] = out[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = words[(threadIdx.x + 1) * 100];
+}
+__global__ void all_meet(int* out) {
+  atomicAdd(out, 1);
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[1] = out[0];
+}
+template <class Kernel> int blocks_of(Kernel* kernel, int threads, size_t bytes) {
+  int blocks = -1;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes);
+  return blocks;
+}
+int main() {
+  printf("%d %d %d %d %d %d;", blocks_of(plain, 256, 0), blocks_of(plain, 32, 0), blocks_of(plain, 1024, 0),
+         blocks_of(plain, 1025, 0), blocks_of(plain, 96, 0), blocks_of(plain, 65, 0));
+  printf(" %d %d %d %d;", blocks_of(plain, 128, 48 << 10), blocks_of(plain, 128, 227 << 10),
+         blocks_of(plain, 128, 228 << 10), blocks_of(tile, 64, 0));
+  int grid, block;
+  cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 0);
+  printf(" %d %d;", grid, block);
+  cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, plain, [](int threads) { return threads * 200; }, 512);
+  printf(" %d %d;", grid, block);
+  size_t bytes;
+  cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, plain, 4, 128);
+  printf(" %zu;", bytes);
+  int* out; cudaMallocManaged(&out, 8);
+  void* arguments[] = {&out};
+  grid = 4 * blocks_of(all_meet, 32, 0);
+  cudaLaunchCooperativeKernel((void*)all_meet, dim3(grid), dim3(32), arguments, 0, 0);
+  printf(" %s %d\n", cudaGetErrorString(cudaDeviceSynchronize()), out[1]);
+}
+)cuda");
+  // 228 KiB of shared memory, of which each block takes 1 KiB: 4 of 48 KiB, 6 of 32 KiB, and 56 KiB for 4.
+  // 3 blocks of 384 threads have more than any others of 200 bytes a thread.
+  expect_right({source}, "8 32 2 0 21 21; 4 1 0 6; 8 1024; 12 384; 57344; no error 4096\n");
+}

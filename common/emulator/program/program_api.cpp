@@ -313,7 +313,7 @@ options before_cooperation;
 cooperative_launch::cooperative_launch(dim3 grid, bool* possible) {
   before_cooperation = configuration();
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  constexpr std::uint64_t most = 64;
+  constexpr std::uint64_t most = 128;  // that 4 multiprocessors hold
   if (blocks > most) {
     add_diagnostic_of_call(
         format("a cooperative launch of %llu blocks; the emulator runs %llu at the same time",
