@@ -713,7 +713,8 @@ bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* ins
 
 bool block_runner::repeats_at_call(std::uint64_t state, const void* return_address, place where) {
   // The call lies before the address that it returns to.
-  const bool repeated = repeats(running_->number, state, static_cast<const char*>(return_address) - 1, where);
+  const auto call = reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(return_address) - 1);
+  const bool repeated = repeats(running_->number, state, call, where);
   spins_[running_->number].is_in_calls = true;
   return repeated;
 }
