@@ -9,12 +9,12 @@
 namespace {
 
 using lab::emulator::active_observer;
-using lab::emulator::stop_if_launch_failed;
 
-// Every atomic is a place where a thread that spins on an earlier block learns that this block has failed.
+// Every atomic is a place where a thread that spins lets others run, and learns that an earlier block has
+// failed.
 template <class T>
 std::atomic_ref<T> observed(T* address, const void* return_address) {
-  stop_if_launch_failed();
+  lab::emulator::pass_atomic(address, sizeof(T), return_address);
   if (active_observer) active_observer->atomic_access(address, sizeof(T), return_address);
   return std::atomic_ref<T>(*address);
 }

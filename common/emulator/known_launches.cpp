@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/emulator/device_memory.hpp"
+#include "common/emulator/emulator.hpp"
 #include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/program_symbols.hpp"
@@ -27,6 +28,7 @@ using range = device_memory::range;
 std::atomic<bool> side_effect{false};
 std::atomic<bool> has_heap{false};  // memory that is not among what is compared
 std::atomic<std::uint64_t> unseen_changes{0};
+std::atomic<std::uint64_t> seen_effects{0};
 std::atomic<std::uint64_t> recalled{0};
 
 struct checksum {
@@ -248,11 +250,22 @@ void note_side_effect(effect kind, const void* caller) {
   // An observer does its work on the threads' stacks.
   if (active_observer && !is_users_code(reinterpret_cast<std::uintptr_t>(caller))) return;
   side_effect.store(true, std::memory_order_relaxed);
+  seen_effects.fetch_add(1, std::memory_order_relaxed);
   if (kind == effect::allocates) has_heap.store(true, std::memory_order_relaxed);
 }
 
 void note_unseen_change() {
   ++unseen_changes;
+}
+
+std::optional<std::uint64_t> digest_of_kernels_memory() {
+  if (has_heap || configuration().devices > 1) return std::nullopt;
+  checksum sum{seen_effects, unseen_changes};
+  for (const part& one : reachable_memory()) {
+    const std::array<checksum, 2> both{sum, checksum_of(one.bytes)};
+    sum = checksum_of({reinterpret_cast<std::uintptr_t>(both.data()), sizeof both});
+  }
+  return sum.low ^ sum.high;
 }
 
 std::uint64_t recalled_launches() {

@@ -37,6 +37,10 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
                                              thread_pool& pool, int os_threads,
                                              const std::function<std::optional<std::string>()>& compute);
 
+// A digest of what kernels can read beside shared memory, and of what they have done beyond writing it; empty
+// where there is more that is not known.
+std::optional<std::uint64_t> digest_of_kernels_memory();
+
 // Launches that were not computed.
 std::uint64_t recalled_launches();
 

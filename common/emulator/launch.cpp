@@ -426,9 +426,22 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   return finish(cudaSuccess);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int block_size,
-                                                          std::size_t) {
-  if (block_size < 1) return finish(cudaErrorInvalidValue);
-  *blocks = block_size <= static_cast<int>(block_size_limit) ? 1 : 0;
+// Of an H100's multiprocessor. Registers are not known.
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int block_size,
+                                                          std::size_t dynamic_shared_bytes) {
+  constexpr std::size_t threads = 2048, most_blocks = 32, shared_bytes = std::size_t{228} << 10,
+                        reserved_of_block = 1 << 10, granularity = 128;
+  if (blocks == nullptr || kernel == nullptr || block_size < 1) return finish(cudaErrorInvalidValue);
+  const auto block_threads = static_cast<std::size_t>(block_size + 31) / 32 * 32;
+  const std::size_t static_bytes = static_shared_bytes(kernel);
+  const std::size_t block_bytes =
+      (static_bytes + dynamic_shared_bytes + reserved_of_block + granularity - 1) / granularity * granularity;
+  const bool is_possible = static_cast<std::size_t>(block_size) <= block_size_limit &&
+                           static_bytes <= shared_bytes_default && dynamic_shared_bytes <= shared_bytes &&
+                           block_bytes <= shared_bytes;
+  *blocks =
+      is_possible
+          ? static_cast<int>(std::min({most_blocks, threads / block_threads, shared_bytes / block_bytes}))
+          : 0;
   return finish(cudaSuccess);
 }

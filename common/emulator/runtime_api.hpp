@@ -562,7 +562,7 @@ cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int val
   return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
 }
 
-// Always 1: occupancy is not modelled.
+// By threads, blocks and shared memory of one like an H100's: a kernel's registers are not known.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int block_size,
                                                           std::size_t dynamic_shared_bytes);
 template <class T>

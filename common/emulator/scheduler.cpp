@@ -36,9 +36,6 @@ namespace {
 
 namespace context = boost::context;
 
-constexpr std::size_t stack_bytes =
-    256 * 1024;  // address space; pages are used only as deep as a kernel goes
-
 // What a thread that has used up its stack gets of it to say so.
 constexpr std::size_t stack_needed_to_leave = 64 * 1024;
 
@@ -74,7 +71,7 @@ bool is_first_uneven_barrier(const void* kernel) {
 // nor noexcept functions of the kernel's can then stand in the way.
 struct alignas(64) block_runner::carrier {
   carrier(block_runner& its_runner, std::size_t number) : runner(its_runner), stagger(number % 32 * 128) {
-    stack = context::protected_fixedsize_stack(stack_bytes).allocate();
+    stack = context::protected_fixedsize_stack(its_runner.stack_bytes_).allocate();
     bounds = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
     start();
   }
@@ -82,7 +79,7 @@ struct alignas(64) block_runner::carrier {
   carrier& operator=(const carrier&) = delete;
   ~carrier() {
     forget_frames(bounds);
-    context::protected_fixedsize_stack(stack_bytes).deallocate(stack);
+    context::protected_fixedsize_stack(stack.size).deallocate(stack);
   }
 
   void start() {
@@ -248,7 +245,7 @@ bool block_runner::is_stack(std::uintptr_t address) const {
 
 void block_runner::suspend() {
   if (samples_left_ != 0) [[unlikely]]
-    sample(__builtin_return_address(0));
+    sample();
   switch_from(*running_->on);
 }
 
@@ -256,6 +253,11 @@ void block_runner::suspend() {
 
 void block_runner::prepare_threads() {
   running_ = nullptr;
+  if (const std::size_t wanted = stack_bytes_of_threads(); wanted != stack_bytes_) {
+    idle_.clear();
+    carriers_.clear();
+    stack_bytes_ = wanted;
+  }
   const unsigned size = launch_->block.x * launch_->block.y * launch_->block.z;
   const dim3 shape = launch_->block;
   if (shape.x != prepared_for_.x || shape.y != prepared_for_.y || shape.z != prepared_for_.z) {
@@ -313,10 +315,7 @@ std::optional<std::string> block_runner::run_threads() {
       if (active_observer) active_observer->leave_warp(warp_);
     }
     if (!stopping_ && waits_for_blocks_) return rest();
-    if (!stopping_ && yielded_ != 0 && waits_for_ever(0.5)) {
-      failure_ = describe_endless_loop();
-      stopping_ = true;
-    }
+    stop_if_endless();
   } while (!stopping_ && exited_ != size && (wake_yielded() || pass_barrier()));
   if (stopping_) abandon_threads();
   if (active_observer) {
@@ -445,6 +444,7 @@ void block_runner::run_warp() {
       resume(*thread);
     }
     if (!stopping_ && (complete_collectives() || wake_paused())) progress = true;
+    stop_if_endless();
   }
 }
 
@@ -674,17 +674,22 @@ std::string block_runner::describe_uneven_barrier() const {
 //
 // A thread whose registers and stack are found again as they were before, with nothing new found of any other
 // thread in between, does the same for ever: it can go on only if another thread changes memory. So others
-// are let run, and when none is left that could, that is the end.
+// are let run, and when none is left that could, and all memory holds what it has held before, that is the
+// end.
+//
+// Looked at are threads wherever a tick finds them, in code of the program's, and where they call the
+// emulator: a loop that comes by such calls is judged there alone, since elsewhere the registers hold what
+// the emulator has left in them.
 
 void block_runner::forget_spins() {
   spins_.clear();
   quiet_ = 0;
+  quiet_memory_.clear();
   samples_left_ = 0;
-  has_yielded_ = false;
   if (std::exchange(stuck_, false)) --launch_->stuck;
 }
 
-bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* instruction) {
+bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* instruction, place where) {
   // Also in a signal handler: a kernel's code holds no lock of the allocator's.
   if (spins_.empty()) {
     allocates_for_itself = true;
@@ -693,6 +698,7 @@ bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* ins
   }
   spin& known = spins_[thread];
   known.instruction = instruction;
+  known.where = where;
   const unsigned count = std::min<unsigned>(known.count, static_cast<unsigned>(known.states.size()));
   if (std::find(known.states.begin(), known.states.begin() + count, state) != known.states.begin() + count) {
     ++quiet_;
@@ -700,45 +706,71 @@ bool block_runner::repeats(unsigned thread, std::uint64_t state, const void* ins
   }
   known.states[known.count++ % known.states.size()] = state;
   quiet_ = 0;
-  quiet_since_ = now_ns();
+  quiet_since_ = 0;
   if (std::exchange(stuck_, false)) --launch_->stuck;
   return false;
 }
 
-// Of a thread that stops. Loops through barriers and collectives keep their state in shared memory, too.
-void block_runner::sample(const void* instruction) {
+bool block_runner::repeats_at_call(std::uint64_t state, const void* return_address, place where) {
+  // The call lies before the address that it returns to.
+  const auto call = reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(return_address) - 1);
+  const bool repeated = repeats(running_->number, state, call, where);
+  spins_[running_->number].is_in_calls = true;
+  return repeated;
+}
+
+// Of a thread that stops at a barrier or a collective. What is asked of the clock is asked elsewhere: it
+// would stay on this stack, as something new.
+void block_runner::sample() {
   if (active_observer) active_observer->leave_thread();
   --samples_left_;
-  std::uint64_t state = digest_of_caller(current_thread.stack_end);
-  if (running_->number % 32 == 0) {
-    state = digest_of(state, lab_dynamic_shared, lab_dynamic_shared + launch_->dynamic_shared_bytes);
-    for (const shared_variable& variable : launch_->shared_variables) {
-      const auto* const begin = reinterpret_cast<const char*>(thread_local_memory_.begin + variable.offset);
-      state = digest_of(state, begin, begin + variable.bytes);
-    }
-  }
-  const bool repeated = repeats(running_->number, state, instruction);
-  // Where blocks start in an order of their own, one that waits for an earlier one is to be found soon: the
-  // launch is repeated in ascending order, and nothing is held against it.
-  const bool has_waited = launch_->reverse_blocks && now_ns() - began_ > 1'000'000'000;
-  if ((repeated && waits_for_ever(10)) || has_waited) {
-    failure_ = describe_endless_loop();
-    leave_for_good();
-  }
+  const place where = running_->state == thread_state::at_barrier      ? running_->where
+                      : running_->state == thread_state::at_collective ? running_->call->where
+                                                                       : place{};
+  repeats_at_call(digest_of_caller(current_thread.stack_end), nullptr, where);
   if (active_observer) active_observer->enter_thread();
 }
 
-// Whether nothing new was found for so long, in no block that runs.
-bool block_runner::waits_for_ever(double seconds) {
+void block_runner::stop_if_endless() {
   const std::size_t live = threads_.size() - exited_;
-  if (spins_.empty() || quiet_ <= live + 4 || static_cast<double>(now_ns() - quiet_since_) < seconds * 1e9)
-    return false;
-  if (!std::exchange(stuck_, true)) {
-    ++launch_->stuck;
-    quiet_ = 0;  // once more, now that others may see it
-    return false;
+  if (stopping_ || quiet_ < live) return;
+  // Where blocks start in an order of their own, one that waits for an earlier one is to be found soon: the
+  // launch is repeated in ascending order, and nothing is held against it.
+  const bool has_waited = launch_->reverse_blocks && now_ns() - began_ > 1'000'000'000;
+  if (!has_waited && !waits_for_ever()) return;
+  failure_ = describe_endless_loop();
+  stopping_ = true;
+}
+
+// Of all that the threads of the block can read; empty where that is not known.
+std::optional<std::uint64_t> block_runner::digest_of_all_memory() const {
+  std::optional<std::uint64_t> digest = digest_of_kernels_memory();
+  if (!digest) return std::nullopt;
+  digest = digest_of(*digest, lab_dynamic_shared, lab_dynamic_shared + launch_->dynamic_shared_bytes);
+  for (const shared_variable& variable : launch_->shared_variables) {
+    const auto* const begin = reinterpret_cast<const char*>(thread_local_memory_.begin + variable.offset);
+    digest = digest_of(*digest, begin, begin + variable.bytes);
   }
-  return launch_->stuck >= launch_->running;
+  return digest;
+}
+
+// Whether nothing new was found for so long, in no block that runs, of the threads and of memory.
+bool block_runner::waits_for_ever() {
+  constexpr std::int64_t patience = 500'000'000, patience_without_memory = 10'000'000'000;
+  const std::int64_t now = now_ns();
+  if (quiet_since_ == 0) {
+    quiet_since_ = now;
+    quiet_memory_.clear();
+  }
+  if (now - quiet_since_ < patience) return false;
+  if (!std::exchange(stuck_, true)) ++launch_->stuck;
+  if (launch_->stuck < launch_->running) return false;
+  const auto memory = digest_of_all_memory();
+  if (!memory) return now - quiet_since_ > patience_without_memory;
+  const bool is_known = std::find(quiet_memory_.begin(), quiet_memory_.end(), *memory) != quiet_memory_.end();
+  if (!is_known) quiet_memory_.push_back(*memory);
+  quiet_since_ = now_ns();  // once more, now that others may see it
+  return is_known;
 }
 
 std::string block_runner::describe_endless_loop() const {
@@ -753,9 +785,11 @@ std::string block_runner::describe_endless_loop() const {
     if (!waiting && thread.state == thread_state::at_barrier) waiting = &thread;
   }
   if (!first) first = running_;
-  std::string text = text_of_instruction(spins_[first->number].instruction) +
-                     kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) + ": " +
-                     text_of_thread(first->index) +
+  const spin& loop = spins_[first->number];
+  std::string line = text_of_instruction(loop.instruction);
+  if (line.empty() && loop.where.line != 0) line = text_of(loop.where) + ": ";
+  std::string text = line + kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) +
+                     ": " + text_of_thread(first->index) +
                      " waits in a loop for ever: nobody who can still run changes what it reads";
   if (waiting)
     text += "; " + text_of_thread(waiting->index) + " waits at the barrier at " + text_of(waiting->where);
@@ -775,17 +809,14 @@ void block_runner::tick(void* context) {
       stack >= current_thread.stack_end)
     return;
   const std::uintptr_t instruction = instruction_pointer(context);
-  // An observed kernel is in the emulator most of the time, which leaves traces in the registers between; a
-  // loop that calls __nanosleep is looked at there, where its states are few.
-  const bool calls = std::exchange(has_yielded_, false);
-  if (active_observer || calls || looks_up_line || !is_users_code(instruction)) {
-    // Samples cost more than ticks do.
-    constexpr unsigned ticks_for_samples = 8;
-    if (active_observer && ++ticks_ % ticks_for_samples != 0) return;
+  // Samples cost more than ticks do.
+  constexpr unsigned ticks_for_samples = 8;
+  if (!active_observer || ++ticks_ % ticks_for_samples == 0)
     samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64);
-    return;
-  }
+  // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
+  if (active_observer || looks_up_line || !is_users_code(instruction)) return;
   if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) leave_for_good();
+  if (!spins_.empty() && std::exchange(spins_[running_->number].is_in_calls, false)) return;
   if (!repeats(running_->number, digest_of_interrupted(context, current_thread.stack_end),
                reinterpret_cast<const void*>(instruction))) {
     return;
@@ -821,9 +852,7 @@ collective_result block_runner::wait_for_lanes(const collective_call& call) {
 
 void block_runner::yield_from(const void* instruction) {
   stop_if_launch_failed();
-  has_yielded_ = true;
-  if (!spins_.empty() || samples_left_ != 0)
-    repeats(running_->number, digest_of_caller(current_thread.stack_end), instruction);
+  if (!spins_.empty()) repeats_at_call(digest_of_caller(current_thread.stack_end), instruction);
   running_->state = thread_state::yielded;
   ++yielded_;
   switch_to_scheduler(*running_->on);
@@ -877,12 +906,13 @@ void block_runner::note_fault(const machine_fault& fault) {
   failure_ = text_of_instruction(fault.instruction) + kernel_name(launch_->call.kernel) + ": block " +
              text_of(current_block_index) + ": " + text_of_thread(running_->index) + " ";
   // Frames may reach over the inaccessible page below the stack.
-  const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
+  const std::uintptr_t lowest = 2 * current_thread.stack_begin - current_thread.stack_end;
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   if (!fault.in_memory) {
     *failure_ += fault.what;
   } else if (address >= lowest && address < current_thread.stack_end) {
-    *failure_ += format("needs more than %zu KiB of stack", stack_bytes / 1024);
+    *failure_ += format("needs more than %zu KiB of stack, where cudaLimitStackSize is %zu bytes",
+                        stack_bytes_ / 1024, stack_limit.load());
   } else {
     *failure_ += fault.what + (" " + device_memory::instance().describe(fault.address));
   }
@@ -924,12 +954,29 @@ void block_runner::stop_if_launch_failed() {
   }
 }
 
+void block_runner::pass_atomic(const void* address, std::size_t bytes, const void* return_address) {
+  stop_if_launch_failed();
+  if (samples_left_ == 0) [[likely]]
+    return;
+  --samples_left_;
+  if (active_observer) active_observer->leave_thread();
+  std::uint64_t value = 0;
+  std::memcpy(&value, address, std::min(bytes, sizeof value));
+  const std::uint64_t state = digest_of(digest_of_caller(current_thread.stack_end), &value, &value + 1);
+  if (repeats_at_call(state, return_address)) {
+    running_->state = thread_state::yielded;
+    ++yielded_;
+    return switch_to_scheduler(*running_->on);
+  }
+  if (active_observer) active_observer->enter_thread();
+}
+
 // ---- the functions that kernels call
 
 bool divert_fault(const machine_fault& fault, void* context) {
   if (current_runner == nullptr) return false;
   // A function's frame may reach beyond the stack's end before it is touched.
-  const std::uintptr_t lowest = current_thread.stack_begin - stack_bytes;
+  const std::uintptr_t lowest = 2 * current_thread.stack_begin - current_thread.stack_end;
   const std::uintptr_t stack = stack_pointer(context);
   if (stack < lowest || stack >= current_thread.stack_end) return false;  // the scheduler's own
   last_fault = fault;
@@ -966,6 +1013,9 @@ void refuse_waiting_for_children(const void* instruction) {
 
 void stop_if_launch_failed() {
   if (current_runner) current_runner->stop_if_launch_failed();
+}
+void pass_atomic(const void* address, std::size_t bytes, const void* return_address) {
+  if (current_runner) current_runner->pass_atomic(address, bytes, return_address);
 }
 
 unsigned wait_at_barrier(bool predicate, place where) {

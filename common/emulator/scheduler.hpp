@@ -6,6 +6,7 @@
 // that waits hands over to the next one of its warp, if that can go on, and otherwise to the scheduler.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -78,9 +79,18 @@ inline bool exited_threads_may_miss_barriers = false;
 // Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
 // return then.
 void stop_if_launch_failed();
+// The same before an atomic function of that word; a loop of such calls that waits lets other threads run.
+void pass_atomic(const void* address, std::size_t bytes, const void* return_address);
 
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
+
+// cudaLimitStackSize. A thread's stack is larger, since the host's compiler takes other frames than a GPU's.
+inline constinit std::atomic<std::size_t> stack_limit{1024};
+inline std::size_t stack_bytes_of_threads() {
+  constexpr std::size_t least = 256 << 10, factor = 4;
+  return std::max(least, (factor * stack_limit + 4095) / 4096 * 4096);
+}
 
 // Whether kernels may launch kernels. Set before main() by programs that are not the lab's.
 inline bool kernels_may_launch = false;
@@ -143,6 +153,7 @@ class block_runner {
   void note_fault(const machine_fault& fault);
   [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
+  void pass_atomic(const void* address, std::size_t bytes, const void* return_address);
   unsigned launch_depth() const { return launch_->depth; }
   void keep_child(bool is_tail, std::function<void()> run);
   void refuse_waiting_for_children(const void* instruction);
@@ -195,9 +206,12 @@ class block_runner {
   void switch_from(carrier& self);
   void switch_to_scheduler(carrier& self);
   void forget_spins();
-  bool repeats(unsigned thread, std::uint64_t state, const void* instruction);
-  void sample(const void* instruction);
-  bool waits_for_ever(double seconds);
+  bool repeats(unsigned thread, std::uint64_t state, const void* instruction, place where = {});
+  bool repeats_at_call(std::uint64_t state, const void* return_address, place where = {});
+  void sample();
+  void stop_if_endless();
+  bool waits_for_ever();
+  std::optional<std::uint64_t> digest_of_all_memory() const;
   std::string describe_endless_loop() const;
   carrier& idle_carrier();
 
@@ -244,15 +258,17 @@ class block_runner {
   struct spin {
     std::array<std::uint64_t, 64> states{};
     unsigned count = 0;
+    bool is_in_calls = false;  // since the last tick it was found in a call of the emulator's
     const void* instruction = nullptr;
+    place where{};
   };
-  std::vector<spin> spins_;       // empty while nobody looks
-  std::uint64_t quiet_ = 0;       // states found again since the last new one
-  std::int64_t quiet_since_ = 0;  // ns
-  std::int64_t began_ = 0;        // the block, in nanoseconds
+  std::vector<spin> spins_;                  // empty while nobody looks
+  std::uint64_t quiet_ = 0;                  // states found again since the last new one
+  std::int64_t quiet_since_ = 0;             // ns; 0: for a moment
+  std::vector<std::uint64_t> quiet_memory_;  // digests of what all memory has held meanwhile
+  std::int64_t began_ = 0;                   // the block, in nanoseconds
   unsigned ticks_ = 0;
   unsigned samples_left_ = 0;  // of threads that stop, to be looked at
-  bool has_yielded_ = false;   // a thread has called __nanosleep since the last tick
   bool stuck_ = false;
 
   bool waits_for_blocks_ = false;
@@ -262,6 +278,7 @@ class block_runner {
   bool stopping_ = false;  // threads that wait are to leave the kernel instead of going on
   std::optional<std::string> failure_;
 
+  std::size_t stack_bytes_ = 0;
   std::vector<std::unique_ptr<carrier>> carriers_;
   std::vector<carrier*> idle_;
 };

@@ -295,8 +295,12 @@ class array_track final : public track {
       }
       const array_layout layout = Problem::layout(p);
       constexpr double of_input = 16;  // to make it, move it and look at it
-      return static_cast<double>(layout.terms) * static_cast<double>(layout.output.size()) +
-             of_input * values(p);
+      const auto outputs = static_cast<double>(layout.output.size());
+      const double given = values(p);
+      // An output of several inputs may be the work of a block, however few they are.
+      constexpr double of_block = emulated ? 512 : 0;
+      const double blocks = 2 * outputs <= given ? outputs : 0;
+      return static_cast<double>(layout.terms) * outputs + of_input * given + of_block * blocks;
     }
     [[nodiscard]] double reach(const parameters& p) const {
       return values(p) * static_cast<double>(Problem::layout(p).output.size());

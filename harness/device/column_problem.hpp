@@ -145,8 +145,8 @@ std::vector<parameter<typename Problem::parameters>> column_parameter_list(
                     .member = &parameters::allocator,
                     .meaning = "where memory comes from: cudaMalloc, the pool of cudaMallocAsync, or memory "
                                "that is there",
-                    .bench = {"pool", "none", "plain"},
-                    .emulator_bench = {"pool", "none", "plain"},
+                    .bench = {"pool"},
+                    .emulator_bench = {"pool"},
                     .choices = {{0, "plain"}, {1, "pool"}, {2, "none"}}});
   }
   list.push_back({.name = "offsets",

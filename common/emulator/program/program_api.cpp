@@ -35,11 +35,10 @@ constinit thread_local bool carry_of_thread = false;
 
 // Null for a limit that the device does not have.
 std::atomic<std::size_t>* limit_of(cudaLimit limit) {
-  static std::atomic<std::size_t> stack{1024}, printf_bytes{1 << 20}, launches{2048}, fetch{64},
-      persisting{0};
+  static std::atomic<std::size_t> printf_bytes{1 << 20}, launches{2048}, fetch{64}, persisting{0};
   switch (limit) {
     case cudaLimitStackSize:
-      return &stack;
+      return &stack_limit;
     case cudaLimitPrintfFifoSize:
       return &printf_bytes;
     case cudaLimitMallocHeapSize:
@@ -314,7 +313,7 @@ options before_cooperation;
 cooperative_launch::cooperative_launch(dim3 grid, bool* possible) {
   before_cooperation = configuration();
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  constexpr std::uint64_t most = 64;
+  constexpr std::uint64_t most = 128;  // that 4 multiprocessors hold
   if (blocks > most) {
     add_diagnostic_of_call(
         format("a cooperative launch of %llu blocks; the emulator runs %llu at the same time",

@@ -105,26 +105,53 @@ inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attri
   return result;
 }
 
-// ---- occupancy: one block for each multiprocessor
+// ---- occupancy
 
-template <class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, T, std::size_t = 0,
-                                               int block_size_limit = 0) {
-  int multiprocessors = 1;
-  const cudaError_t result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  *grid_size = multiprocessors;
-  *block_size = block_size_limit > 0 && block_size_limit < 1024 ? block_size_limit : 1024;
-  return result;
-}
-template <class T, class BytesOfBlock>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid_size, int* block_size, T kernel,
-                                                           BytesOfBlock, int block_size_limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSize(grid_size, block_size, kernel, 0, block_size_limit);
-}
-template <class T>
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, T*, int, int) {
-  *bytes = lab::emulator::shared_bytes_default;
+// The largest of the block sizes with which a multiprocessor has most threads. `bytes_of_block` of shared
+// memory, by the block's size.
+template <class Parameters, class BytesOfBlock>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid_size, int* block_size,
+                                                           Parameters* kernel, BytesOfBlock bytes_of_block,
+                                                           int block_size_limit = 0) {
+  if (grid_size == nullptr || block_size == nullptr) return cudaErrorInvalidValue;
+  int multiprocessors = 1, most_threads = 0, device = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  constexpr int largest = static_cast<int>(lab::emulator::block_size_limit);
+  const int first = block_size_limit > 0 && block_size_limit < largest ? block_size_limit : largest;
+  *grid_size = *block_size = 0;
+  for (int size = first; size > 0; size = (size - 1) / warpSize * warpSize) {
+    int blocks = 0;
+    const cudaError_t result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, kernel, size, static_cast<std::size_t>(bytes_of_block(size)));
+    if (result != cudaSuccess) return result;
+    if (blocks * size <= most_threads) continue;
+    most_threads = blocks * size;
+    *block_size = size;
+    *grid_size = blocks * multiprocessors;
+  }
   return cudaSuccess;
+}
+template <class Parameters>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, Parameters* kernel,
+                                               std::size_t dynamic_shared_bytes = 0,
+                                               int block_size_limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+      grid_size, block_size, kernel, [dynamic_shared_bytes](int) { return dynamic_shared_bytes; },
+      block_size_limit);
+}
+// The most with which so many blocks fit a multiprocessor.
+template <class Parameters>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, Parameters* kernel, int blocks,
+                                                      int block_size) {
+  if (bytes == nullptr || blocks < 1) return cudaErrorInvalidValue;
+  constexpr std::size_t step = 128;
+  int found = 0;
+  for (*bytes = lab::emulator::shared_bytes_limit;; *bytes -= step) {
+    const cudaError_t result =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&found, kernel, block_size, *bytes);
+    if (result != cudaSuccess || found >= blocks || *bytes < step) return result;
+  }
 }
 inline constexpr unsigned cudaOccupancyDefault = 0;
 inline constexpr unsigned cudaOccupancyDisableCachingOverride = 1;

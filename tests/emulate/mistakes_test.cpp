@@ -1,0 +1,185 @@
+// Mistakes that many programs have, each beside the right program that looks much like it: the one is named,
+// with its line, and nothing is said of the other.
+#include <string>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+using lab::test::emulate;
+using lab::test::expect;
+using lab::test::outcome;
+using lab::test::put;
+using lab::test::strings;
+using lab::test::temporary_directory;
+
+// Nothing is said of a right program.
+void expect_right(const strings& arguments, const std::string& output) {
+  const outcome found = emulate(arguments);
+  expect(found, 0, {output});
+  CHECK(found.text.find("lab: fault") == std::string::npos);
+  CHECK(found.text.find("warning") == std::string::npos);
+}
+
+// Loops that never end, and those whose state lies in memory alone, which end.
+constexpr const char* loops = R"cuda(
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+__global__ void raise(double* most) {
+  auto* bits = reinterpret_cast<unsigned long long*>(most);
+  double seen = *most, assumed;
+  do {
+    assumed = seen;
+    const double greater = threadIdx.x > assumed ? threadIdx.x : assumed;
+    seen = __longlong_as_double(atomicCAS(bits, __double_as_longlong(assumed), __double_as_longlong(greater)));
+  } while (assumed != seen);
+}
+__global__ void flag(volatile int* set) {
+  while (*set == 0) {}
+}
+__global__ void lock(int* taken) {
+  while (atomicCAS(taken, 0, 1) != 0) {}
+}
+__global__ void barriers(int* left) {
+  while (left[0] == 0) __syncthreads();
+}
+__global__ void votes(volatile int* left) {
+  while (__any_sync(~0u, *left == 0)) {}
+}
+__global__ void count_shared(int n, int* out) {
+  __shared__ int left;
+  if (threadIdx.x == 0) left = n;
+  __syncthreads();
+  while (left > 0) { __syncthreads(); if (threadIdx.x == 0) --left; __syncthreads(); }
+  *out = 1;
+}
+__global__ void count_locked(int n, int* taken, volatile int* count) {
+  for (bool done = false; !done;) {
+    while (atomicCAS(taken, 0, 1) != 0) {}
+    __threadfence();
+    if (*count >= n) done = true; else *count = *count + 1;
+    __threadfence();
+    atomicExch(taken, 0);
+  }
+}
+__global__ void wait_for_time(int* set, long long cycles) {
+  const long long begin = clock64();
+  while (atomicAdd(set, 0) == 0 && clock64() - begin < cycles) {}
+}
+int main(int count, char** words) {
+  double* most; int* n;
+  cudaMallocManaged(&most, 64); cudaMallocManaged(&n, 64);
+  *most = NAN;
+  switch (count > 1 ? words[1][0] : ' ') {
+    case 'c': raise<<<1, 128>>>(most); break;
+    case 'f': flag<<<2, 64>>>(n); break;
+    case 'l': lock<<<1, 256>>>(n); break;
+    case 'b': barriers<<<2, 256>>>(n); break;
+    case 'v': votes<<<1, 64>>>(n); break;
+    default:
+      count_shared<<<1, 32>>>(400000, n);
+      count_locked<<<2, 8>>>(4000000, n + 1, n + 2);
+      wait_for_time<<<1, 64>>>(n + 3, 10000000);
+  }
+  printf("%s %d %d\n", cudaGetErrorString(cudaDeviceSynchronize()), n[0], n[2]);
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("emulate: a loop that never ends is named with its line in seconds, and a long one is left alone") {
+  const temporary_directory directory;
+  const std::string source = (directory / "loops.cu").string(), program = (directory / "loops").string();
+  put(source, loops);
+  const strings wrong[] = {{"cas", "loops.cu:11: raise"},
+                           {"flag", "loops.cu:15: flag"},
+                           {"lock", "loops.cu:18: lock"},
+                           {"barriers", "loops.cu:21: barriers"},
+                           {"votes", "loops.cu:24: votes"}};
+  for (const strings& one : wrong) {
+    const outcome found = emulate({source, "--timeout", "10", "--", one[0]});
+    expect(found, 1, {one[1], "waits in a loop for ever", "launch failure"});
+    CHECK(found.text.find("running the program again") == std::string::npos);
+  }
+  expect_right({source}, "no error 1 4000000\n");
+  if (LAB_WITH_OBSERVED)
+    expect(emulate({"--observe", source, "--timeout", "20", "--", "cas"}), 1, {"loops.cu:11: raise"});
+}
+
+TEST_CASE("emulate: the stack grows with its limit, and a recursion beyond it is named") {
+  const temporary_directory directory;
+  const std::string source = (directory / "deep.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+__device__ int depth_of(volatile int* n) {
+  volatile int local[64];
+  local[*n % 64] = *n;
+  if (*n == 0) return 0;
+  *n = *n - 1;
+  return depth_of(n) + (local[0] != -1);
+}
+__global__ void recurse(int* n, int* out) { *out = depth_of(n); }
+int main(int count, char**) {
+  int* n; cudaMallocManaged(&n, 64);
+  *n = 2500;
+  if (count > 1 && cudaDeviceSetLimit(cudaLimitStackSize, 512 << 10) != cudaSuccess) return 3;
+  recurse<<<1, 2>>>(n, n + 1);
+  const cudaError_t error = cudaDeviceSynchronize();
+  printf("%s, %d\n", cudaGetErrorString(error), *n);
+}
+)cuda");
+  expect(emulate({source}), 1,
+         {"illegal memory access", "recurse: block (0,0,0): thread (0,0,0) needs more than 256 KiB of stack",
+          "cudaLimitStackSize is 1024 bytes"});
+  expect_right({source, "--", "raised"}, "no error, 0\n");
+}
+
+TEST_CASE(
+    "emulate: occupancy follows from threads and shared memory, and a grid of that size may wait for all") {
+  const temporary_directory directory;
+  const std::string source = (directory / "occupancy.cu").string();
+  put(source, R"cuda(
+#include <cooperative_groups.h>
+#include <cstdio>
+__global__ void plain(int* out) { out[threadIdx.x] = 1; }
+__global__ void tile(float* out) {
+  __shared__ float words[8192];
+  words[threadIdx.x * 100] = out[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = words[(threadIdx.x + 1) * 100];
+}
+__global__ void all_meet(int* out) {
+  atomicAdd(out, 1);
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[1] = out[0];
+}
+template <class Kernel> int blocks_of(Kernel* kernel, int threads, size_t bytes) {
+  int blocks = -1;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes);
+  return blocks;
+}
+int main() {
+  printf("%d %d %d %d %d %d;", blocks_of(plain, 256, 0), blocks_of(plain, 32, 0), blocks_of(plain, 1024, 0),
+         blocks_of(plain, 1025, 0), blocks_of(plain, 96, 0), blocks_of(plain, 65, 0));
+  printf(" %d %d %d %d;", blocks_of(plain, 128, 48 << 10), blocks_of(plain, 128, 227 << 10),
+         blocks_of(plain, 128, 228 << 10), blocks_of(tile, 64, 0));
+  int grid, block;
+  cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 0);
+  printf(" %d %d;", grid, block);
+  cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, plain, [](int threads) { return threads * 200; }, 512);
+  printf(" %d %d;", grid, block);
+  size_t bytes;
+  cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, plain, 4, 128);
+  printf(" %zu;", bytes);
+  int* out; cudaMallocManaged(&out, 8);
+  void* arguments[] = {&out};
+  grid = 4 * blocks_of(all_meet, 32, 0);
+  cudaLaunchCooperativeKernel((void*)all_meet, dim3(grid), dim3(32), arguments, 0, 0);
+  printf(" %s %d\n", cudaGetErrorString(cudaDeviceSynchronize()), out[1]);
+}
+)cuda");
+  // 228 KiB of shared memory, of which each block takes 1 KiB: 4 of 48 KiB, 6 of 32 KiB, and 56 KiB for 4.
+  // 3 blocks of 384 threads have more than any others of 200 bytes a thread.
+  expect_right({source}, "8 32 2 0 21 21; 4 1 0 6; 8 1024; 12 384; 57344; no error 4096\n");
+}
