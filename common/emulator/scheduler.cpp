@@ -852,7 +852,9 @@ collective_result block_runner::wait_for_lanes(const collective_call& call) {
 
 void block_runner::yield_from(const void* instruction) {
   stop_if_launch_failed();
-  if (!spins_.empty()) repeats_at_call(digest_of_caller(current_thread.stack_end), instruction);
+  // A loop that calls __nanosleep may stop nowhere else.
+  if (!spins_.empty() || samples_left_ != 0)
+    repeats_at_call(digest_of_caller(current_thread.stack_end), instruction);
   running_->state = thread_state::yielded;
   ++yielded_;
   switch_to_scheduler(*running_->on);
