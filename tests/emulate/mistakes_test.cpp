@@ -183,3 +183,115 @@ int main() {
   // 3 blocks of 384 threads have more than any others of 200 bytes a thread.
   expect_right({source}, "8 32 2 0 21 21; 4 1 0 6; 8 1024; 12 384; 57344; no error 4096\n");
 }
+
+// Collectives one after the other: with what between them and of what storage MODE says.
+constexpr const char* collectives = R"cuda(
+#include <cub/cub.cuh>
+#include <cuda/barrier>
+#include <cstdio>
+constexpr int threads = 128;
+using Reduce = cub::BlockReduce<int, threads>;
+using Scan = cub::BlockScan<int, threads>;
+using Load = cub::BlockLoad<int, threads, 2, cub::BLOCK_LOAD_TRANSPOSE>;
+using Exchange = cub::BlockExchange<int, threads, 2>;
+using Sort = cub::BlockRadixSort<int, threads, 2>;
+union storages {
+  Reduce::TempStorage reduce; Scan::TempStorage scan; Load::TempStorage load; Exchange::TempStorage exchange;
+  Sort::TempStorage sort; int words[threads];
+};
+#ifdef RIGHT
+#define MEET __syncthreads()
+#else
+#define MEET
+#endif
+__global__ void loop(const int* in, int* out) {
+  __shared__ Reduce::TempStorage storage;
+  for (int row = 0; row < 3; ++row) {
+    const int sum = Reduce(storage).Sum(in[threadIdx.x] + row);
+    if (threadIdx.x == 0) out[row] = sum;
+    MEET;
+  }
+}
+__global__ void load_and_scan(const int* in, int* out) {
+  __shared__ storages room;
+  int items[2];
+  Load(room.load).Load(in, items);
+  MEET;
+  Scan(room.scan).InclusiveSum(items, items);
+  out[threadIdx.x] = items[1];
+}
+__global__ void scan_and_sort(const int* in, int* out) {
+  __shared__ storages room;
+  int items[2] = {in[threadIdx.x], in[threadIdx.x + 1]}, most;
+  Scan(room.scan).ExclusiveSum(items, items, most);
+  MEET;
+  Sort(room.sort).SortDescending(items);
+  if (threadIdx.x == 0) out[0] = items[0] + most;
+}
+__global__ void exchange_and_words(const int* in, int* out) {
+  __shared__ storages room;
+  int items[2] = {in[threadIdx.x], in[threadIdx.x + 1]};
+  Exchange(room.exchange).BlockedToStriped(items);
+  MEET;
+  room.words[threadIdx.x] = items[0];
+  __syncthreads();
+  out[threadIdx.x] = room.words[threads - 1 - threadIdx.x];
+}
+// Two storages in turn, one warp, a barrier of another kind, DIRECT without any storage: all is right.
+__global__ void others(const int* in, int* out) {
+  __shared__ Reduce::TempStorage one, two;
+  __shared__ cuda::barrier<cuda::thread_scope_block> meet;
+  if (threadIdx.x == 0) init(&meet, threads);
+  __syncthreads();
+  int sum = Reduce(one).Sum(in[threadIdx.x]) + Reduce(two).Sum(1);
+  meet.arrive_and_wait();
+  sum += Reduce(one).Sum(1);
+  using Direct = cub::BlockLoad<int, threads, 2>;
+  __shared__ Direct::TempStorage direct;
+  int items[2];
+  Direct(direct).Load(in, items);
+  Direct(direct).Load(in, items);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum + items[0];
+}
+__global__ void of_a_warp(const int* in, int* out) {
+  using Reduce = cub::BlockReduce<int, 32>;
+  __shared__ Reduce::TempStorage storage;
+  int sum = Reduce(storage).Sum(in[threadIdx.x]);
+  sum += Reduce(storage).Sum(1);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+int main(int, char** words) {
+  int *in, *out; cudaMallocManaged(&in, 4 * 260); cudaMallocManaged(&out, 4 * 128);
+  for (int i = 0; i < 260; ++i) in[i] = i % 17;
+  switch (words[1][0]) {
+    case 'l': loop<<<1, threads>>>(in, out); break;
+    case 'b': load_and_scan<<<1, threads>>>(in, out); break;
+    case 's': scan_and_sort<<<2, threads>>>(in, out); break;
+    case 'x': exchange_and_words<<<1, threads>>>(in, out); break;
+    default: others<<<3, threads>>>(in, out); of_a_warp<<<3, 32>>>(in, out + 3);
+  }
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: a collective's storage that is used again without a barrier is named, with both lines") {
+  const temporary_directory directory;
+  const std::string source = (directory / "cub.cu").string();
+  put(source, collectives);
+  const strings wrong[] = {{"loop", "cub.cu:23: loop", "the collective at", "cub.cu:23 has used"},
+                           {"both", "cub.cu:33: load_and_scan", "cub.cu:31 has used"},
+                           {"sort", "cub.cu:41: scan_and_sort", "cub.cu:39 has used"}};
+  for (const strings& one : wrong) {
+    strings words = one;
+    words[0] = "uses a TempStorage that the collective at";
+    expect(emulate({source, "--", one[0]}), 1, words);
+  }
+  for (const char* const one : {"loop", "both", "sort", "x", "others"})
+    expect_right({"-DRIGHT", source, "--", one}, "no error\n");
+  if (!LAB_WITH_OBSERVED) return;
+  expect(emulate({"--observe", source, "--", "x"}), 1,
+         {"cub.cu:49: exchange_and_words", "writes shared memory that thread", "reads at"});
+  expect_right({"--observe", "-DRIGHT", source, "--", "x"}, "no error\n");
+  expect_right({"--observe", "-DRIGHT", source, "--", "others"}, "no error\n");
+  expect_right({"--observe", "-DRIGHT", source, "--", "both"}, "no error\n");
+}

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "common/emulator/built_in_variables.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
@@ -407,6 +408,27 @@ cudaError_t launch_known_kernel(const void* kernel, const cudaLaunchConfig_t& co
 
 void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
+}
+
+namespace {
+// Whose lanes meet as they exchange values.
+bool is_one_warp() {
+  return current_block_size.x * current_block_size.y * current_block_size.z <= 32;
+}
+}  // namespace
+
+collective_use::collective_use(storage_use& storage, bool is_of_warps, place where)
+    : storage_(storage), is_of_warps_(is_of_warps), where_(where) {
+  if (is_one_warp() || storage.epoch != barrier_epoch || (is_of_warps && storage.is_of_warps)) return;
+  fail_thread(where, "uses a TempStorage that the collective at " + text_of(storage.where) +
+                         " has used, with no __syncthreads() between");
+}
+collective_use::~collective_use() {
+  if (is_one_warp()) wait_at_barrier(false, where_);
+  storage_ = {barrier_epoch, where_, is_of_warps_};
+}
+void note_meeting() {
+  ++barrier_epoch;
 }
 
 bool is_shared_address(const void* pointer) {
