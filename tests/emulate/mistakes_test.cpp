@@ -295,3 +295,123 @@ TEST_CASE("emulate: a collective's storage that is used again without a barrier 
   expect_right({"--observe", "-DRIGHT", source, "--", "others"}, "no error\n");
   expect_right({"--observe", "-DRIGHT", source, "--", "both"}, "no error\n");
 }
+
+// A tile comes by asynchronous copies, and is waited for as MODE says.
+constexpr const char* device_copies = R"cuda(
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_pipeline.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+constexpr int n = 64;
+#ifdef RIGHT
+#define WAIT(what) what
+#else
+#define WAIT(what)
+#endif
+__device__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__global__ void primitives(const float* in, float* out) {
+  __shared__ __align__(16) float tile[n];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 4);
+  __pipeline_commit();
+  WAIT(__pipeline_wait_prior(0));
+  __syncthreads();
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+__global__ void own_word(const float* in, float* out) {
+  __shared__ __align__(16) float tile[2][n];
+  for (int stage = 0; stage < 2; ++stage) {
+    __pipeline_memcpy_async(&tile[stage][threadIdx.x], &in[threadIdx.x], 4);
+    __pipeline_commit();
+  }
+#ifdef RIGHT
+  __pipeline_wait_prior(1);
+#else
+  __pipeline_wait_prior(2);
+#endif
+  float sum = tile[0][threadIdx.x];
+  __pipeline_wait_prior(0);
+  out[threadIdx.x] = sum + tile[1][threadIdx.x];
+}
+__global__ void ptx(const float4* in, float4* out) {
+  __shared__ float4 tile[n];
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(shared_address(&tile[threadIdx.x])), "l"(in + threadIdx.x));
+  asm volatile("cp.async.commit_group;");
+  WAIT(asm volatile("cp.async.wait_group %0;" :: "n"(0)));
+  __syncthreads();
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+__global__ void group(const float* in, float* out) {
+  __shared__ float tile[2 * n];
+  const auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile, in, sizeof tile / 2);
+  cg::memcpy_async(block, tile + n, in, sizeof tile / 2);
+  WAIT(cg::wait_prior<1>(block));
+  block.sync();
+  float sum = tile[n - 1 - threadIdx.x];
+  cg::wait(block);
+  out[threadIdx.x] = sum + tile[2 * n - 1 - threadIdx.x];
+}
+// Waited for, but with no barrier behind it.
+__global__ void no_barrier(const float* in, float* out) {
+  __shared__ float tile[n];
+  __syncthreads();
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  WAIT(__syncthreads());
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+__global__ void of_objects(const float* in, float* out) {
+  __shared__ float tile[3][n];
+  __shared__ cuda::barrier<cuda::thread_scope_block> meet;
+  if (threadIdx.x == 0) init(&meet, n);
+  __syncthreads();
+  const auto block = cg::this_thread_block();
+  cuda::memcpy_async(block, tile[0], in, sizeof tile[0], meet);
+  meet.arrive_and_wait();
+  float sum = tile[0][n - 1 - threadIdx.x];
+  auto pipe = cuda::make_pipeline();
+  for (int k = 1; k < 3; ++k) {
+    pipe.producer_acquire();
+    cuda::memcpy_async(&tile[k][threadIdx.x], in + threadIdx.x, 4, pipe);
+    pipe.producer_commit();
+  }
+  for (int k = 1; k < 3; ++k) {
+    pipe.consumer_wait();
+    sum += tile[k][threadIdx.x];
+    pipe.consumer_release();
+  }
+  out[threadIdx.x] = sum;
+}
+int main(int, char** words) {
+  float *in, *out; cudaMallocManaged(&in, 4 * n * 4); cudaMallocManaged(&out, 4 * n * 4);
+  for (int i = 0; i < 4 * n; ++i) in[i] = i;
+  switch (words[1][0]) {
+    case 'p': primitives<<<1, n>>>(in, out); break;
+    case 'o': own_word<<<1, n>>>(in, out); break;
+    case 'x': ptx<<<1, n>>>((float4*)in, (float4*)out); break;
+    case 'g': group<<<1, n>>>(in, out); break;
+    case 'n': no_barrier<<<1, n>>>(in, out); break;
+    default: of_objects<<<1, n>>>(in, out);
+  }
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read only behind a wait") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "tiles.cu").string();
+  put(source, device_copies);
+  const strings wrong[] = {{"p", "tiles.cu:22: primitives", "tiles.cu:18 may still be writing"},
+                           {"own", "tiles.cu:35: own_word", "tiles.cu:27 may still be writing"},
+                           {"x", "tiles.cu:45: ptx", "tiles.cu:41 may still be writing"},
+                           {"group", "tiles.cu:54: group", "tiles.cu:50 may still be writing"},
+                           {"none", "tiles.cu:62: no_barrier", "with no __syncthreads() between"}};
+  for (const strings& one : wrong) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1], one[2]});
+  for (const char* const one : {"p", "own", "x", "group", "none", "c"})
+    expect_right({"--observe", "-DRIGHT", source, "--", one}, "no error\n");
+}

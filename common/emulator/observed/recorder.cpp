@@ -218,6 +218,7 @@ void observation::recorder::begin_block(uint3 block) {
   late_delivered_.clear();
   trace_.begin_block();
   shared_.begin_block();
+  in_flight_.clear();
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
@@ -247,6 +248,7 @@ void observation::recorder::rest_block() {
   report_unwritten_reads();
   report_late_reads();
   late_delivered_.clear();
+  in_flight_.clear();
   resting_[block_number_] = {trace_.depths(), log_};
   log_ = nullptr;
   if (record_->compiled) record_->compiled->end_block();
@@ -587,9 +589,48 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     is_told_ = shared_.strong_access(thread, address, operation);
   }
   if (operation != memory_operation::load) forget_known_words(address, bytes);
+  if (!in_flight_.empty()) report_in_flight(address, bytes, operation, place);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push_access(address, bytes, operation, strong, place, memory_space::shared);
+}
+
+void observation::recorder::report_in_flight(std::uintptr_t address, unsigned bytes,
+                                             memory_operation operation, std::uint32_t place) {
+  const unobserved here;
+  const copies_in_flight::copy* const copy = in_flight_.find(address, bytes);
+  if (copy == nullptr || !reported_.emplace(std::pair(place, copy->place), true).second) return;
+  report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
+                          " shared memory that an asynchronous copy of " + text_of_thread(copy->thread) +
+                          " at " + text_of_line(copy->place) +
+                          " may still be writing: that thread has not waited for it");
+}
+
+void observation::recorder::copy_began(const void* to, std::size_t bytes, const void* return_address) {
+  const auto address = reinterpret_cast<std::uintptr_t>(to);
+  if (the_lane.stream == nullptr || address - the_lane.shared_begin >= the_lane.shared_bytes) return;
+  const unobserved here;
+  forget_known_words(address, static_cast<unsigned>(bytes));
+  in_flight_.begin(address, bytes, the_lane.thread,
+                   static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                              the_callbacks.program_begin));
+}
+
+void observation::recorder::copies_committed() {
+  if (the_lane.stream != nullptr) in_flight_.commit(the_lane.thread);
+}
+
+// The thread has written what they write by now, and not before.
+void observation::recorder::copies_waited_for(std::size_t prior) {
+  if (the_lane.stream == nullptr) return;
+  const unobserved here;
+  in_flight_.wait(the_lane.thread, prior, [this](const copies_in_flight::copy& one) {
+    const shared_access access{one.thread, one.place, memory_operation::store};
+    const auto bytes = static_cast<unsigned>(one.bytes);
+    if (const auto conflict = shared_.note(one.begin - the_lane.shared_begin, bytes, access);
+        conflict && conflict->earlier && !conflict->earlier->both_write)
+      report_shared(*conflict, access, one.begin, bytes);
+  });
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
