@@ -415,3 +415,120 @@ TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read onl
   for (const char* const one : {"p", "own", "x", "group", "none", "c"})
     expect_right({"--observe", "-DRIGHT", source, "--", one}, "no error\n");
 }
+
+// The host touches what work on a stream may still be using, or has waited for it in one of many ways.
+constexpr const char* host_order = R"cuda(
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <thread>
+#include <thrust/device_ptr.h>
+#include <thrust/reduce.h>
+constexpr int n = 256;
+__global__ void scale(int* data, int by) { data[threadIdx.x] *= by; }
+__global__ void copy(const int* from, int* to) { to[threadIdx.x] = from[threadIdx.x]; }
+__global__ void announce(int* data, volatile int* flag) {
+  data[threadIdx.x] = 5;
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *flag = 1;
+}
+int *managed, *device, *pinned, *more;
+cudaStream_t a, b, alone;
+cudaEvent_t event;
+int sum_of(const int* data) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += data[i];
+  return sum;
+}
+void wrong(char which) {
+  switch (which) {
+    case 'm': scale<<<1, n>>>(managed, 2); printf("%d\n", managed[3]); break;
+    case 'w': copy<<<1, n, 0, a>>>(managed, device); managed[4] = 1; break;
+    case 'c': cudaMemcpyAsync(pinned, device, 4 * n, cudaMemcpyDeviceToHost, a); printf("%d\n", sum_of(pinned)); break;
+    case 's': cudaMemcpyAsync(device, pinned, 4 * n, cudaMemcpyHostToDevice, a); pinned[7] = 1; break;
+    case 'z': scale<<<1, n, 0, a>>>(pinned, 2); printf("%d\n", pinned[3]); break;
+    case 'o': scale<<<1, n, 0, alone>>>(managed, 2); cudaStreamSynchronize(0); printf("%d\n", managed[3]); break;
+    case 'e': cudaEventRecord(event, a); scale<<<1, n, 0, a>>>(managed, 2); cudaEventSynchronize(event);
+      printf("%d\n", managed[3]); break;
+    case 'b': scale<<<1, n, 0, a>>>(managed, 2); cudaStreamSynchronize(b); printf("%d\n", managed[3]); break;
+  }
+}
+int right() {
+  int sum = 0, pageable[n];
+  scale<<<1, n>>>(managed, 2); cudaDeviceSynchronize(); sum += sum_of(managed);
+  scale<<<1, n, 0, a>>>(managed, 2); cudaStreamSynchronize(a); sum += sum_of(managed);
+  scale<<<1, n>>>(managed, 2); cudaMemcpy(pageable, device, 4, cudaMemcpyDeviceToHost); sum += sum_of(managed);
+  // Of a blocking stream the default stream's copy waits; and what it is itself waited for counts for all before.
+  scale<<<1, n, 0, a>>>(managed, 2); cudaMemcpy(pageable, device, 4, cudaMemcpyDeviceToHost); sum += sum_of(managed);
+  scale<<<1, n>>>(managed, 2); scale<<<1, n, 0, b>>>(device, 2); cudaStreamSynchronize(b); sum += sum_of(managed);
+  cudaMemcpyAsync(pageable, device, sizeof pageable, cudaMemcpyDeviceToHost, a); sum += sum_of(pageable);
+  cudaMemcpyAsync(device, pageable, sizeof pageable, cudaMemcpyHostToDevice, a); pageable[0] = 3;
+  scale<<<1, n, 0, alone>>>(managed, 2); cudaEventRecord(event, alone); cudaEventSynchronize(event); sum += sum_of(managed);
+  scale<<<1, n, 0, alone>>>(managed, 2); cudaEventRecord(event, alone); cudaStreamWaitEvent(a, event, 0);
+  cudaMemcpyAsync(pinned, device, 4 * n, cudaMemcpyDeviceToHost, a); cudaStreamSynchronize(a);
+  sum += sum_of(managed) + sum_of(pinned);
+  cudaMemcpyAsync(device, pinned, 4 * n, cudaMemcpyHostToDevice, a);
+  while (cudaStreamQuery(a) != cudaSuccess) {}
+  for (int i = 0; i < n; ++i) pinned[i] = 2;
+  scale<<<1, n, 0, a>>>(pinned, 2); cudaEventRecord(event, a);
+  while (cudaEventQuery(event) == cudaErrorNotReady) {}
+  sum += sum_of(pinned);
+  scale<<<1, n, 0, a>>>(managed, 2);
+  static int seen;
+  cudaLaunchHostFunc(a, [](void*) { seen = sum_of(managed); }, nullptr);
+  cudaStreamSynchronize(a); sum += seen;
+  // Other memory than the kernel's; only reads of what the kernel reads.
+  copy<<<1, n, 0, a>>>(managed, device); sum += managed[5] + more[5]; cudaDeviceSynchronize();
+  // The kernel tells by a flag that is polled.
+  announce<<<1, n>>>(managed, more);
+  while (*(volatile int*)more == 0) {}
+  sum += managed[3];
+  cudaGraph_t graph; cudaGraphExec_t work;
+  cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal);
+  scale<<<1, n, 0, a>>>(managed, 2);
+  cudaMemcpyAsync(pinned, managed, 4 * n, cudaMemcpyDefault, a);
+  cudaStreamEndCapture(a, &graph);
+  cudaGraphInstantiate(&work, graph, nullptr, nullptr, 0);
+  cudaGraphLaunch(work, alone); cudaStreamSynchronize(alone); sum += sum_of(pinned) + sum_of(managed);
+  scale<<<1, n>>>(managed, 2);
+  sum += thrust::reduce(thrust::device_ptr<int>(managed), thrust::device_ptr<int>(managed) + n);
+  scale<<<1, n>>>(managed, 0);
+  std::thread([] { cudaDeviceSynchronize(); }).join(); sum += sum_of(managed);
+  scale<<<1, n>>>(managed, 2); cudaMemset(managed, 1, 8); sum += managed[0];
+  scale<<<1, n>>>(managed, 2); cudaFree(device); sum += managed[0];
+  return sum;
+}
+int main(int count, char** words) {
+  cudaMallocManaged(&managed, 4 * n); cudaMallocManaged(&more, 4 * n); cudaMalloc(&device, 4 * n);
+  cudaMallocHost(&pinned, 4 * n);
+  cudaStreamCreate(&a); cudaStreamCreate(&b); cudaStreamCreateWithFlags(&alone, cudaStreamNonBlocking);
+  cudaEventCreate(&event);
+  for (int i = 0; i < n; ++i) managed[i] = pinned[i] = 1;
+  cudaMemset(device, 0, 4 * n);
+  if (count > 1) wrong(words[1][0]); else printf("right %d ", right() > 0);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: the host touches what a stream's work uses only after it has waited, in whatever way") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "ahead.cu").string();
+  put(source, host_order);
+  const strings wrong[] = {
+      {"m", "ahead.cu:27: host code reads 4 bytes of memory that scale may still be using"},
+      {"w", "ahead.cu:28: host code writes 4 bytes of memory that copy may still be using"},
+      {"c", "ahead.cu:22: host code reads", "ahead.cu:29 may still be writing"},
+      {"s", "ahead.cu:30: host code writes", "ahead.cu:30 may still be reading"},
+      {"z", "ahead.cu:31: host code reads"},
+      {"o", "ahead.cu:32: host code reads"},
+      {"e", "ahead.cu:34: host code reads"},
+      {"b", "ahead.cu:35: host code reads"}};
+  for (const strings& one : wrong) {
+    strings words = one;
+    words[0] = "it has not waited for the device";
+    expect(emulate({"--observe", source, "--", one[0]}), 1, words);
+  }
+  expect_right({"--observe", source}, "right 1 no error\n");
+}

@@ -7,6 +7,7 @@
 #include "common/emulator/observed/recorder.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/stream_order.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -33,7 +34,10 @@ using recorder = callbacks::recorder;
     the_callbacks.observer->stop_misaligned(address, bytes, operation, place);
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
     if (the_lane.stream == nullptr) {
-      if (host_may_touch(reinterpret_cast<const void*>(address))) return;
+      if (host_may_touch(reinterpret_cast<const void*>(address)))
+        return host_is_ahead
+                   ? the_callbacks.observer->host_access_ahead(address, bytes, operation, strong, place)
+                   : void();
       return the_callbacks.observer->host_access(place);
     }
     the_callbacks.observer->access_global(address, bytes, operation, strong, place);
@@ -41,6 +45,8 @@ using recorder = callbacks::recorder;
     the_callbacks.observer->access_shared(address, bytes, operation, strong, place);
   } else if (the_lane.stream != nullptr) [[unlikely]] {
     the_callbacks.observer->access_elsewhere(address, bytes, operation, strong, place);
+  } else if (host_is_ahead && the_callbacks.observer != nullptr) [[unlikely]] {
+    the_callbacks.observer->host_access_ahead(address, bytes, operation, strong, place);
   }
 }
 

@@ -115,7 +115,15 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   if (record_->compiled) record_->compiled->begin_launch(threads_of_launch());
   dynamic_bytes_ = dynamic_shared_bytes;
   reported_.clear();
-  global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+  {
+    const std::lock_guard lock(ahead_mutex_);
+    global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+    std::erase_if(unfinished_, [this](const unfinished_launch& one) {
+      return one.first_block >= global_.first_block() || is_done(one.work);
+    });
+    if (unfinished_.empty()) mapped_writes_.clear();
+    first_block_ = global_.first_block();
+  }
   counting_.begin(configuration().threads - 1);
 }
 
@@ -179,6 +187,10 @@ std::optional<std::string> observation::recorder::end_launch() {
   // What a kernel writes that is not observed nobody knows.
   if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
+  if (host_is_ahead) {
+    const std::lock_guard lock(ahead_mutex_);
+    unfinished_.push_back({first_block_, global_.last_block(), kernel_name_, latest_work()});
+  }
   the_lane.set_stream(nullptr);
   the_lane.shared_bytes = 0;
   the_lane.stack_bytes = 0;
@@ -456,7 +468,13 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
     return true;
   }
   const auto* const pointer = reinterpret_cast<const void*>(address);
-  if (is_on_another_stack(address) || device_memory::instance().is_mapped(pointer)) return false;
+  if (is_on_another_stack(address)) return false;
+  if (device_memory::instance().is_mapped(pointer)) {
+    for (std::uintptr_t word = address / 4; operation != memory_operation::load && word * 4 < address + bytes;
+         ++word)
+      mapped_writes_[word] = global_.running_block();
+    return false;
+  }
   // What a kernel has taken from malloc() is host memory here. So what counts is where the host's pointers
   // lead, and the stack of the host thread, where the arguments are.
   constexpr std::uintptr_t reach = 4096, stack_reach = 1 << 20;
@@ -894,6 +912,48 @@ void observation::recorder::host_access(std::uint32_t place) {
   faults_.push_back({fault::host_access, text});
   add_diagnostic(text);
   set_sticky_error(cudaErrorIllegalAddress);
+}
+
+void observation::recorder::host_access_ahead(std::uintptr_t address, unsigned bytes,
+                                              memory_operation operation, strength strong,
+                                              std::uint32_t place) {
+  if (keeps_order || inside_kernel() || device_memory::instance().is_lifted()) return;
+  struct keeping {
+    keeping() { keeps_order = true; }
+    ~keeping() { keeps_order = false; }
+  } const now;
+  const bool writes = operation != memory_operation::load;
+  const std::lock_guard lock(ahead_mutex_);
+  std::vector<std::uint32_t> blocks = global_.blocks_of(address, bytes, writes);
+  for (std::uintptr_t word = address / 4; word * 4 < address + bytes; ++word) {
+    if (const auto found = mapped_writes_.find(word); found != mapped_writes_.end())
+      blocks.push_back(found->second);
+  }
+  const auto launch = std::find_if(unfinished_.begin(), unfinished_.end(), [&](const unfinished_launch& one) {
+    return std::any_of(blocks.begin(), blocks.end(),
+                       [&](auto block) { return one.first_block <= block && block <= one.last_block; }) &&
+           !is_done(one.work);
+  });
+  if (launch != unfinished_.end() && strong != strength::plain) {
+    // What it is told by a flag, it knows.
+    return host_waits_for(launch->work);
+  }
+  std::string other;
+  if (launch != unfinished_.end()) {
+    other = launch->kernel + " may still be using";
+  } else if (const unfinished_copy copy = find_copy(address, bytes, writes); copy.is_there) {
+    other = "the copy" + (copy.call.empty() ? "" : " at " + copy.call.substr(0, copy.call.size() - 2)) +
+            (copy.reads ? " may still be reading" : " may still be writing");
+  } else {
+    return;
+  }
+  if (!reported_.emplace(std::pair(place, 3), true).second) return;
+  const std::string text = text_of_line(place) + ": host code " + verb_of(operation) +
+                           format(" %u bytes of memory that ", bytes) + other +
+                           ": it has not waited for the device";
+  faults_.push_back({fault::race, text});
+  add_diagnostic(text);
+  set_sticky_error(cudaErrorLaunchFailure);
 }
 
 // ---- the result

@@ -4,9 +4,11 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/emulator/observed/compiled_counts.hpp"
@@ -19,6 +21,7 @@
 #include "common/emulator/observed/warp_trace.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/source_lines.hpp"
+#include "common/emulator/stream_order.hpp"
 
 namespace lab::emulator {
 
@@ -79,6 +82,9 @@ class observation::recorder final : public observer, private request_sink {
   // A plain access of whole words of shared memory: true if it was noted, since nothing can be wrong with it.
   bool note_harmless(std::uintptr_t address, unsigned words, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
+  // Of memory that host code may touch, while it has not waited for all work.
+  void host_access_ahead(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                         std::uint32_t place);
   void copy_began(const void* to, std::size_t bytes, const void* return_address) override;
   void copies_committed() override;
   void copies_waited_for(std::size_t prior) override;
@@ -196,6 +202,16 @@ class observation::recorder final : public observer, private request_sink {
   counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
   copies_in_flight in_flight_;
+  // Launches that the host may not have waited for: the blocks are numbered through all launches.
+  struct unfinished_launch {
+    std::uint32_t first_block, last_block;
+    std::string kernel;
+    stream_work work;
+  };
+  std::mutex ahead_mutex_;  // of these, and of the ranges of global memory, against other threads of the host
+  std::vector<unfinished_launch> unfinished_;
+  std::uint32_t first_block_ = 0;                                    // of this launch
+  std::unordered_map<std::uintptr_t, std::uint32_t> mapped_writes_;  // words of host memory, by the block
   global_shadow global_{shared_};
   std::string kernel_name_;  // of the launch
   std::uintptr_t arguments_begin_ = 0;

@@ -25,6 +25,7 @@
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/shared_variables.hpp"
+#include "common/emulator/stream_order.hpp"
 
 using namespace lab::emulator;
 
@@ -183,6 +184,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
   if (callback == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  // Whoever it tells knows that what came before it is done.
+  host_waits_for(stream);
   callback(stream, sticky_error(), data);
   return accept();
 }
@@ -190,6 +193,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (function == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   const auto call = [=] {
+    host_waits_for(stream);
     if (sticky_error() == cudaSuccess) function(data);
     return cudaSuccess;
   };
@@ -457,6 +461,7 @@ bool is_global_address(const void* pointer) {
 }
 
 device_access::device_access() {
+  host_waits_for_all();
   if (!inside_kernel()) device_memory::instance().lift_protection(device_memory::writes::anywhere);
 }
 device_access::~device_access() {
