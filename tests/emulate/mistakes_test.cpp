@@ -532,3 +532,152 @@ TEST_CASE("emulate: the host touches what a stream's work uses only after it has
   }
   expect_right({"--observe", source}, "right 1 no error\n");
 }
+
+// Indices beyond static shared arrays, and what looks much like them.
+constexpr const char* shared_bounds = R"cuda(
+#include <cstdio>
+#include <vector>
+constexpr int n = 64;
+__global__ void histogram(const int* in, unsigned* out) {
+  __shared__ unsigned bins[16];
+  if (threadIdx.x < 16) bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&bins[in[threadIdx.x] % 64], 1u);
+  __syncthreads();
+  if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
+}
+__global__ void smooth(const int* in, int* out) {
+  __shared__ int row[n];
+  row[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = row[threadIdx.x] + row[threadIdx.x + 1];
+}
+template <class T> __global__ void stencil(const T* in, T* out) {
+  __shared__ T tile[4][n];
+  for (int k = 0; k < 4; ++k) tile[k][threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = tile[-1 + int(threadIdx.x) / 32][threadIdx.x];
+}
+struct pair { int key, value; };
+__global__ void right(const int* in, int* out) {
+  __shared__ int row[n + 2], all[4][n];
+  __shared__ pair pairs[n];
+  extern __shared__ int words[];
+  int* const end = &row[n + 2];
+  int* const before = &row[threadIdx.x] - 1;
+  row[threadIdx.x + 1] = in[threadIdx.x];
+  if (threadIdx.x == 0) row[0] = row[n + 1] = 0;
+  pairs[threadIdx.x].key = threadIdx.x; pairs[threadIdx.x].value = (int)1.5f;
+  words[threadIdx.x + n] = 2;
+  for (int k = 0; k < 4; ++k) all[0][k * n + threadIdx.x] = k, all[k][threadIdx.x] += 1;
+  __syncthreads();
+  int sum = before < end ? row[threadIdx.x] + row[threadIdx.x + 2] : 0;
+  sum += threadIdx.x > 0 ? row[threadIdx.x - 1] : 0;
+  const pair mine = pairs[pairs[threadIdx.x].key];
+  float as_real = all[3][threadIdx.x];
+  sum += mine.value + words[2 * n - 1 - threadIdx.x] * all[1][threadIdx.x] + as_real;
+  out[threadIdx.x] = sum - sizeof(row[0]) + sizeof pairs[0];
+}
+// Other variables of these names.
+__device__ int others(const int* row, int (&bins)[4], int at) {
+  int tile[2] = {row[at], 1}, *all[2] = {&tile[0], tile + 1}, words[3], pairs[4] = {1, 2, 3, 4};
+  words[2] = tile[1];
+  return bins[3] + *all[1] + words[2] + pairs[at % 4];
+}
+__global__ void use_others(const int* in, int* out) { int bins[4] = {1, 2, 3, 4}; *out = others(in, bins, 3); }
+int main(int, char** words) {
+  int *in, *out; cudaMallocManaged(&in, 4 * n); cudaMallocManaged(&out, 4 * n);
+  for (int i = 0; i < n; ++i) in[i] = i;
+  std::vector<bool> row(3); row[2] = row[1];
+  switch (words[1][0]) {
+    case 'h': histogram<<<1, n>>>(in, (unsigned*)out); break;
+    case 's': smooth<<<1, n>>>(in, out); break;
+    case 't': stencil<int><<<1, n>>>(in, out); break;
+    default: right<<<1, n, 8 * n>>>(in, out); use_others<<<1, 1>>>(in, out);
+  }
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE(
+    "emulate: an index beyond a static shared array is stopped at its line, and nothing else is touched") {
+  const temporary_directory directory;
+  const std::string source = (directory / "bounds.cu").string();
+  put(source, shared_bounds);
+  const strings wrong[] = {
+      {"h",
+       "bounds.cu:9: histogram: block (0,0,0): thread (16,0,0) accesses the shared array bins at "
+       "offset 64 of its 64 bytes"},
+      {"s",
+       "bounds.cu:17: smooth: block (0,0,0): thread (63,0,0) accesses the shared array row at "
+       "offset 256 of its 256 bytes"},
+      {"t",
+       "bounds.cu:23: stencil<int>: block (0,0,0): thread (0,0,0) accesses the shared array tile "
+       "at offset -256 of its 1024 bytes"}};
+  for (const strings& one : wrong) {
+    expect(emulate({source, "--", one[0]}), 1, {one[1]});
+    if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1]});
+  }
+  expect_right({source, "--", "right"}, "no error\n");
+  if (LAB_WITH_OBSERVED) expect_right({"--observe", source, "--", "right"}, "no error\n");
+}
+
+// Objects with virtual functions, made by the host or by a kernel.
+constexpr const char* virtual_functions = R"cuda(
+#include <cstdio>
+#include <new>
+struct shape {
+  __host__ __device__ virtual float area() const = 0;
+  __host__ __device__ virtual ~shape() {}
+};
+struct rectangle : shape {
+  float a, b;
+  __host__ __device__ rectangle(float a, float b) : a(a), b(b) {}
+  __host__ __device__ float area() const override { return a * b; }
+};
+struct circle : shape {
+  float r;
+  __host__ __device__ circle(float r) : r(r) {}
+  __host__ __device__ float area() const override { return 3 * r * r; }
+};
+__global__ void make(circle* to, int n) { if (threadIdx.x < n) new (to + threadIdx.x) circle(threadIdx.x); }
+__global__ void measure(const shape* const* shapes, const shape* one, float* out) {
+  const shape* const s = shapes != nullptr ? shapes[threadIdx.x] : one;
+  out[threadIdx.x] = s->area();
+}
+__global__ void gather(const circle* from, const shape** shapes) { shapes[threadIdx.x] = from + threadIdx.x; }
+__global__ void plain(const rectangle* s, float* out) { *out = s->a; }
+int main(int, char** words) {
+  rectangle made(3, 4), *copied, *managed;
+  circle *circles, *more;
+  float* out;
+  const shape** shapes;
+  cudaMalloc(&copied, sizeof made); cudaMallocManaged(&out, 64); cudaMalloc(&circles, 4 * sizeof(circle));
+  cudaMalloc(&more, 4 * sizeof(circle)); cudaMalloc(&shapes, 64); cudaMallocManaged(&managed, sizeof made);
+  new (managed) rectangle(2, 2);
+  cudaMemcpy(copied, &made, sizeof made, cudaMemcpyHostToDevice);
+  if (words[1][0] == 'c') measure<<<1, 1>>>(nullptr, copied, out);
+  if (words[1][0] == 'm') measure<<<1, 1>>>(nullptr, managed, out);
+  if (words[1][0] == 'r') {
+    make<<<1, 32>>>(circles, 4);
+    cudaMemcpy(more, circles, 4 * sizeof(circle), cudaMemcpyDeviceToDevice);
+    gather<<<1, 4>>>(more, shapes);
+    measure<<<1, 4>>>(shapes, nullptr, out);
+    plain<<<1, 1>>>(copied, out + 4);
+  }
+  cudaError_t error = cudaDeviceSynchronize();
+  printf("%s %g %g\n", cudaGetErrorString(error), out[3], out[4]);
+}
+)cuda";
+
+TEST_CASE("emulate: a kernel calls no virtual function of an object that the host has made") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "virtual.cu").string();
+  put(source, virtual_functions);
+  for (const char* const one : {"copied", "managed"})
+    expect(
+        emulate({"--observe", source, "--", one}), 1,
+        {"virtual.cu:21: measure: block (0,0,0): thread (0,0,0) reads the address of the virtual functions"});
+  expect_right({"--observe", source, "--", "right"}, "no error 27 3\n");
+}

@@ -182,7 +182,8 @@ void __tsan_vptr_read(void** address) {
   access<sizeof(void*), memory_operation::load, strength::plain, true>(
       reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);
 }
-void __tsan_vptr_update(void** address, void*) {
+void __tsan_vptr_update(void** address, void* table) {
+  if (the_lane.stream != nullptr) the_callbacks.observer->table_set(reinterpret_cast<std::uintptr_t>(table));
   access<sizeof(void*), memory_operation::store, strength::plain, true>(
       reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);
 }

@@ -69,6 +69,10 @@ observation::recorder::recorder() {
   const device_memory::range device = device_memory::instance().addresses();
   if (the_program().bytes >= site_table::offset_limit)
     throw std::logic_error("the program is too large to be observed");
+  for (const memory_range& one : virtual_tables()) {
+    tables_begin_ = tables_begin_ == 0 ? one.begin : std::min(tables_begin_, one.begin);
+    tables_end_ = std::max(tables_end_, one.begin + one.bytes);
+  }
   the_callbacks = {.device_begin = device.begin,
                    .device_bytes = device.bytes,
                    .program_begin = the_program().begin,
@@ -427,6 +431,11 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) [[unlikely]]
     stop_outside(address, bytes, operation, place);
+  if (bytes == sizeof(std::uintptr_t) && operation == memory_operation::load) {
+    const std::uintptr_t value = *reinterpret_cast<const std::uintptr_t*>(address);
+    if (value - tables_begin_ < tables_end_ - tables_begin_) [[unlikely]]
+      report_hosts_table(value, place);
+  }
   const global_access access{the_lane.thread, place, operation, strong};
   const bool is_plain_load = operation == memory_operation::load && strong == strength::plain;
   if (!is_plain_load || !global_.is_known(*in, address, bytes, access.thread)) {
@@ -611,6 +620,24 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push_access(address, bytes, operation, strong, place, memory_space::shared);
+}
+
+void observation::recorder::table_set(std::uintptr_t table) {
+  const unobserved here;
+  tables_of_kernels_.insert(table);
+}
+
+// There is one program here; on a GPU the host's functions are elsewhere.
+void observation::recorder::report_hosts_table(std::uintptr_t table, std::uint32_t place) {
+  const unobserved here;
+  const auto holds = [table](const memory_range& one) { return table - one.begin < one.bytes; };
+  const std::vector<memory_range>& tables = virtual_tables();
+  if (std::none_of(tables.begin(), tables.end(), holds) || tables_of_kernels_.contains(table)) return;
+  if (!reported_.emplace(std::pair(place, 4), true).second) return;
+  report(fault::out_of_bounds,
+         prefix(place, the_lane.thread) +
+             "reads the address of the virtual functions of an object that host code has made: those are the "
+             "host's, and a kernel can call none of them");
 }
 
 void observation::recorder::report_in_flight(std::uintptr_t address, unsigned bytes,

@@ -82,6 +82,8 @@ class observation::recorder final : public observer, private request_sink {
   // A plain access of whole words of shared memory: true if it was noted, since nothing can be wrong with it.
   bool note_harmless(std::uintptr_t address, unsigned words, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
+  // A kernel's thread makes an object with this table of virtual functions.
+  void table_set(std::uintptr_t table);
   // Of memory that host code may touch, while it has not waited for all work.
   void host_access_ahead(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                          std::uint32_t place);
@@ -163,6 +165,7 @@ class observation::recorder final : public observer, private request_sink {
   void deliver_late(global_shadow::range& in, std::uintptr_t address, unsigned bytes, std::uint32_t place);
   void report_late_reads();
   void add_warning(const std::string& text);
+  void report_hosts_table(std::uintptr_t table, std::uint32_t place);
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
@@ -202,6 +205,8 @@ class observation::recorder final : public observer, private request_sink {
   counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
   copies_in_flight in_flight_;
+  std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // of virtual functions, all
+  std::set<std::uintptr_t> tables_of_kernels_;        // those of objects that kernels have made
   // Launches that the host may not have waited for: the blocks are numbered through all launches.
   struct unfinished_launch {
     std::uint32_t first_block, last_block;

@@ -414,6 +414,18 @@ void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
 }
 
+void refuse_beyond(const char* name, const void* array, std::size_t bytes, const void* element, place where) {
+  if (!inside_kernel() || !is_shared_address(array)) return;
+  fail_thread(where, format("accesses the shared array %s at offset %td of its %zu bytes", name,
+                            static_cast<const char*>(element) - static_cast<const char*>(array), bytes));
+}
+void check_within(const char* name, const void* array, std::size_t bytes, const void* element,
+                  std::size_t element_bytes, place where) {
+  if (reinterpret_cast<std::uintptr_t>(element) - reinterpret_cast<std::uintptr_t>(array) >
+      bytes - element_bytes)
+    refuse_beyond(name, array, bytes, element, where);
+}
+
 namespace {
 // Whose lanes meet as they exchange values.
 bool is_one_warp() {
