@@ -96,9 +96,17 @@ void host_learns(order& all, const knowledge& what) {
     const auto own = one.second.find(one.first);
     return own != one.second.end() && !knows(all.host, {one.first, own->second});
   });
+  if (host_is_ahead) return;
+  used_begin = ~std::uintptr_t{0};
+  used_end = 0;
 }
 
 }  // namespace
+
+void note_used(std::uintptr_t address, std::size_t bytes) {
+  used_begin = std::min(used_begin.load(), address);
+  used_end = std::max(used_end.load(), address + bytes);
+}
 
 stream_work enqueue(cudaStream_t stream) {
   if (!is_kept()) return {};
@@ -188,8 +196,9 @@ void note_copy(const void* to, std::size_t to_bytes, const void* from, std::size
   order& all = the_order();
   const order_lock lock(all);
   const auto add = [&](const void* pointer, std::size_t bytes, bool is_read) {
-    if (!device_memory::instance().owns(pointer) || is_managed(pointer))
-      all.copies.push_back({reinterpret_cast<std::uintptr_t>(pointer), bytes, is_read, work, call});
+    if (device_memory::instance().owns(pointer) && !is_managed(pointer)) return;
+    all.copies.push_back({reinterpret_cast<std::uintptr_t>(pointer), bytes, is_read, work, call});
+    note_used(all.copies.back().begin, bytes);
   };
   add(to, to_bytes, false);
   add(from, from_bytes, true);

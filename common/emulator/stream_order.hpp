@@ -20,6 +20,9 @@ struct stream_work {
 
 // Whether any of it may not be done yet: where not, nobody need ask.
 inline constinit std::atomic<bool> host_is_ahead{false};
+// All host memory that such work uses lies between them.
+inline constinit std::atomic<std::uintptr_t> used_begin{~std::uintptr_t{0}}, used_end{0};
+void note_used(std::uintptr_t address, std::size_t bytes);
 // Whether this thread is in here, in functions of the library that are also compiled into the program.
 inline constinit thread_local bool keeps_order = false;
 

@@ -45,7 +45,8 @@ using recorder = callbacks::recorder;
     the_callbacks.observer->access_shared(address, bytes, operation, strong, place);
   } else if (the_lane.stream != nullptr) [[unlikely]] {
     the_callbacks.observer->access_elsewhere(address, bytes, operation, strong, place);
-  } else if (host_is_ahead && the_callbacks.observer != nullptr) [[unlikely]] {
+  } else if (address >= used_begin.load(std::memory_order_relaxed) &&
+             address < used_end.load(std::memory_order_relaxed)) [[unlikely]] {
     the_callbacks.observer->host_access_ahead(address, bytes, operation, strong, place);
   }
 }

@@ -479,9 +479,10 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
   const auto* const pointer = reinterpret_cast<const void*>(address);
   if (is_on_another_stack(address)) return false;
   if (device_memory::instance().is_mapped(pointer)) {
-    for (std::uintptr_t word = address / 4; operation != memory_operation::load && word * 4 < address + bytes;
-         ++word)
+    if (!host_is_ahead || operation == memory_operation::load) return false;
+    for (std::uintptr_t word = address / 4; word * 4 < address + bytes; ++word)
       mapped_writes_[word] = global_.running_block();
+    note_used(address, bytes);
     return false;
   }
   // What a kernel has taken from malloc() is host memory here. So what counts is where the host's pointers

@@ -269,12 +269,16 @@ inline chevron_config chevrons(dim3 grid, dim3 block, std::size_t dynamic_shared
 void refuse_beyond(const char* name, const void* array, std::size_t bytes, const void* element, place where);
 void check_within(const char* name, const void* array, std::size_t bytes, const void* element,
                   std::size_t element_bytes, place where);
+template <class T>
+[[gnu::always_inline]] inline const void* address_of(const T& object) {
+  return const_cast<const void*>(static_cast<const volatile void*>(std::addressof(object)));
+}
 template <class Array, class Element>
 [[gnu::always_inline]] inline Element&& within(const char* name, const Array& array, Element&& element,
                                                place where = place::here()) {
   if constexpr (std::is_bounded_array_v<Array>) {
-    const void* const begin = &array;
-    const void* const at = std::addressof(element);
+    const void* const begin = address_of(array);
+    const void* const at = address_of(element);
 #if LAB_EMULATOR_OBSERVED
     // Without a branch that would be counted as the kernel's.
     check_within(name, begin, sizeof array, at, sizeof element, where);
