@@ -8,6 +8,7 @@
 
 #include "common/emulator/errors.hpp"
 #include "common/emulator/graph_capture.hpp"
+#include "common/emulator/stream_order.hpp"
 
 using namespace lab::emulator;
 
@@ -307,6 +308,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     work = work_of(executable->steps);
   }
   if (capture(stream, [work] { return run(work); })) return finish(cudaSuccess);
+  const work_of_stream on_one_stream(stream);
   return finish(run(work));
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {

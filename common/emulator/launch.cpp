@@ -29,6 +29,7 @@
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/source_lines.hpp"
 #include "common/emulator/spin_watch.hpp"
+#include "common/emulator/stream_order.hpp"
 #include "common/emulator/thread_pool.hpp"
 
 namespace lab::emulator {
@@ -398,6 +399,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
 
   const unsigned char shared_byte = shared_bytes_of_launches[on.launches++ % shared_bytes_of_launches.size()];
   lock.unlock();
+  enqueue(config.stream);
   if (!is_deferring()) return run_launch(config, call, shared_byte, on);
   if (config.stream == nullptr) {
     complete_all();

@@ -69,6 +69,13 @@ class observer {
   virtual void atomic_access(const void* address, unsigned bytes, const void* return_address) = 0;
   // Before atomic_access() of an atomicCAS(): what it writes, if anything.
   virtual void compare_and_swap(std::uint64_t /*desired*/, const void* /*return_address*/) {}
+  // The running thread copies to shared memory by a copy that goes on by itself (it is done already). It
+  // closes a group of such copies; it waits for all of its groups but the last `prior`; or somebody has
+  // waited for all copies of the block.
+  virtual void copy_began(const void* /*to*/, std::size_t /*bytes*/, const void* /*return_address*/) {}
+  virtual void copies_committed() {}
+  virtual void copies_waited_for(std::size_t /*prior*/) {}
+  virtual void all_copies_waited_for() {}
   virtual void fence_passed() = 0;
   // The running thread's next atomic access orders nothing before what the thread does behind it.
   virtual void release_only() {}

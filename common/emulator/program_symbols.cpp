@@ -21,6 +21,7 @@ struct tables {
   std::vector<device_variable> variables;  // by address
   std::vector<memory_range> writable;      // sections
   std::vector<memory_range> own;           // variables of the program, as linked
+  std::vector<memory_range> virtual_tables;
 };
 
 std::string plain_name(const char* symbol) {
@@ -92,6 +93,8 @@ tables read_tables() {
       if (type != STT_OBJECT || symbol.st_size == 0 || symbol.st_shndx >= sections.size()) continue;
       if (holds_variables[symbol.st_shndx] && is_the_programs(image.data() + name))
         found.own.push_back({symbol.st_value, symbol.st_size});
+      if (std::strncmp(image.data() + name, "_ZTV", 4) == 0)
+        found.virtual_tables.push_back({symbol.st_value, symbol.st_size});
       if (is_writable[symbol.st_shndx])
         found.variables.push_back({symbol.st_value, symbol.st_size, plain_name(image.data() + name)});
     }
@@ -118,6 +121,11 @@ std::uintptr_t load_address() {
   return address;
 }
 
+std::vector<memory_range> as_loaded(std::vector<memory_range> ranges) {
+  for (memory_range& one : ranges) one.begin += load_address();
+  return ranges;
+}
+
 }  // namespace
 
 const std::vector<program_symbol>& program_symbols() {
@@ -125,11 +133,12 @@ const std::vector<program_symbol>& program_symbols() {
 }
 
 const std::vector<memory_range>& program_variables() {
-  static const std::vector<memory_range> loaded = [] {
-    std::vector<memory_range> ranges = the_tables().own;
-    for (memory_range& one : ranges) one.begin += load_address();
-    return ranges;
-  }();
+  static const std::vector<memory_range> loaded = as_loaded(the_tables().own);
+  return loaded;
+}
+
+const std::vector<memory_range>& virtual_tables() {
+  static const std::vector<memory_range> loaded = as_loaded(the_tables().virtual_tables);
   return loaded;
 }
 

@@ -35,6 +35,9 @@ struct memory_range {
 // library's. None if it was stripped.
 const std::vector<memory_range>& program_variables();
 
+// Its tables of virtual functions.
+const std::vector<memory_range>& virtual_tables();
+
 // The functions and thread-local variables of the executable; none if it was stripped.
 const std::vector<program_symbol>& program_symbols();
 

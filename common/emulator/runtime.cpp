@@ -31,6 +31,7 @@
 #include "common/emulator/runtime_api.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/stream_order.hpp"
 
 struct CUstream_st {
   int device;
@@ -361,6 +362,7 @@ cudaError_t destroy(handle_set<Handle>& set, Handle handle) {
 // What a function that waits for the stream answers.
 cudaError_t waited_for(cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  host_waits_for(stream);
   if (stream == nullptr) {
     complete_all();
   } else {
@@ -738,6 +740,7 @@ bool is_host_memory_of_the_device(const void* pointer) {
 }
 
 cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
+  host_waits_for(what.waits ? cudaStreamLegacy : what.stream);
   if (what.waits) {
     note_synchronisation(what.function);
   } else {
@@ -832,6 +835,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceReset() {
+  host_waits_for_all();
   note_forbidden("cudaDeviceReset", "it ends all work on the device");
   return finish(cudaSuccess);
 }
@@ -843,6 +847,7 @@ cudaError_t cudaDeviceSynchronize() {
   }
   const traced_call traced("cudaDeviceSynchronize");
   note_synchronisation("cudaDeviceSynchronize");
+  host_waits_for_all();
   complete_all();
   return finish(cudaSuccess);
 }
@@ -873,6 +878,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
   *stream = nullptr;
   if (sticky_error() == cudaSuccess) *stream = streams->add(new CUstream_st{current_device()});
+  note_new_stream(*stream, flags == cudaStreamDefault);
   return finish(cudaSuccess);
 }
 
@@ -895,6 +901,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   note_stream("cudaStreamWaitEvent", stream);
   if (!events->contains(event)) return finish(cudaErrorInvalidResourceHandle);
   capture_wait(stream, event);
+  note_waiting_stream(stream, event);
   if (is_stream(stream) && is_deferring()) defer_wait(stream, event);
   return on_stream(stream);
 }
@@ -926,6 +933,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   note_stream("cudaEventRecord", stream);
   if (!events->contains(event) || !is_stream(stream) || device_of(stream) != event->device)
     return finish(cudaErrorInvalidResourceHandle);
+  note_event(event, stream);
   const auto record = [event] { event->recorded = std::chrono::steady_clock::now(); };
   if (is_deferring()) {
     defer_record(event, stream, record);
@@ -939,12 +947,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const traced_call traced("cudaEventSynchronize");
   note_synchronisation("cudaEventSynchronize");
+  host_waits_for(event);
   complete(event);
   return finish(events->contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   note_synchronisation("cudaEventQuery");
+  host_waits_for(event);
   complete(event);
   return finish(events->contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
@@ -955,6 +965,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
       return finish(cudaErrorInvalidResourceHandle);
   }
   if (begin->device != end->device) return finish(cudaErrorInvalidResourceHandle);
+  for (const cudaEvent_t event : {begin, end}) host_waits_for(event);
   *milliseconds = std::chrono::duration<float, std::milli>(*end->recorded - *begin->recorded).count();
   return finish(cudaSuccess);
 }
@@ -969,6 +980,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 cudaError_t cudaFree(void* pointer) {
   const traced_call traced("cudaFree");
   note_allocation("cudaFree");
+  host_waits_for_all();
   complete_all();
   return release(pointer, "cudaFree");
 }
@@ -1040,6 +1052,7 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   note_allocation("cudaHostUnregister");
+  host_waits_for_all();
   if (!registered_memory->remove(pointer)) return finish(cudaErrorHostMemoryNotRegistered);
   memory().remove_mapped(pointer);
   return finish(cudaSuccess);
@@ -1068,6 +1081,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaFreeHost(void* pointer) {
   const traced_call traced("cudaFreeHost");
   note_allocation("cudaFreeHost");
+  host_waits_for_all();
   if (pointer == nullptr) return finish(cudaSuccess);
   if (!host_allocations->remove(pointer)) return finish(cudaErrorInvalidValue);
   memory().remove_mapped(pointer);
@@ -1084,6 +1098,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   const traced_call traced("cudaMemcpy", bytes);
   note_synchronisation("cudaMemcpy");
+  host_waits_for(cudaStreamLegacy);
   // Between two places on the device it does not wait, and nothing orders it with other streams.
   if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy", nullptr);
   return copy_rows("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind);
@@ -1095,6 +1110,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   const auto copy = [=] {
+    note_copy(to, bytes, from, bytes, stream);
     return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
   };
   return capture(stream, copy) ? finish(cudaSuccess) : copy();
@@ -1104,6 +1120,7 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
                          std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind) {
   const traced_call traced("cudaMemcpy2D", width_bytes * height);
   note_synchronisation("cudaMemcpy2D");
+  host_waits_for(cudaStreamLegacy);
   // Between two places on the device it does not wait, and nothing orders it with other streams.
   if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy2D", nullptr);
   return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width_bytes, height, kind);
@@ -1115,6 +1132,9 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
   const traced_call traced("cudaMemcpy2DAsync", width_bytes * height);
   note_stream("cudaMemcpy2DAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  if (height > 0)
+    note_copy(to, to_pitch * (height - 1) + width_bytes, from, from_pitch * (height - 1) + width_bytes,
+              stream);
   return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind, stream);
 }
 
@@ -1141,6 +1161,7 @@ cudaError_t copy_between(const char* function, void* to, int to_device, const vo
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
   const traced_call traced("cudaMemcpyPeer", bytes);
   note_stream("cudaMemcpyPeer", nullptr);
+  host_waits_for(cudaStreamLegacy);
   return copy_between("cudaMemcpyPeer", to, to_device, from, from_device, bytes, nullptr);
 }
 
@@ -1155,6 +1176,8 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
   const traced_call traced("cudaMemset", bytes);
   note_stream("cudaMemset", nullptr);
+  // Of memory that the host can touch it waits.
+  if (!memory().owns(to) || is_managed(to)) host_waits_for(cudaStreamLegacy);
   return fill("cudaMemset", to, byte, bytes);
 }
 

@@ -303,6 +303,7 @@ void block_runner::enter_block() {
   current_block_size = launch_->block;
   current_grid_size = launch_->grid;
   current_runner = this;
+  ++barrier_epoch;
 }
 
 std::optional<std::string> block_runner::run_threads() {
@@ -612,6 +613,7 @@ bool block_runner::pass_barrier() {
     if (thread.state == thread_state::at_barrier) thread.state = thread_state::ready;
   }
   at_barrier_ = 0;
+  ++barrier_epoch;
   if (active_observer) active_observer->barrier_passed();
   return true;
 }
@@ -1042,6 +1044,10 @@ void refuse_misaligned(const void* address, std::size_t bytes) {
   if (current_runner == nullptr) return;
   current_runner->fail_at(__builtin_return_address(0), misaligned_access(address, bytes, "accesses"),
                           cudaErrorMisalignedAddress);
+}
+
+void fail_thread(place where, const std::string& what) {
+  current_runner->fail(where, what);
 }
 
 void trap(place where) {

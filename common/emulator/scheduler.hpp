@@ -82,6 +82,10 @@ void stop_if_launch_failed();
 // The same before an atomic function of that word; a loop of such calls that waits lets other threads run.
 void pass_atomic(const void* address, std::size_t bytes, const void* return_address);
 
+// Grows with each barrier that a block of this OS thread passes, and with each block. A number that is no
+// data.
+inline constinit thread_local std::uint64_t barrier_epoch = 0x9e3779b97f4a7c15u;
+
 // Whether this OS thread is inside a kernel now.
 bool inside_kernel();
 
@@ -113,6 +117,7 @@ void tick(void* context);
 // this diagnostic.
 void pause_thread();
 std::string misaligned_access(const void* address, std::size_t bytes, const char* verb);
+void fail_thread(place where, const std::string& what);
 void fail_assertion(const char* condition, const char* file, unsigned line);  // returns outside of kernels
 [[noreturn]] void fail_launch(const std::string& diagnostic, cudaError_t error = cudaErrorLaunchFailure);
 // In an observed launch, whose blocks run on one OS thread: stops the running thread until in each block of

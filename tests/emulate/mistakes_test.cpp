@@ -183,3 +183,501 @@ int main() {
   // 3 blocks of 384 threads have more than any others of 200 bytes a thread.
   expect_right({source}, "8 32 2 0 21 21; 4 1 0 6; 8 1024; 12 384; 57344; no error 4096\n");
 }
+
+// Collectives one after the other: with what between them and of what storage MODE says.
+constexpr const char* collectives = R"cuda(
+#include <cub/cub.cuh>
+#include <cuda/barrier>
+#include <cstdio>
+constexpr int threads = 128;
+using Reduce = cub::BlockReduce<int, threads>;
+using Scan = cub::BlockScan<int, threads>;
+using Load = cub::BlockLoad<int, threads, 2, cub::BLOCK_LOAD_TRANSPOSE>;
+using Exchange = cub::BlockExchange<int, threads, 2>;
+using Sort = cub::BlockRadixSort<int, threads, 2>;
+union storages {
+  Reduce::TempStorage reduce; Scan::TempStorage scan; Load::TempStorage load; Exchange::TempStorage exchange;
+  Sort::TempStorage sort; int words[threads];
+};
+#ifdef RIGHT
+#define MEET __syncthreads()
+#else
+#define MEET
+#endif
+__global__ void loop(const int* in, int* out) {
+  __shared__ Reduce::TempStorage storage;
+  for (int row = 0; row < 3; ++row) {
+    const int sum = Reduce(storage).Sum(in[threadIdx.x] + row);
+    if (threadIdx.x == 0) out[row] = sum;
+    MEET;
+  }
+}
+__global__ void load_and_scan(const int* in, int* out) {
+  __shared__ storages room;
+  int items[2];
+  Load(room.load).Load(in, items);
+  MEET;
+  Scan(room.scan).InclusiveSum(items, items);
+  out[threadIdx.x] = items[1];
+}
+__global__ void scan_and_sort(const int* in, int* out) {
+  __shared__ storages room;
+  int items[2] = {in[threadIdx.x], in[threadIdx.x + 1]}, most;
+  Scan(room.scan).ExclusiveSum(items, items, most);
+  MEET;
+  Sort(room.sort).SortDescending(items);
+  if (threadIdx.x == 0) out[0] = items[0] + most;
+}
+__global__ void exchange_and_words(const int* in, int* out) {
+  __shared__ storages room;
+  int items[2] = {in[threadIdx.x], in[threadIdx.x + 1]};
+  Exchange(room.exchange).BlockedToStriped(items);
+  MEET;
+  room.words[threadIdx.x] = items[0];
+  __syncthreads();
+  out[threadIdx.x] = room.words[threads - 1 - threadIdx.x];
+}
+// Two storages in turn, one warp, a barrier of another kind, DIRECT without any storage: all is right.
+__global__ void others(const int* in, int* out) {
+  __shared__ Reduce::TempStorage one, two;
+  __shared__ cuda::barrier<cuda::thread_scope_block> meet;
+  if (threadIdx.x == 0) init(&meet, threads);
+  __syncthreads();
+  int sum = Reduce(one).Sum(in[threadIdx.x]) + Reduce(two).Sum(1);
+  meet.arrive_and_wait();
+  sum += Reduce(one).Sum(1);
+  using Direct = cub::BlockLoad<int, threads, 2>;
+  __shared__ Direct::TempStorage direct;
+  int items[2];
+  Direct(direct).Load(in, items);
+  Direct(direct).Load(in, items);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum + items[0];
+}
+__global__ void of_a_warp(const int* in, int* out) {
+  using Reduce = cub::BlockReduce<int, 32>;
+  __shared__ Reduce::TempStorage storage;
+  int sum = Reduce(storage).Sum(in[threadIdx.x]);
+  sum += Reduce(storage).Sum(1);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+int main(int, char** words) {
+  int *in, *out; cudaMallocManaged(&in, 4 * 260); cudaMallocManaged(&out, 4 * 128);
+  for (int i = 0; i < 260; ++i) in[i] = i % 17;
+  switch (words[1][0]) {
+    case 'l': loop<<<1, threads>>>(in, out); break;
+    case 'b': load_and_scan<<<1, threads>>>(in, out); break;
+    case 's': scan_and_sort<<<2, threads>>>(in, out); break;
+    case 'x': exchange_and_words<<<1, threads>>>(in, out); break;
+    default: others<<<3, threads>>>(in, out); of_a_warp<<<3, 32>>>(in, out + 3);
+  }
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: a collective's storage that is used again without a barrier is named, with both lines") {
+  const temporary_directory directory;
+  const std::string source = (directory / "cub.cu").string();
+  put(source, collectives);
+  const strings wrong[] = {{"loop", "cub.cu:23: loop", "the collective at", "cub.cu:23 has used"},
+                           {"both", "cub.cu:33: load_and_scan", "cub.cu:31 has used"},
+                           {"sort", "cub.cu:41: scan_and_sort", "cub.cu:39 has used"}};
+  for (const strings& one : wrong) {
+    strings words = one;
+    words[0] = "uses a TempStorage that the collective at";
+    expect(emulate({source, "--", one[0]}), 1, words);
+  }
+  for (const char* const one : {"loop", "both", "sort", "x", "others"})
+    expect_right({"-DRIGHT", source, "--", one}, "no error\n");
+  if (!LAB_WITH_OBSERVED) return;
+  expect(emulate({"--observe", source, "--", "x"}), 1,
+         {"cub.cu:49: exchange_and_words", "writes shared memory that thread", "reads at"});
+  expect_right({"--observe", "-DRIGHT", source, "--", "x"}, "no error\n");
+  expect_right({"--observe", "-DRIGHT", source, "--", "others"}, "no error\n");
+  expect_right({"--observe", "-DRIGHT", source, "--", "both"}, "no error\n");
+}
+
+// A tile comes by asynchronous copies, and is waited for as MODE says.
+constexpr const char* device_copies = R"cuda(
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_pipeline.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+constexpr int n = 64;
+#ifdef RIGHT
+#define WAIT(what) what
+#else
+#define WAIT(what)
+#endif
+__device__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__global__ void primitives(const float* in, float* out) {
+  __shared__ __align__(16) float tile[n];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 4);
+  __pipeline_commit();
+  WAIT(__pipeline_wait_prior(0));
+  __syncthreads();
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+__global__ void own_word(const float* in, float* out) {
+  __shared__ __align__(16) float tile[2][n];
+  for (int stage = 0; stage < 2; ++stage) {
+    __pipeline_memcpy_async(&tile[stage][threadIdx.x], &in[threadIdx.x], 4);
+    __pipeline_commit();
+  }
+#ifdef RIGHT
+  __pipeline_wait_prior(1);
+#else
+  __pipeline_wait_prior(2);
+#endif
+  float sum = tile[0][threadIdx.x];
+  __pipeline_wait_prior(0);
+  out[threadIdx.x] = sum + tile[1][threadIdx.x];
+}
+__global__ void ptx(const float4* in, float4* out) {
+  __shared__ float4 tile[n];
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(shared_address(&tile[threadIdx.x])), "l"(in + threadIdx.x));
+  asm volatile("cp.async.commit_group;");
+  WAIT(asm volatile("cp.async.wait_group %0;" :: "n"(0)));
+  __syncthreads();
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+__global__ void group(const float* in, float* out) {
+  __shared__ float tile[2 * n];
+  const auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile, in, sizeof tile / 2);
+  cg::memcpy_async(block, tile + n, in, sizeof tile / 2);
+  WAIT(cg::wait_prior<1>(block));
+  block.sync();
+  float sum = tile[n - 1 - threadIdx.x];
+  cg::wait(block);
+  out[threadIdx.x] = sum + tile[2 * n - 1 - threadIdx.x];
+}
+// Waited for, but with no barrier behind it.
+__global__ void no_barrier(const float* in, float* out) {
+  __shared__ float tile[n];
+  __syncthreads();
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  WAIT(__syncthreads());
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+__global__ void of_objects(const float* in, float* out) {
+  __shared__ float tile[3][n];
+  __shared__ cuda::barrier<cuda::thread_scope_block> meet;
+  if (threadIdx.x == 0) init(&meet, n);
+  __syncthreads();
+  const auto block = cg::this_thread_block();
+  cuda::memcpy_async(block, tile[0], in, sizeof tile[0], meet);
+  meet.arrive_and_wait();
+  float sum = tile[0][n - 1 - threadIdx.x];
+  auto pipe = cuda::make_pipeline();
+  for (int k = 1; k < 3; ++k) {
+    pipe.producer_acquire();
+    cuda::memcpy_async(&tile[k][threadIdx.x], in + threadIdx.x, 4, pipe);
+    pipe.producer_commit();
+  }
+  for (int k = 1; k < 3; ++k) {
+    pipe.consumer_wait();
+    sum += tile[k][threadIdx.x];
+    pipe.consumer_release();
+  }
+  out[threadIdx.x] = sum;
+}
+int main(int, char** words) {
+  float *in, *out; cudaMallocManaged(&in, 4 * n * 4); cudaMallocManaged(&out, 4 * n * 4);
+  for (int i = 0; i < 4 * n; ++i) in[i] = i;
+  switch (words[1][0]) {
+    case 'p': primitives<<<1, n>>>(in, out); break;
+    case 'o': own_word<<<1, n>>>(in, out); break;
+    case 'x': ptx<<<1, n>>>((float4*)in, (float4*)out); break;
+    case 'g': group<<<1, n>>>(in, out); break;
+    case 'n': no_barrier<<<1, n>>>(in, out); break;
+    default: of_objects<<<1, n>>>(in, out);
+  }
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read only behind a wait") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "tiles.cu").string();
+  put(source, device_copies);
+  const strings wrong[] = {{"p", "tiles.cu:22: primitives", "tiles.cu:18 may still be writing"},
+                           {"own", "tiles.cu:35: own_word", "tiles.cu:27 may still be writing"},
+                           {"x", "tiles.cu:45: ptx", "tiles.cu:41 may still be writing"},
+                           {"group", "tiles.cu:54: group", "tiles.cu:50 may still be writing"},
+                           {"none", "tiles.cu:62: no_barrier", "with no __syncthreads() between"}};
+  for (const strings& one : wrong) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1], one[2]});
+  for (const char* const one : {"p", "own", "x", "group", "none", "c"})
+    expect_right({"--observe", "-DRIGHT", source, "--", one}, "no error\n");
+}
+
+// The host touches what work on a stream may still be using, or has waited for it in one of many ways.
+constexpr const char* host_order = R"cuda(
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <thread>
+#include <thrust/device_ptr.h>
+#include <thrust/reduce.h>
+constexpr int n = 256;
+__global__ void scale(int* data, int by) { data[threadIdx.x] *= by; }
+__global__ void copy(const int* from, int* to) { to[threadIdx.x] = from[threadIdx.x]; }
+__global__ void announce(int* data, volatile int* flag) {
+  data[threadIdx.x] = 5;
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *flag = 1;
+}
+int *managed, *device, *pinned, *more;
+cudaStream_t a, b, alone;
+cudaEvent_t event;
+int sum_of(const int* data) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += data[i];
+  return sum;
+}
+void wrong(char which) {
+  switch (which) {
+    case 'm': scale<<<1, n>>>(managed, 2); printf("%d\n", managed[3]); break;
+    case 'w': copy<<<1, n, 0, a>>>(managed, device); managed[4] = 1; break;
+    case 'c': cudaMemcpyAsync(pinned, device, 4 * n, cudaMemcpyDeviceToHost, a); printf("%d\n", sum_of(pinned)); break;
+    case 's': cudaMemcpyAsync(device, pinned, 4 * n, cudaMemcpyHostToDevice, a); pinned[7] = 1; break;
+    case 'z': scale<<<1, n, 0, a>>>(pinned, 2); printf("%d\n", pinned[3]); break;
+    case 'o': scale<<<1, n, 0, alone>>>(managed, 2); cudaStreamSynchronize(0); printf("%d\n", managed[3]); break;
+    case 'e': cudaEventRecord(event, a); scale<<<1, n, 0, a>>>(managed, 2); cudaEventSynchronize(event);
+      printf("%d\n", managed[3]); break;
+    case 'b': scale<<<1, n, 0, a>>>(managed, 2); cudaStreamSynchronize(b); printf("%d\n", managed[3]); break;
+  }
+}
+int right() {
+  int sum = 0, pageable[n];
+  scale<<<1, n>>>(managed, 2); cudaDeviceSynchronize(); sum += sum_of(managed);
+  scale<<<1, n, 0, a>>>(managed, 2); cudaStreamSynchronize(a); sum += sum_of(managed);
+  scale<<<1, n>>>(managed, 2); cudaMemcpy(pageable, device, 4, cudaMemcpyDeviceToHost); sum += sum_of(managed);
+  // Of a blocking stream the default stream's copy waits; and what it is itself waited for counts for all before.
+  scale<<<1, n, 0, a>>>(managed, 2); cudaMemcpy(pageable, device, 4, cudaMemcpyDeviceToHost); sum += sum_of(managed);
+  scale<<<1, n>>>(managed, 2); scale<<<1, n, 0, b>>>(device, 2); cudaStreamSynchronize(b); sum += sum_of(managed);
+  cudaMemcpyAsync(pageable, device, sizeof pageable, cudaMemcpyDeviceToHost, a); sum += sum_of(pageable);
+  cudaMemcpyAsync(device, pageable, sizeof pageable, cudaMemcpyHostToDevice, a); pageable[0] = 3;
+  scale<<<1, n, 0, alone>>>(managed, 2); cudaEventRecord(event, alone); cudaEventSynchronize(event); sum += sum_of(managed);
+  scale<<<1, n, 0, alone>>>(managed, 2); cudaEventRecord(event, alone); cudaStreamWaitEvent(a, event, 0);
+  cudaMemcpyAsync(pinned, device, 4 * n, cudaMemcpyDeviceToHost, a); cudaStreamSynchronize(a);
+  sum += sum_of(managed) + sum_of(pinned);
+  cudaMemcpyAsync(device, pinned, 4 * n, cudaMemcpyHostToDevice, a);
+  while (cudaStreamQuery(a) != cudaSuccess) {}
+  for (int i = 0; i < n; ++i) pinned[i] = 2;
+  scale<<<1, n, 0, a>>>(pinned, 2); cudaEventRecord(event, a);
+  while (cudaEventQuery(event) == cudaErrorNotReady) {}
+  sum += sum_of(pinned);
+  scale<<<1, n, 0, a>>>(managed, 2);
+  static int seen;
+  cudaLaunchHostFunc(a, [](void*) { seen = sum_of(managed); }, nullptr);
+  cudaStreamSynchronize(a); sum += seen;
+  // Other memory than the kernel's; only reads of what the kernel reads.
+  copy<<<1, n, 0, a>>>(managed, device); sum += managed[5] + more[5]; cudaDeviceSynchronize();
+  // The kernel tells by a flag that is polled.
+  announce<<<1, n>>>(managed, more);
+  while (*(volatile int*)more == 0) {}
+  sum += managed[3];
+  cudaGraph_t graph; cudaGraphExec_t work;
+  cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal);
+  scale<<<1, n, 0, a>>>(managed, 2);
+  cudaMemcpyAsync(pinned, managed, 4 * n, cudaMemcpyDefault, a);
+  cudaStreamEndCapture(a, &graph);
+  cudaGraphInstantiate(&work, graph, nullptr, nullptr, 0);
+  cudaGraphLaunch(work, alone); cudaStreamSynchronize(alone); sum += sum_of(pinned) + sum_of(managed);
+  scale<<<1, n>>>(managed, 2);
+  sum += thrust::reduce(thrust::device_ptr<int>(managed), thrust::device_ptr<int>(managed) + n);
+  scale<<<1, n>>>(managed, 0);
+  std::thread([] { cudaDeviceSynchronize(); }).join(); sum += sum_of(managed);
+  scale<<<1, n>>>(managed, 2); cudaMemset(managed, 1, 8); sum += managed[0];
+  scale<<<1, n>>>(managed, 2); cudaFree(device); sum += managed[0];
+  return sum;
+}
+int main(int count, char** words) {
+  cudaMallocManaged(&managed, 4 * n); cudaMallocManaged(&more, 4 * n); cudaMalloc(&device, 4 * n);
+  cudaMallocHost(&pinned, 4 * n);
+  cudaStreamCreate(&a); cudaStreamCreate(&b); cudaStreamCreateWithFlags(&alone, cudaStreamNonBlocking);
+  cudaEventCreate(&event);
+  for (int i = 0; i < n; ++i) managed[i] = pinned[i] = 1;
+  cudaMemset(device, 0, 4 * n);
+  if (count > 1) wrong(words[1][0]); else printf("right %d ", right() > 0);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: the host touches what a stream's work uses only after it has waited, in whatever way") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "ahead.cu").string();
+  put(source, host_order);
+  const strings wrong[] = {
+      {"m", "ahead.cu:27: host code reads 4 bytes of memory that scale may still be using"},
+      {"w", "ahead.cu:28: host code writes 4 bytes of memory that copy may still be using"},
+      {"c", "ahead.cu:22: host code reads", "ahead.cu:29 may still be writing"},
+      {"s", "ahead.cu:30: host code writes", "ahead.cu:30 may still be reading"},
+      {"z", "ahead.cu:31: host code reads"},
+      {"o", "ahead.cu:32: host code reads"},
+      {"e", "ahead.cu:34: host code reads"},
+      {"b", "ahead.cu:35: host code reads"}};
+  for (const strings& one : wrong) {
+    strings words = one;
+    words[0] = "it has not waited for the device";
+    expect(emulate({"--observe", source, "--", one[0]}), 1, words);
+  }
+  expect_right({"--observe", source}, "right 1 no error\n");
+}
+
+// Indices beyond static shared arrays, and what looks much like them.
+constexpr const char* shared_bounds = R"cuda(
+#include <cstdio>
+#include <vector>
+constexpr int n = 64;
+__global__ void histogram(const int* in, unsigned* out) {
+  __shared__ unsigned bins[16];
+  if (threadIdx.x < 16) bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&bins[in[threadIdx.x] % 64], 1u);
+  __syncthreads();
+  if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
+}
+__global__ void smooth(const int* in, int* out) {
+  __shared__ int row[n];
+  row[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = row[threadIdx.x] + row[threadIdx.x + 1];
+}
+template <class T> __global__ void stencil(const T* in, T* out) {
+  __shared__ T tile[4][n];
+  for (int k = 0; k < 4; ++k) tile[k][threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = tile[-1 + int(threadIdx.x) / 32][threadIdx.x];
+}
+struct pair { int key, value; };
+__global__ void right(const int* in, int* out) {
+  __shared__ int row[n + 2], all[4][n];
+  __shared__ pair pairs[n];
+  extern __shared__ int words[];
+  int* const end = &row[n + 2];
+  int* const before = &row[threadIdx.x] - 1;
+  row[threadIdx.x + 1] = in[threadIdx.x];
+  if (threadIdx.x == 0) row[0] = row[n + 1] = 0;
+  pairs[threadIdx.x].key = threadIdx.x; pairs[threadIdx.x].value = (int)1.5f;
+  words[threadIdx.x + n] = 2;
+  for (int k = 0; k < 4; ++k) all[0][k * n + threadIdx.x] = k, all[k][threadIdx.x] += 1;
+  __syncthreads();
+  int sum = before < end ? row[threadIdx.x] + row[threadIdx.x + 2] : 0;
+  sum += threadIdx.x > 0 ? row[threadIdx.x - 1] : 0;
+  const pair mine = pairs[pairs[threadIdx.x].key];
+  float as_real = all[3][threadIdx.x];
+  sum += mine.value + words[2 * n - 1 - threadIdx.x] * all[1][threadIdx.x] + as_real;
+  out[threadIdx.x] = sum - sizeof(row[0]) + sizeof pairs[0];
+}
+// Other variables of these names.
+__device__ int others(const int* row, int (&bins)[4], int at) {
+  int tile[2] = {row[at], 1}, *all[2] = {&tile[0], tile + 1}, words[3], pairs[4] = {1, 2, 3, 4};
+  words[2] = tile[1];
+  return bins[3] + *all[1] + words[2] + pairs[at % 4];
+}
+__global__ void use_others(const int* in, int* out) { int bins[4] = {1, 2, 3, 4}; *out = others(in, bins, 3); }
+int main(int, char** words) {
+  int *in, *out; cudaMallocManaged(&in, 4 * n); cudaMallocManaged(&out, 4 * n);
+  for (int i = 0; i < n; ++i) in[i] = i;
+  std::vector<bool> row(3); row[2] = row[1];
+  switch (words[1][0]) {
+    case 'h': histogram<<<1, n>>>(in, (unsigned*)out); break;
+    case 's': smooth<<<1, n>>>(in, out); break;
+    case 't': stencil<int><<<1, n>>>(in, out); break;
+    default: right<<<1, n, 8 * n>>>(in, out); use_others<<<1, 1>>>(in, out);
+  }
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE(
+    "emulate: an index beyond a static shared array is stopped at its line, and nothing else is touched") {
+  const temporary_directory directory;
+  const std::string source = (directory / "bounds.cu").string();
+  put(source, shared_bounds);
+  const strings wrong[] = {
+      {"h",
+       "bounds.cu:9: histogram: block (0,0,0): thread (16,0,0) accesses the shared array bins at "
+       "offset 64 of its 64 bytes"},
+      {"s",
+       "bounds.cu:17: smooth: block (0,0,0): thread (63,0,0) accesses the shared array row at "
+       "offset 256 of its 256 bytes"},
+      {"t",
+       "bounds.cu:23: stencil<int>: block (0,0,0): thread (0,0,0) accesses the shared array tile "
+       "at offset -256 of its 1024 bytes"}};
+  for (const strings& one : wrong) {
+    expect(emulate({source, "--", one[0]}), 1, {one[1]});
+    if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1]});
+  }
+  expect_right({source, "--", "right"}, "no error\n");
+  if (LAB_WITH_OBSERVED) expect_right({"--observe", source, "--", "right"}, "no error\n");
+}
+
+// Objects with virtual functions, made by the host or by a kernel.
+constexpr const char* virtual_functions = R"cuda(
+#include <cstdio>
+#include <new>
+struct shape {
+  __host__ __device__ virtual float area() const = 0;
+  __host__ __device__ virtual ~shape() {}
+};
+struct rectangle : shape {
+  float a, b;
+  __host__ __device__ rectangle(float a, float b) : a(a), b(b) {}
+  __host__ __device__ float area() const override { return a * b; }
+};
+struct circle : shape {
+  float r;
+  __host__ __device__ circle(float r) : r(r) {}
+  __host__ __device__ float area() const override { return 3 * r * r; }
+};
+__global__ void make(circle* to, int n) { if (threadIdx.x < n) new (to + threadIdx.x) circle(threadIdx.x); }
+__global__ void measure(const shape* const* shapes, const shape* one, float* out) {
+  const shape* const s = shapes != nullptr ? shapes[threadIdx.x] : one;
+  out[threadIdx.x] = s->area();
+}
+__global__ void gather(const circle* from, const shape** shapes) { shapes[threadIdx.x] = from + threadIdx.x; }
+__global__ void plain(const rectangle* s, float* out) { *out = s->a; }
+int main(int, char** words) {
+  rectangle made(3, 4), *copied, *managed;
+  circle *circles, *more;
+  float* out;
+  const shape** shapes;
+  cudaMalloc(&copied, sizeof made); cudaMallocManaged(&out, 64); cudaMalloc(&circles, 4 * sizeof(circle));
+  cudaMalloc(&more, 4 * sizeof(circle)); cudaMalloc(&shapes, 64); cudaMallocManaged(&managed, sizeof made);
+  new (managed) rectangle(2, 2);
+  cudaMemcpy(copied, &made, sizeof made, cudaMemcpyHostToDevice);
+  if (words[1][0] == 'c') measure<<<1, 1>>>(nullptr, copied, out);
+  if (words[1][0] == 'm') measure<<<1, 1>>>(nullptr, managed, out);
+  if (words[1][0] == 'r') {
+    make<<<1, 32>>>(circles, 4);
+    cudaMemcpy(more, circles, 4 * sizeof(circle), cudaMemcpyDeviceToDevice);
+    gather<<<1, 4>>>(more, shapes);
+    measure<<<1, 4>>>(shapes, nullptr, out);
+    plain<<<1, 1>>>(copied, out + 4);
+  }
+  cudaError_t error = cudaDeviceSynchronize();
+  printf("%s %g %g\n", cudaGetErrorString(error), out[3], out[4]);
+}
+)cuda";
+
+TEST_CASE("emulate: a kernel calls no virtual function of an object that the host has made") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "virtual.cu").string();
+  put(source, virtual_functions);
+  for (const char* const one : {"copied", "managed"})
+    expect(
+        emulate({"--observe", source, "--", one}), 1,
+        {"virtual.cu:21: measure: block (0,0,0): thread (0,0,0) reads the address of the virtual functions"});
+  expect_right({"--observe", source, "--", "right"}, "no error 27 3\n");
+}

@@ -362,10 +362,12 @@ void sync(const Group& group, place where = place::here()) {
 }
 template <class Group>
 void wait(const Group& group, place where = place::here()) {
+  lab::emulator::wait_for_copies(0);
   group.sync(where);
 }
 template <unsigned Stages, class Group>
 void wait_prior(const Group& group, place where = place::here()) {
+  lab::emulator::wait_for_copies(Stages);
   group.sync(where);
 }
 
@@ -450,13 +452,22 @@ void invoke_one(const Group& group, Function&& function) {
 
 // ---- copies
 
-// Done when the group waits; here, when each thread has done its part.
+// Each thread does its part.
 template <class Group, class T>
-void memcpy_async(const Group& group, T* to, const T* from, std::size_t bytes) {
-  for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) to[at] = from[at];
+[[gnu::always_inline]] inline void copy_part(const Group& group, T* to, const T* from, std::size_t bytes) {
+  for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) {
+    to[at] = from[at];
+    lab::emulator::begin_copy(to + at, sizeof(T));
+  }
+}
+template <class Group, class T>
+[[gnu::always_inline]] inline void memcpy_async(const Group& group, T* to, const T* from, std::size_t bytes) {
+  copy_part(group, to, from, bytes);
+  lab::emulator::commit_copies();
 }
 template <class Group, class T, class Layout>
-void memcpy_async(const Group& group, T* to, const Layout& layout, const T* from, const Layout&) {
+[[gnu::always_inline]] inline void memcpy_async(const Group& group, T* to, const Layout& layout,
+                                                const T* from, const Layout&) {
   memcpy_async(group, to, from, static_cast<std::size_t>(layout));
 }
 

@@ -7,6 +7,7 @@
 #include "common/emulator/observed/recorder.hpp"
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/stream_order.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -33,7 +34,10 @@ using recorder = callbacks::recorder;
     the_callbacks.observer->stop_misaligned(address, bytes, operation, place);
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
     if (the_lane.stream == nullptr) {
-      if (host_may_touch(reinterpret_cast<const void*>(address))) return;
+      if (host_may_touch(reinterpret_cast<const void*>(address)))
+        return host_is_ahead
+                   ? the_callbacks.observer->host_access_ahead(address, bytes, operation, strong, place)
+                   : void();
       return the_callbacks.observer->host_access(place);
     }
     the_callbacks.observer->access_global(address, bytes, operation, strong, place);
@@ -41,6 +45,9 @@ using recorder = callbacks::recorder;
     the_callbacks.observer->access_shared(address, bytes, operation, strong, place);
   } else if (the_lane.stream != nullptr) [[unlikely]] {
     the_callbacks.observer->access_elsewhere(address, bytes, operation, strong, place);
+  } else if (address >= used_begin.load(std::memory_order_relaxed) &&
+             address < used_end.load(std::memory_order_relaxed)) [[unlikely]] {
+    the_callbacks.observer->host_access_ahead(address, bytes, operation, strong, place);
   }
 }
 
@@ -176,7 +183,8 @@ void __tsan_vptr_read(void** address) {
   access<sizeof(void*), memory_operation::load, strength::plain, true>(
       reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);
 }
-void __tsan_vptr_update(void** address, void*) {
+void __tsan_vptr_update(void** address, void* table) {
+  if (the_lane.stream != nullptr) the_callbacks.observer->table_set(reinterpret_cast<std::uintptr_t>(table));
   access<sizeof(void*), memory_operation::store, strength::plain, true>(
       reinterpret_cast<std::uintptr_t>(address), LAB_CALLER);
 }

@@ -89,6 +89,30 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
   kept_.clear();
 }
 
+std::vector<std::uint32_t> global_shadow::blocks_of(std::uintptr_t address, unsigned bytes,
+                                                    bool readers) const {
+  std::vector<std::uint32_t> blocks;
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                       [](std::uintptr_t value, const range& one) { return value < one.begin; });
+  if (after == ranges_.begin()) return blocks;
+  const range& in = *std::prev(after);
+  if (in.bytes < bytes || address - in.begin > in.bytes - bytes) return blocks;
+  const auto add = [&](const cell& at) {
+    blocks.push_back(at.writer);
+    if (readers) blocks.push_back(at.reader);
+  };
+  for (std::uintptr_t byte = address; byte < address + bytes; ++byte) {
+    const std::size_t word = in.word_of(byte);
+    if (in.cells[word].in_bytes && in.parts != nullptr) {
+      add(in.parts[4 * word + byte % 4]);
+    } else if (byte == address || byte % 4 == 0) {
+      add(in.cells[word]);
+    }
+  }
+  return blocks;
+}
+
 void global_shadow::end_launch() {
   last_ = last_but_one_ = &nothing_;
 }

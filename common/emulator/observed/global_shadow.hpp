@@ -151,6 +151,13 @@ class global_shadow {
   // has written it in this launch, or its block before the last barrier. Otherwise false, and nothing is
   // noted.
   bool note_harmless(range& in, std::uintptr_t address, const global_access& access);
+  // The blocks of this launch, counted through all launches.
+  [[nodiscard]] std::uint32_t first_block() const { return launch_began_ + 1; }
+  [[nodiscard]] std::uint32_t last_block() const { return launch_began_ + blocks_; }
+  [[nodiscard]] std::uint32_t running_block() const { return block_; }
+  // The blocks that have written, or else read, any of these bytes last. For other threads of the host.
+  [[nodiscard]] std::vector<std::uint32_t> blocks_of(std::uintptr_t address, unsigned bytes,
+                                                     bool readers) const;
   // Whether no kernel has written any of these bytes since they were allocated.
   bool nobody_wrote(const range& in, std::uintptr_t address, unsigned bytes) const;
 

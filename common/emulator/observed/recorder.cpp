@@ -69,6 +69,10 @@ observation::recorder::recorder() {
   const device_memory::range device = device_memory::instance().addresses();
   if (the_program().bytes >= site_table::offset_limit)
     throw std::logic_error("the program is too large to be observed");
+  for (const memory_range& one : virtual_tables()) {
+    tables_begin_ = tables_begin_ == 0 ? one.begin : std::min(tables_begin_, one.begin);
+    tables_end_ = std::max(tables_end_, one.begin + one.bytes);
+  }
   the_callbacks = {.device_begin = device.begin,
                    .device_bytes = device.bytes,
                    .program_begin = the_program().begin,
@@ -115,7 +119,15 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   if (record_->compiled) record_->compiled->begin_launch(threads_of_launch());
   dynamic_bytes_ = dynamic_shared_bytes;
   reported_.clear();
-  global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+  {
+    const std::lock_guard lock(ahead_mutex_);
+    global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+    std::erase_if(unfinished_, [this](const unfinished_launch& one) {
+      return one.first_block >= global_.first_block() || is_done(one.work);
+    });
+    if (unfinished_.empty()) mapped_writes_.clear();
+    first_block_ = global_.first_block();
+  }
   counting_.begin(configuration().threads - 1);
 }
 
@@ -179,6 +191,10 @@ std::optional<std::string> observation::recorder::end_launch() {
   // What a kernel writes that is not observed nobody knows.
   if (!saw_events_) device_memory::instance().note_all_written();
   global_.end_launch();
+  if (host_is_ahead) {
+    const std::lock_guard lock(ahead_mutex_);
+    unfinished_.push_back({first_block_, global_.last_block(), kernel_name_, latest_work()});
+  }
   the_lane.set_stream(nullptr);
   the_lane.shared_bytes = 0;
   the_lane.stack_bytes = 0;
@@ -218,6 +234,7 @@ void observation::recorder::begin_block(uint3 block) {
   late_delivered_.clear();
   trace_.begin_block();
   shared_.begin_block();
+  in_flight_.clear();
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
@@ -247,6 +264,7 @@ void observation::recorder::rest_block() {
   report_unwritten_reads();
   report_late_reads();
   late_delivered_.clear();
+  in_flight_.clear();
   resting_[block_number_] = {trace_.depths(), log_};
   log_ = nullptr;
   if (record_->compiled) record_->compiled->end_block();
@@ -413,6 +431,11 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
   global_shadow::range* const in = global_.find(address, bytes);
   if (in == nullptr) [[unlikely]]
     stop_outside(address, bytes, operation, place);
+  if (bytes == sizeof(std::uintptr_t) && operation == memory_operation::load) {
+    const std::uintptr_t value = *reinterpret_cast<const std::uintptr_t*>(address);
+    if (value - tables_begin_ < tables_end_ - tables_begin_) [[unlikely]]
+      report_hosts_table(value, place);
+  }
   const global_access access{the_lane.thread, place, operation, strong};
   const bool is_plain_load = operation == memory_operation::load && strong == strength::plain;
   if (!is_plain_load || !global_.is_known(*in, address, bytes, access.thread)) {
@@ -454,7 +477,14 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
     return true;
   }
   const auto* const pointer = reinterpret_cast<const void*>(address);
-  if (is_on_another_stack(address) || device_memory::instance().is_mapped(pointer)) return false;
+  if (is_on_another_stack(address)) return false;
+  if (device_memory::instance().is_mapped(pointer)) {
+    if (!host_is_ahead || operation == memory_operation::load) return false;
+    for (std::uintptr_t word = address / 4; word * 4 < address + bytes; ++word)
+      mapped_writes_[word] = global_.running_block();
+    note_used(address, bytes);
+    return false;
+  }
   // What a kernel has taken from malloc() is host memory here. So what counts is where the host's pointers
   // lead, and the stack of the host thread, where the arguments are.
   constexpr std::uintptr_t reach = 4096, stack_reach = 1 << 20;
@@ -587,9 +617,66 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     is_told_ = shared_.strong_access(thread, address, operation);
   }
   if (operation != memory_operation::load) forget_known_words(address, bytes);
+  if (!in_flight_.empty()) report_in_flight(address, bytes, operation, place);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push_access(address, bytes, operation, strong, place, memory_space::shared);
+}
+
+void observation::recorder::table_set(std::uintptr_t table) {
+  const unobserved here;
+  tables_of_kernels_.insert(table);
+}
+
+// There is one program here; on a GPU the host's functions are elsewhere.
+void observation::recorder::report_hosts_table(std::uintptr_t table, std::uint32_t place) {
+  const unobserved here;
+  const auto holds = [table](const memory_range& one) { return table - one.begin < one.bytes; };
+  const std::vector<memory_range>& tables = virtual_tables();
+  if (std::none_of(tables.begin(), tables.end(), holds) || tables_of_kernels_.contains(table)) return;
+  if (!reported_.emplace(std::pair(place, 4), true).second) return;
+  report(fault::out_of_bounds,
+         prefix(place, the_lane.thread) +
+             "reads the address of the virtual functions of an object that host code has made: those are the "
+             "host's, and a kernel can call none of them");
+}
+
+void observation::recorder::report_in_flight(std::uintptr_t address, unsigned bytes,
+                                             memory_operation operation, std::uint32_t place) {
+  const unobserved here;
+  const copies_in_flight::copy* const copy = in_flight_.find(address, bytes);
+  if (copy == nullptr || !reported_.emplace(std::pair(place, copy->place), true).second) return;
+  report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
+                          " shared memory that an asynchronous copy of " + text_of_thread(copy->thread) +
+                          " at " + text_of_line(copy->place) +
+                          " may still be writing: that thread has not waited for it");
+}
+
+void observation::recorder::copy_began(const void* to, std::size_t bytes, const void* return_address) {
+  const auto address = reinterpret_cast<std::uintptr_t>(to);
+  if (the_lane.stream == nullptr || address - the_lane.shared_begin >= the_lane.shared_bytes) return;
+  const unobserved here;
+  forget_known_words(address, static_cast<unsigned>(bytes));
+  in_flight_.begin(address, bytes, the_lane.thread,
+                   static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                              the_callbacks.program_begin));
+}
+
+void observation::recorder::copies_committed() {
+  if (the_lane.stream != nullptr) in_flight_.commit(the_lane.thread);
+}
+
+// The thread has written what they write by now, and not before.
+void observation::recorder::copies_waited_for(std::size_t prior) {
+  if (the_lane.stream == nullptr) return;
+  const unobserved here;
+  in_flight_.wait(the_lane.thread, prior, [this](const copies_in_flight::copy& one) {
+    const shared_access access{one.thread, one.place, memory_operation::store};
+    const auto bytes = static_cast<unsigned>(one.bytes);
+    if (const auto conflict = shared_.note(one.begin - the_lane.shared_begin, bytes, access);
+        conflict && conflict->earlier && !conflict->earlier->both_write)
+      report_shared(*conflict, access, one.begin, bytes);
+  });
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
@@ -853,6 +940,48 @@ void observation::recorder::host_access(std::uint32_t place) {
   faults_.push_back({fault::host_access, text});
   add_diagnostic(text);
   set_sticky_error(cudaErrorIllegalAddress);
+}
+
+void observation::recorder::host_access_ahead(std::uintptr_t address, unsigned bytes,
+                                              memory_operation operation, strength strong,
+                                              std::uint32_t place) {
+  if (keeps_order || inside_kernel() || device_memory::instance().is_lifted()) return;
+  struct keeping {
+    keeping() { keeps_order = true; }
+    ~keeping() { keeps_order = false; }
+  } const now;
+  const bool writes = operation != memory_operation::load;
+  const std::lock_guard lock(ahead_mutex_);
+  std::vector<std::uint32_t> blocks = global_.blocks_of(address, bytes, writes);
+  for (std::uintptr_t word = address / 4; word * 4 < address + bytes; ++word) {
+    if (const auto found = mapped_writes_.find(word); found != mapped_writes_.end())
+      blocks.push_back(found->second);
+  }
+  const auto launch = std::find_if(unfinished_.begin(), unfinished_.end(), [&](const unfinished_launch& one) {
+    return std::any_of(blocks.begin(), blocks.end(),
+                       [&](auto block) { return one.first_block <= block && block <= one.last_block; }) &&
+           !is_done(one.work);
+  });
+  if (launch != unfinished_.end() && strong != strength::plain) {
+    // What it is told by a flag, it knows.
+    return host_waits_for(launch->work);
+  }
+  std::string other;
+  if (launch != unfinished_.end()) {
+    other = launch->kernel + " may still be using";
+  } else if (const unfinished_copy copy = find_copy(address, bytes, writes); copy.is_there) {
+    other = "the copy" + (copy.call.empty() ? "" : " at " + copy.call.substr(0, copy.call.size() - 2)) +
+            (copy.reads ? " may still be reading" : " may still be writing");
+  } else {
+    return;
+  }
+  if (!reported_.emplace(std::pair(place, 3), true).second) return;
+  const std::string text = text_of_line(place) + ": host code " + verb_of(operation) +
+                           format(" %u bytes of memory that ", bytes) + other +
+                           ": it has not waited for the device";
+  faults_.push_back({fault::race, text});
+  add_diagnostic(text);
+  set_sticky_error(cudaErrorLaunchFailure);
 }
 
 // ---- the result

@@ -4,12 +4,15 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/emulator/observed/compiled_counts.hpp"
+#include "common/emulator/observed/copies_in_flight.hpp"
 #include "common/emulator/observed/counting_threads.hpp"
 #include "common/emulator/observed/global_shadow.hpp"
 #include "common/emulator/observed/observation.hpp"
@@ -18,6 +21,7 @@
 #include "common/emulator/observed/warp_trace.hpp"
 #include "common/emulator/observer.hpp"
 #include "common/emulator/source_lines.hpp"
+#include "common/emulator/stream_order.hpp"
 
 namespace lab::emulator {
 
@@ -78,6 +82,15 @@ class observation::recorder final : public observer, private request_sink {
   // A plain access of whole words of shared memory: true if it was noted, since nothing can be wrong with it.
   bool note_harmless(std::uintptr_t address, unsigned words, memory_operation operation, std::uint32_t place);
   void host_access(std::uint32_t place);
+  // A kernel's thread makes an object with this table of virtual functions.
+  void table_set(std::uintptr_t table);
+  // Of memory that host code may touch, while it has not waited for all work.
+  void host_access_ahead(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                         std::uint32_t place);
+  void copy_began(const void* to, std::size_t bytes, const void* return_address) override;
+  void copies_committed() override;
+  void copies_waited_for(std::size_t prior) override;
+  void all_copies_waited_for() override { in_flight_.clear(); }
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
   [[nodiscard]] const std::vector<observed_fault>& faults() const { return faults_; }
@@ -152,6 +165,9 @@ class observation::recorder final : public observer, private request_sink {
   void deliver_late(global_shadow::range& in, std::uintptr_t address, unsigned bytes, std::uint32_t place);
   void report_late_reads();
   void add_warning(const std::string& text);
+  void report_hosts_table(std::uintptr_t table, std::uint32_t place);
+  void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                        std::uint32_t place);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
                                                 memory_operation operation, std::uint32_t place);
   [[gnu::noinline]] void note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
@@ -188,6 +204,19 @@ class observation::recorder final : public observer, private request_sink {
   warp_counter counter_;
   counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
+  copies_in_flight in_flight_;
+  std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // of virtual functions, all
+  std::set<std::uintptr_t> tables_of_kernels_;        // those of objects that kernels have made
+  // Launches that the host may not have waited for: the blocks are numbered through all launches.
+  struct unfinished_launch {
+    std::uint32_t first_block, last_block;
+    std::string kernel;
+    stream_work work;
+  };
+  std::mutex ahead_mutex_;  // of these, and of the ranges of global memory, against other threads of the host
+  std::vector<unfinished_launch> unfinished_;
+  std::uint32_t first_block_ = 0;                                    // of this launch
+  std::unordered_map<std::uintptr_t, std::uint32_t> mapped_writes_;  // words of host memory, by the block
   global_shadow global_{shared_};
   std::string kernel_name_;  // of the launch
   std::uintptr_t arguments_begin_ = 0;
@@ -288,6 +317,7 @@ inline bool observation::recorder::note_harmless(std::uintptr_t address, unsigne
                                                  memory_operation operation, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
   const unsigned thread = the_lane.thread;
+  if (!in_flight_.empty()) return false;
   if (operation == memory_operation::store) {
     const std::size_t in_dynamic = address - dynamic_begin_;
     const bool beyond = in_dynamic < sizeof lab_dynamic_shared && in_dynamic + 4 * words > dynamic_bytes_;

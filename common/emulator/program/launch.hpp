@@ -264,6 +264,33 @@ inline chevron_config chevrons(dim3 grid, dim3 block, std::size_t dynamic_shared
   return {{grid, block, dynamic_shared_bytes, stream}};
 }
 
+// name[i] of a __shared__ array of the program's: where it lies beyond the array, the thread stops before it
+// touches what lies there.
+void refuse_beyond(const char* name, const void* array, std::size_t bytes, const void* element, place where);
+void check_within(const char* name, const void* array, std::size_t bytes, const void* element,
+                  std::size_t element_bytes, place where);
+template <class T>
+[[gnu::always_inline]] inline const void* address_of(const T& object) {
+  return const_cast<const void*>(static_cast<const volatile void*>(std::addressof(object)));
+}
+template <class Array, class Element>
+[[gnu::always_inline]] inline Element&& within(const char* name, const Array& array, Element&& element,
+                                               place where = place::here()) {
+  if constexpr (std::is_bounded_array_v<Array>) {
+    const void* const begin = address_of(array);
+    const void* const at = address_of(element);
+#if LAB_EMULATOR_OBSERVED
+    // Without a branch that would be counted as the kernel's.
+    check_within(name, begin, sizeof array, at, sizeof element, where);
+#else
+    if (reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(begin) >
+        sizeof array - sizeof element) [[unlikely]]
+      refuse_beyond(name, begin, sizeof array, at, where);
+#endif
+  }
+  return static_cast<Element&&>(element);
+}
+
 // What `extern __shared__ T name[];` is bound to.
 struct dynamic_shared_memory {
   template <class T>

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "common/emulator/built_in_variables.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
@@ -24,6 +25,7 @@
 #include "common/emulator/runtime_call.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/shared_variables.hpp"
+#include "common/emulator/stream_order.hpp"
 
 using namespace lab::emulator;
 
@@ -182,6 +184,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
   if (callback == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  // Whoever it tells knows that what came before it is done.
+  host_waits_for(stream);
   callback(stream, sticky_error(), data);
   return accept();
 }
@@ -189,6 +193,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (function == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   const auto call = [=] {
+    host_waits_for(stream);
     if (sticky_error() == cudaSuccess) function(data);
     return cudaSuccess;
   };
@@ -409,6 +414,52 @@ void wait_for_grid(place where) {
   grid_barrier::instance().wait(where);
 }
 
+void refuse_beyond(const char* name, const void* array, std::size_t bytes, const void* element, place where) {
+  if (!inside_kernel() || !is_shared_address(array)) return;
+  fail_thread(where, format("accesses the shared array %s at offset %td of its %zu bytes", name,
+                            static_cast<const char*>(element) - static_cast<const char*>(array), bytes));
+}
+void check_within(const char* name, const void* array, std::size_t bytes, const void* element,
+                  std::size_t element_bytes, place where) {
+  if (reinterpret_cast<std::uintptr_t>(element) - reinterpret_cast<std::uintptr_t>(array) >
+      bytes - element_bytes)
+    refuse_beyond(name, array, bytes, element, where);
+}
+
+namespace {
+// Whose lanes meet as they exchange values.
+bool is_one_warp() {
+  return current_block_size.x * current_block_size.y * current_block_size.z <= 32;
+}
+}  // namespace
+
+collective_use::collective_use(storage_use& storage, bool is_of_warps, place where)
+    : storage_(storage), is_of_warps_(is_of_warps), where_(where) {
+  if (is_one_warp() || storage.epoch != barrier_epoch || (is_of_warps && storage.is_of_warps)) return;
+  fail_thread(where, "uses a TempStorage that the collective at " + text_of(storage.where) +
+                         " has used, with no __syncthreads() between");
+}
+collective_use::~collective_use() {
+  if (is_one_warp()) wait_at_barrier(false, where_);
+  storage_ = {barrier_epoch, where_, is_of_warps_};
+}
+void begin_copy(const void* to, std::size_t bytes) {
+  if (active_observer) active_observer->copy_began(to, bytes, __builtin_return_address(0));
+}
+void commit_copies() {
+  if (active_observer) active_observer->copies_committed();
+}
+void wait_for_copies(std::size_t prior) {
+  if (active_observer) active_observer->copies_waited_for(prior);
+}
+void wait_for_all_copies() {
+  if (active_observer) active_observer->all_copies_waited_for();
+}
+
+void note_meeting() {
+  ++barrier_epoch;
+}
+
 bool is_shared_address(const void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const thread_local_range shared = thread_local_memory();
@@ -422,6 +473,7 @@ bool is_global_address(const void* pointer) {
 }
 
 device_access::device_access() {
+  host_waits_for_all();
   if (!inside_kernel()) device_memory::instance().lift_protection(device_memory::writes::anywhere);
 }
 device_access::~device_access() {

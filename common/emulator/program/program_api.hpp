@@ -311,6 +311,37 @@ namespace lab::emulator {
 // cooperative_groups::this_grid().sync(): waits for all threads of the grid.
 void wait_for_grid(place where);
 
+// The use of a collective's shared memory (CUB's TempStorage), at the beginning of that memory. Who uses it
+// again needs a barrier in between, but for the lanes of a warp: in a block of one warp, or where both are of
+// warps.
+struct storage_use {
+  std::uint64_t epoch;
+  place where;
+  bool is_of_warps;
+};
+class collective_use {
+ public:
+  collective_use(storage_use& storage, bool is_of_warps, place where);
+  collective_use(const collective_use&) = delete;
+  collective_use& operator=(const collective_use&) = delete;
+  ~collective_use();
+
+ private:
+  storage_use& storage_;
+  bool is_of_warps_;
+  place where_;
+};
+// A copy that goes on by itself, which is done at once here: somebody has to wait for it all the same. The
+// others close a group of them, wait for all groups of the thread but the last `prior`, and for all copies of
+// the block.
+void begin_copy(const void* to, std::size_t bytes);
+void commit_copies();
+void wait_for_copies(std::size_t prior);
+void wait_for_all_copies();
+
+// All threads of the block have met, by no barrier of the block's.
+void note_meeting();
+
 // Host code reads and writes device memory in this scope, where a library on a GPU would run kernels of its
 // own.
 class device_access {

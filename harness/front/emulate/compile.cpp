@@ -246,6 +246,8 @@ class compilation {
     std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
     command = {tools_.compiler, "-x", "c++", "-fpreprocessed", standard()};
     append(command, {"-w", "-Wno-register", "-fpermissive", "-fno-strict-aliasing", "-ffp-contract=off",
+                     // an index beyond a row of an array says nothing of how often a loop runs
+                     "-fno-aggressive-loop-optimizations",
                      // new in a kernel gives null where the heap does not suffice
                      "-fcheck-new",
                      // where a call returns to tells whose it is
@@ -351,6 +353,7 @@ class compilation {
                      "-D__CUDACC_VER_MINOR__=0", "-D__CUDA_ARCH__=" + request_.words.architecture,
                      "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include", "cuda_runtime.h"});
     }
+    if (request_.observe) append(words, {"-DLAB_EMULATOR_OBSERVED=1"});
     append(words, without_standard());
     append(words, {"-isystem", tools_.headers, "-isystem", tools_.root, "-idirafter", tools_.last_headers});
     return words;

@@ -868,10 +868,15 @@ class translation {
     return "::__syncthreads(); ";
   }
 
-  // Done at once, which a program that waits as it must cannot tell.
+  // Done at once, and to be waited for.
   std::string asynchronous_copy(const instruction& one) {
     require(!one.modifiers.empty() && one.modifiers[0] == "async");
-    if (one.has("commit_group") || one.has("wait_group") || one.has("wait_all")) return "";
+    if (one.has("commit_group")) return "::lab::emulator::commit_copies(); ";
+    if (one.has("wait_group")) {
+      require(one.operands.size() == 1);
+      return fmt::format("::lab::emulator::wait_for_copies({}); ", value(one.operands[0], "unsigned"));
+    }
+    if (one.has("wait_all")) return "::lab::emulator::commit_copies(); ::lab::emulator::wait_for_copies(0); ";
     require(one.has("ca") || one.has("cg"));
     require(one.operands.size() == 3 || one.operands.size() == 4);
     instruction source = one;
@@ -879,8 +884,9 @@ class translation {
     const std::string bytes = value(one.operands[2], "unsigned");
     const std::string taken = one.operands.size() == 4 ? value(one.operands[3], "unsigned") : bytes;
     return fmt::format(
-        "for (unsigned lab_byte = 0; lab_byte < {}; ++lab_byte) {}[lab_byte] = lab_byte < {} ? {}[lab_byte] "
-        ": 0; ",
+        "for (unsigned lab_byte = 0; lab_byte < {0}; ++lab_byte) {1}[lab_byte] = lab_byte < {2} ? "
+        "{3}[lab_byte] "
+        ": 0; ::lab::emulator::begin_copy({1}, {0}); ",
         bytes, memory(one.operands[0], one, "unsigned char"), taken,
         memory(one.operands[1], source, "unsigned char"));
   }

@@ -699,6 +699,7 @@ class rewriter {
     if (in_device_code_[at]) {
       if (device_bodies_.count(function_[at]) != 0) check_host_name(at);
       conversion(at);
+      if (is(at + 1, "[") && shared_names_.count(text) != 0) check_bounds(at);
     } else {
       check_code_address(at);
     }
@@ -794,6 +795,47 @@ class rewriter {
     insert(tokens_[end].offset, ")");
   }
 
+  // name[i][j] of a shared array becomes within("name", name, name[i][j]), but for where it declares another
+  // variable of that name, or is a member, and for an address that is only taken.
+  void check_bounds(std::size_t at) {
+    if (at == 0 || shared_declarations_.count(at) != 0 || !is_used(at)) return;
+    std::size_t last = at + 1;
+    while (is(last, "[") && partner_[last] != nowhere) last = partner_[last] + 1;
+    if (last == at + 1) return;  // unclosed
+    outermost_.push_back({end_of(last - 1), end_of(last - 1), ")"});
+    innermost_.push_back({tokens_[at].offset, tokens_[at].offset,
+                          fmt::format("::lab::emulator::within(\"{0}\", {0}, ", tokens_[at].text)});
+  }
+
+  // Whether the name is read as a value of an expression.
+  [[nodiscard]] bool is_used(std::size_t at) const {
+    const std::string_view before = tokens_[at - 1].text;
+    const auto is_value = [this](std::size_t token) {
+      return is_identifier(token) || is(token, ")") || is(token, "]") ||
+             tokens_[token].kind == token_kind::literal;
+    };
+    if (before == "." || before == "->" || before == "::" || before == ">" || before == "~") return false;
+    if (is_identifier(at - 1))
+      return before == "return" || before == "else" || before == "case" || before == "throw";
+    if (before == "&" && !is_value(at - 2)) {
+      // atomicAdd(&name[i], ..) touches it.
+      return is(at - 2, "(") && tokens_[at - 3].text.starts_with("atomic");
+    }
+    // T* name[3]; and T a[2], name[3]; declare it.
+    if (before == "*" && is_identifier(at - 2) &&
+        (is(at - 3, ";") || is(at - 3, "{") || is(at - 3, "}") || is_identifier(at - 3)))
+      return false;
+    const std::size_t comma = before == "*" ? at - 2 : at - 1;
+    if (!is(comma, ",")) return true;
+    for (std::size_t back = comma; back > 0; --back) {
+      if (is(back, ";") || is(back, "{") || is(back, "}")) return false;
+      if (is(back, "(") || is(back, "[")) return true;
+      if ((is(back, ")") || is(back, "]")) && partner_[back] != nowhere && partner_[back] < back)
+        back = partner_[back];
+    }
+    return false;
+  }
+
   // Whether the function with this body uses volatile for a protocol between blocks.
   [[nodiscard]] bool orders_blocks(std::size_t body) const {
     for (std::size_t at = body; at < partner_[body]; ++at) {
@@ -825,7 +867,9 @@ class rewriter {
       if (is(end, "extern")) external = end;
     }
     for (std::size_t position = at; position < end; ++position) {
-      if (is(position, "[") && is_identifier(position - 1)) shared_names_.insert(tokens_[position - 1].text);
+      if (!is(position, "[") || !is_identifier(position - 1)) continue;
+      shared_names_.insert(tokens_[position - 1].text);
+      shared_declarations_.insert(position - 1);
     }
     for (std::size_t position = first; position < end; ++position) {
       if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
@@ -1396,6 +1440,8 @@ class rewriter {
 
   // Of edits that overlap the first one counts: a keyword within a kernel's name, say.
   std::string apply_edits() {
+    edits_.insert(edits_.begin(), outermost_.begin(), outermost_.end());
+    edits_.insert(edits_.end(), innermost_.begin(), innermost_.end());
     std::stable_sort(edits_.begin(), edits_.end(),
                      [](const edit& a, const edit& b) { return a.begin < b.begin; });
     std::string text;
@@ -1429,6 +1475,9 @@ class rewriter {
   std::size_t function_of_integers_ = nowhere;
   std::set<std::string_view> volatiles_;     // names that the device's code has declared so
   std::set<std::string_view> shared_names_;  // of arrays
+  std::set<std::size_t> shared_declarations_;
+  // Insertions that enclose nothing but what they stand beside, and those that end these.
+  std::vector<edit> innermost_, outermost_;
   // How a function uses one of them: whether it reads the array, and the values of its stores, each with the
   // semicolon behind it.
   struct volatile_use {

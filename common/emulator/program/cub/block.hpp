@@ -6,6 +6,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 #include "common/emulator/program/cub/operators.hpp"
@@ -21,6 +22,7 @@ inline unsigned thread_of_block() {
 // One value of each thread, in a block's shared memory.
 template <class T, int Count>
 struct shared_values {
+  lab::emulator::storage_use use;
   alignas(T) unsigned char bytes[sizeof(T) * static_cast<std::size_t>(Count)];
   T* values() { return reinterpret_cast<T*>(bytes); }
 };
@@ -58,7 +60,7 @@ class BlockReduce {
 
  public:
   using TempStorage = shared_values<T, threads>;
-  explicit BlockReduce(TempStorage& storage) : values_(storage.values()) {}
+  explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
   // The result is thread 0's; the others have their own value.
   template <class Combine>
@@ -67,13 +69,14 @@ class BlockReduce {
   }
   template <class Combine>
   T Reduce(T value, Combine combine, int count, place where = place::here()) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
     const unsigned thread = thread_of_block();
-    values_[thread] = value;
+    T* const values = storage_.values();
+    values[thread] = value;
     lab::emulator::wait_at_barrier(false, where);
     if (thread == 0) {
-      for (int i = 1; i < count; ++i) value = combine(value, values_[i]);
+      for (int i = 1; i < count; ++i) value = combine(value, values[i]);
     }
-    lab::emulator::wait_at_barrier(false, where);
     return value;
   }
   template <int Items, class Combine>
@@ -90,7 +93,7 @@ class BlockReduce {
   }
 
  private:
-  T* values_;
+  TempStorage& storage_;
 };
 
 template <class T, int SizeX, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int SizeY = 1, int SizeZ = 1, int = 0>
@@ -99,7 +102,7 @@ class BlockScan {
 
  public:
   using TempStorage = shared_values<T, threads + 1>;
-  explicit BlockScan(TempStorage& storage) : values_(storage.values()) {}
+  explicit BlockScan(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
 
   template <class Combine>
   void InclusiveScan(T value, T& result, Combine combine, place where = place::here()) {
@@ -108,10 +111,10 @@ class BlockScan {
   }
   template <class Combine>
   void InclusiveScan(T value, T& result, Combine combine, T& whole, place where = place::here()) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
     scan(value, combine, where);
     result = values_[thread_of_block()];
     whole = values_[threads - 1];
-    lab::emulator::wait_at_barrier(false, where);
   }
   template <class Combine>
   void ExclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
@@ -121,11 +124,11 @@ class BlockScan {
   // `whole` is without `first`, as in CUB.
   template <class Combine>
   void ExclusiveScan(T value, T& result, T first, Combine combine, T& whole, place where = place::here()) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
     scan(value, combine, where);
     const unsigned thread = thread_of_block();
     result = thread == 0 ? first : combine(first, values_[thread - 1]);
     whole = values_[threads - 1];
-    lab::emulator::wait_at_barrier(false, where);
   }
   void InclusiveSum(T value, T& result, place where = place::here()) {
     InclusiveScan(value, result, cub::Sum(), where);
@@ -151,11 +154,11 @@ class BlockScan {
     T sum = values[0];
     results[0] = values[0];
     for (int i = 1; i < Items; ++i) results[i] = sum = combine(sum, values[i]);
+    const lab::emulator::collective_use use(storage_.use, false, where);
     scan(sum, combine, where);
     const unsigned thread = thread_of_block();
     for (int i = 0; thread > 0 && i < Items; ++i) results[i] = combine(values_[thread - 1], results[i]);
     whole = values_[threads - 1];
-    lab::emulator::wait_at_barrier(false, where);
   }
   template <int Items, class Combine>
   void ExclusiveScan(const T (&values)[Items], T (&results)[Items], T first, Combine combine,
@@ -204,29 +207,56 @@ class BlockScan {
     }
     lab::emulator::wait_at_barrier(false, where);
   }
+  TempStorage& storage_;
   T* values_;
+};
+
+// What the algorithms that exchange items need; here each thread takes its own.
+struct transposing {
+  lab::emulator::storage_use use;
+};
+struct direct {};
+// In its scope a collective uses the storage, if the algorithm needs any.
+class use_of_transposing {
+ public:
+  use_of_transposing(transposing* storage, bool is_of_warps, place where) {
+    if (storage == nullptr) return;
+    use_.emplace(storage->use, is_of_warps, where);
+    if (!is_of_warps) lab::emulator::wait_at_barrier(false, where);
+  }
+  use_of_transposing(direct*, bool, place) {}
+
+ private:
+  std::optional<lab::emulator::collective_use> use_;
 };
 
 // Items are blocked, thread by thread, but for the striped algorithm.
 template <class T, int SizeX, int Items, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int SizeY = 1,
           int SizeZ = 1, int = 0>
 class BlockLoad {
+  static constexpr bool transposes = Algorithm >= BLOCK_LOAD_TRANSPOSE;
+  static constexpr bool by_warps = Algorithm > BLOCK_LOAD_TRANSPOSE;
+
  public:
-  struct TempStorage {};
+  using TempStorage = std::conditional_t<transposes, transposing, direct>;
   BlockLoad() = default;
-  explicit BlockLoad(TempStorage&) {}
+  explicit BlockLoad(TempStorage& storage) : storage_(&storage) {}
   template <class In>
-  void Load(In from, T (&items)[Items]) {
+  void Load(In from, T (&items)[Items], place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
     for (int i = 0; i < Items; ++i) items[i] = from[position(i)];
   }
   template <class In>
-  void Load(In from, T (&items)[Items], int count) {
+  void Load(In from, T (&items)[Items], int count, place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
     for (int i = 0; i < Items; ++i) {
       if (position(i) < count) items[i] = from[position(i)];
     }
   }
   template <class In, class Default>
-  void Load(In from, T (&items)[Items], int count, Default value) {
+  requires(!std::is_same_v<Default, place>) void Load(In from, T (&items)[Items], int count, Default value,
+                                                      place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
     for (int i = 0; i < Items; ++i)
       items[i] = position(i) < count ? from[position(i)] : static_cast<T>(value);
   }
@@ -236,20 +266,26 @@ class BlockLoad {
     const int thread = static_cast<int>(thread_of_block());
     return Algorithm == BLOCK_LOAD_STRIPED ? thread + i * SizeX * SizeY * SizeZ : thread * Items + i;
   }
+  TempStorage* storage_ = nullptr;
 };
 template <class T, int SizeX, int Items, BlockStoreAlgorithm Algorithm = BLOCK_STORE_DIRECT, int SizeY = 1,
           int SizeZ = 1, int = 0>
 class BlockStore {
+  static constexpr bool transposes = Algorithm >= BLOCK_STORE_TRANSPOSE;
+  static constexpr bool by_warps = Algorithm > BLOCK_STORE_TRANSPOSE;
+
  public:
-  struct TempStorage {};
+  using TempStorage = std::conditional_t<transposes, transposing, direct>;
   BlockStore() = default;
-  explicit BlockStore(TempStorage&) {}
+  explicit BlockStore(TempStorage& storage) : storage_(&storage) {}
   template <class Out>
-  void Store(Out to, T (&items)[Items]) {
+  void Store(Out to, T (&items)[Items], place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
     for (int i = 0; i < Items; ++i) to[position(i)] = items[i];
   }
   template <class Out>
-  void Store(Out to, T (&items)[Items], int count) {
+  void Store(Out to, T (&items)[Items], int count, place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
     for (int i = 0; i < Items; ++i) {
       if (position(i) < count) to[position(i)] = items[i];
     }
@@ -260,6 +296,7 @@ class BlockStore {
     const int thread = static_cast<int>(thread_of_block());
     return Algorithm == BLOCK_STORE_STRIPED ? thread + i * SizeX * SizeY * SizeZ : thread * Items + i;
   }
+  TempStorage* storage_ = nullptr;
 };
 
 // Items that lie blocked, thread by thread, and striped, one of each thread in turn.
@@ -269,7 +306,7 @@ class BlockExchange {
 
  public:
   using TempStorage = shared_values<T, threads * Items>;
-  explicit BlockExchange(TempStorage& storage) : values_(storage.values()) {}
+  explicit BlockExchange(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
 
   template <class Out>
   void BlockedToStriped(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
@@ -304,10 +341,12 @@ class BlockExchange {
   static int striped(int i) { return static_cast<int>(thread_of_block()) + i * threads; }
   template <class Out, class Put, class Take>
   void exchange(const T (&in)[Items], Out (&out)[Items], Put put, Take take, place where) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
     for (int i = 0; i < Items; ++i) values_[put(i)] = in[i];
     lab::emulator::wait_at_barrier(false, where);
     for (int i = 0; i < Items; ++i) out[i] = values_[take(i)];
   }
+  TempStorage& storage_;
   T* values_;
 };
 
@@ -340,7 +379,7 @@ class BlockRadixSort {
 
  public:
   using TempStorage = shared_values<element, count>;
-  explicit BlockRadixSort(TempStorage& storage) : elements_(storage.values()) {}
+  explicit BlockRadixSort(TempStorage& storage) : storage_(storage), elements_(storage.values()) {}
   void Sort(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
     Value values[Items];
     sort(keys, values, false, false, where);
@@ -364,6 +403,7 @@ class BlockRadixSort {
 
  private:
   void sort(Key (&keys)[Items], Value (&values)[Items], bool down, bool striped, place where) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
     const int thread = static_cast<int>(thread_of_block());
     for (int i = 0; i < Items; ++i) elements_[thread * Items + i] = {keys[i], values[i]};
     lab::emulator::wait_at_barrier(false, where);
@@ -378,8 +418,8 @@ class BlockRadixSort {
       keys[i] = mine.key;
       values[i] = mine.value;
     }
-    lab::emulator::wait_at_barrier(false, where);
   }
+  TempStorage& storage_;
   element* elements_;
 };
 
