@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/ptx/unread.hpp"
+
 namespace lab::ptx {
 namespace {
 
@@ -89,12 +91,21 @@ std::string convert(ptx_type loaded, const place& into, const place& from) {
          to_text;
 }
 
-// Registers of parameters between functions, which are 16 bits wide at least.
-int register_bits(const declaration& parameter) {
+// Of a parameter between functions: a register, which is 16 bits wide at least, or a structure's bytes.
+place place_of(const declaration& parameter, std::string text) {
   const auto type = find_ptx_type(parameter.type);
-  if (parameter.is_array || !parameter.vector.empty() || !type || type->kind == 'p')
-    refuse(parameter.where, "the parameter " + parameter.name + " is a structure passed by value");
-  return std::max(type->bits, 16);
+  if (!parameter.vector.empty() || !type || type->kind == 'p' ||
+      (parameter.is_array && parameter.elements == 0))
+    refuse(parameter.where, "the parameter " + parameter.name + " is neither a number nor a structure");
+  const int bits = type->bits;
+  if (parameter.is_array)
+    return {std::move(text), 0, false, parameter.elements * static_cast<std::uint64_t>(bits) / 8};
+  return {std::move(text), std::max(bits, 16)};
+}
+
+bool fits(const place& given, const declaration& parameter) {
+  const place needed = place_of(parameter, "");
+  return given.bits == needed.bits && given.bytes == needed.bytes;
 }
 
 // %r1.x: the register alone.
@@ -159,6 +170,7 @@ void emitter::emit(const function& of, const std::map<std::string, place, std::l
                    const place& result, const result_pointer* pointer) {
   if (callers_.size() == deepest_call)
     refuse(of.where, "calls are nested deeper than " + std::to_string(deepest_call));
+  require_read(of);
   callers_.push_back(&of);
   frame in{.of = &of, .parameters = &parameters, .result = result, .pointer = pointer};
   in.end = end_name_ + (numbers_ == 0 ? "" : std::to_string(numbers_));
@@ -205,11 +217,14 @@ void emitter::emit_statement(frame& in, std::size_t index) {
 void emitter::emit_declaration(frame& in, const statement& one) {
   const declaration& declared = one.declared;
   if (declared.space == ".param") {
-    const int bits = register_bits(declared);
-    const place made{asm_text(argument_name_ + std::to_string(numbers_++)), bits};
+    const place made = place_of(declared, asm_text(argument_name_ + std::to_string(numbers_++)));
     if (!in.call_places.back().emplace(declared.name, made).second)
       throw error(declared.where, declared.name + " is declared twice");
-    return add(".reg .b" + std::to_string(bits) + " " + made.text + ";", one);
+    if (made.bytes == 0) return add(".reg .b" + std::to_string(made.bits) + " " + made.text + ";", one);
+    const std::uint32_t alignment = std::max<std::uint32_t>(declared.alignment, 1);
+    return add(".local .align " + std::to_string(alignment) + " .b8 " + made.text + "[" +
+                   std::to_string(made.bytes) + "];",
+               one);
   }
   if (declared.space != ".reg" && declared.space != ".local")
     refuse(declared.where,
@@ -248,7 +263,7 @@ void emitter::emit_instruction(frame& in, std::size_t index) {
       return emit_store(in, one, *argument);
     if (in.of->results.empty() || address.text != in.of->results[0].name)
       throw error(address.where, address.text + " is no parameter of a call, and not the function's result");
-    if (in.pointer != nullptr || in.result.bits == 0) return;  // a status
+    if (in.pointer != nullptr || (in.result.bits == 0 && in.result.bytes == 0)) return;  // a status
     return emit_store(in, one, in.result);
   }
   if (in.pointer != nullptr && !one.operands.empty()) {
@@ -267,8 +282,6 @@ void emitter::emit_load(frame& in, const statement& one) {
     throw error(one.where, "a load of a parameter has a register and an address");
   const operand& address = one.operands[1];
   if (in.pointer != nullptr && address.text == in.of->parameters[0].name) return;
-  const ptx_type type = type_of_access(one);
-  require_whole(one, address);
   const place* from = find_call_place(in, address.text);
   if (from == nullptr) {
     const auto found = in.parameters->find(address.text);
@@ -276,6 +289,9 @@ void emitter::emit_load(frame& in, const statement& one) {
       throw error(address.where, "the function has no parameter " + address.text);
     from = &found->second;
   }
+  if (from->bytes != 0) return emit_structure_access(in, one, *from);
+  const ptx_type type = type_of_access(one);
+  require_whole(one, address);
   const place into = source_of(in, one.operands[0]);
   if (into.is_number) throw error(one.where, "a load needs a register");
   if (into.bits < type.bits)
@@ -285,7 +301,23 @@ void emitter::emit_load(frame& in, const statement& one) {
   add(guard_of(one) + convert(type, into, *from), one);
 }
 
+// A part of a structure: the same access to local memory.
+void emitter::emit_structure_access(frame& in, const statement& one, const place& structure) {
+  statement access = one;
+  for (std::string& modifier : access.modifiers) {
+    if (modifier.rfind(".param", 0) == 0) modifier = ".local";
+  }
+  // \x02: the structure's name, which is one of asm text already.
+  const std::size_t address = one.opcode == "ld" ? 1 : 0, value = 1 - address;
+  access.operands[address].text = "\x02";
+  access.operands[value] = resolved(in, one, one.operands[value]);
+  std::string text = asm_text(print(access));
+  text.replace(text.find('\x02'), 1, structure.text);
+  add(text, one);
+}
+
 void emitter::emit_store(frame& in, const statement& one, const place& into) {
+  if (into.bytes != 0) return emit_structure_access(in, one, into);
   const ptx_type type = type_of_access(one);
   require_whole(one, one.operands[0]);
   if (one.operands[1].kind == operand_kind::vector) refuse(one.where, "a structure is stored in parts");
@@ -309,7 +341,7 @@ std::map<std::string, place, std::less<>> emitter::arguments_of_call(const frame
     const place* const argument = find_call_place(in, part.text);
     if (argument == nullptr)
       refuse(part.where, "the argument " + print(part) + " is no .param of this block");
-    if (argument->bits != register_bits(callee.parameters[k]))
+    if (!fits(*argument, callee.parameters[k]))
       throw error(part.where, part.text + " is not as wide as the parameter of " + callee.name);
     arguments[callee.parameters[k].name] = *argument;
   }
@@ -339,7 +371,7 @@ void emitter::emit_call(frame& in, const statement& one) {
     const operand& list = one.operands[0];
     const place* const found = list.parts.size() == 1 ? find_call_place(in, list.parts[0].text) : nullptr;
     if (found == nullptr) refuse(list.where, "the result of the call is no .param of this block");
-    if (callee->results.size() != 1 || register_bits(callee->results[0]) != found->bits)
+    if (callee->results.size() != 1 || !fits(*found, callee->results[0]))
       throw error(list.where, "the result is not as wide as that of " + callee->name);
     result = *found;
   }

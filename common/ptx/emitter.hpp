@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,11 +17,13 @@ namespace lab::ptx {
 // Throws an error that ends with what to do instead of translating.
 [[noreturn]] void refuse(position where, const std::string& why);
 
-// What an access to a parameter reads or writes: a register, an operand of the asm statement, or a number.
+// What an access to a parameter reads or writes: a register, an operand of the asm statement, a number, or
+// (of a structure that one function hands to another) local memory.
 struct place {
   std::string text;  // as it stands in the asm text: "%%result", "%1", "8"
   int bits = 0;
   bool is_number = false;
+  std::uint64_t bytes = 0;  // of a structure; else 0
 };
 
 // Emits one function, and in nested blocks those that it calls.
@@ -81,6 +84,7 @@ class emitter {
   void emit_call(frame& in, const statement& one);
   void emit_load(frame& in, const statement& one);
   void emit_store(frame& in, const statement& one, const place& into);
+  void emit_structure_access(frame& in, const statement& one, const place& structure);
   void emit_other(frame& in, const statement& one);
   [[nodiscard]] std::map<std::string, place, std::less<>> arguments_of_call(const frame& in,
                                                                             const statement& call,

@@ -34,7 +34,7 @@ struct operand {
 
 // .reg, .local, .param and so on, of one name.
 struct declaration {
-  std::string linkage;          // ".visible", ".extern", ".weak", ".common", or empty
+  std::string linkage;          // ".visible", ".extern", ".weak", ".common", ".managed", or empty
   std::string space;            // ".reg", ".param", ".local", ".shared", ".global", ".const"
   std::uint32_t alignment = 0;  // bytes; 0: as the type's
   std::string vector;           // ".v2", ".v4" or empty
@@ -87,14 +87,14 @@ inline constexpr std::size_t most_statements = 200'000;
 inline constexpr std::size_t most_names = 10'000;
 
 // Reads a module. Debug information (.loc, .file, .section) is left out. Throws error for what is no PTX, is
-// cut off, is larger than the limits above, or needs what functions are not made of (textures, for one).
+// cut off, or is larger than the limits above. For a function that is not understood see unread.hpp.
 [[nodiscard]] module parse(std::string_view ptx);
 
 // One line of PTX without indentation; parse() makes the same tree of it.
 [[nodiscard]] std::string print(const operand& printed);
 [[nodiscard]] std::string print(const declaration& printed);
 [[nodiscard]] std::string print(const statement& printed);
-// The whole text.
+// The whole text; of a function that is not understood, its head.
 [[nodiscard]] std::string print(const module& printed);
 
 }  // namespace lab::ptx

@@ -2,6 +2,7 @@
 
 #include "common/ptx/lexer.hpp"
 #include "common/ptx/module.hpp"
+#include "common/ptx/unread.hpp"
 
 namespace lab::ptx {
 namespace {
@@ -25,8 +26,12 @@ class parser {
   void read_target();
   void read_item();
   void read_function(std::string linkage);
+  void read_head(function& read);
   void read_header_end(function& read);
   void read_body(function& read);
+  void read_body_or_error(function& read);
+  void skip_item();
+  bool read_attribute();
   void read_statement(std::vector<statement>& body);
   void read_label(std::vector<statement>& body);
   void read_instruction(std::vector<statement>& body);
@@ -159,6 +164,7 @@ void parser::read_item() {
       throw error(size.where, "addresses have 64 bits; PTX of others is not read");
     return;
   }
+  if (at(".alias") || at(".pragma")) return skip_item();
   std::string linkage;
   if (is_one_of(current_.text, {".visible", ".extern", ".weak", ".common"})) linkage = take().text;
   if (at(".func") || at(".entry")) return read_function(std::move(linkage));
@@ -186,15 +192,68 @@ std::vector<declaration> parser::read_parameters() {
 void parser::read_function(std::string linkage) {
   function read;
   read.linkage = std::move(linkage);
+  read_head(read);
+  if (!take_if(";")) {
+    read.has_body = true;
+    read_body_or_error(read);
+  }
+  module_.functions.push_back(std::move(read));
+}
+
+void parser::read_head(function& read) {
   read.is_kernel = take().text == ".entry";
-  if (take_if(".attribute")) throw error(current_.where, "attributes of functions are not read");
+  if (at(".attribute")) read_attribute();  // of its address, which nobody may take
   if (at("(")) read.results = read_parameters();
   read.where = current_.where;
   read.name = take_word("the name of a function");
   if (at("(")) read.parameters = read_parameters();
   read_header_end(read);
-  if (!take_if(";")) read_body(read);
-  module_.functions.push_back(std::move(read));
+}
+
+// Throws for a text that ends, and beyond the limits.
+void parser::read_body_or_error(function& read) {
+  const lexer before = lexer_;
+  const token current = current_, following = following_;
+  try {
+    read_body(read);
+  } catch (const error& found) {
+    if (current_.kind == token_kind::end || statements_ > most_statements) throw;
+    lexer_ = before;
+    current_ = current;
+    following_ = following;
+    skip_item();
+    read.body = {unread_body(found)};
+  }
+}
+
+// Behind the brace that closes the first one, or behind a semicolon before it.
+void parser::skip_item() {
+  const bool is_body = at("{");
+  const position begin = current_.where;
+  for (std::size_t depth = 0;;) {
+    if (current_.kind == token_kind::end)
+      throw error(begin, "what begins here is not closed; is the file cut off?");
+    const bool closes = at("}");
+    if (closes && depth == 0) throw error(current_.where, "this brace closes nothing");
+    depth += at("{") ? 1 : 0;
+    depth -= closes ? 1 : 0;
+    const bool ends = depth == 0 && (is_body ? closes : at(";"));
+    take();
+    if (ends) return;
+  }
+}
+
+// .attribute(.managed), .attribute(.unified(19, 95)); whether it is the former.
+bool parser::read_attribute() {
+  take();
+  expect("(", ".attribute");
+  const bool is_managed = at(".managed");
+  for (std::size_t depth = 1; depth != 0; take()) {
+    if (current_.kind == token_kind::end) wanted("')' behind an attribute");
+    depth += at("(") ? 1 : 0;
+    depth -= at(")") ? 1 : 0;
+  }
+  return is_managed;
 }
 
 // Between the parameters and the body: .noreturn, .pragma "...", .maxntid 128, 1, 1
@@ -211,7 +270,6 @@ void parser::read_header_end(function&) {
 void parser::read_body(function& read) {
   const position open = current_.where;
   take();
-  read.has_body = true;
   for (std::vector<position> blocks{open}; !blocks.empty();) {
     if (current_.kind == token_kind::end)
       throw error(current_.where, "the text ends within the function " + shortened(read.name) +
@@ -376,6 +434,8 @@ declaration parser::read_declaration_head(const std::string& linkage) {
   while (current_.kind == token_kind::directive) {
     if (take_if(".align")) {
       head.alignment = static_cast<std::uint32_t>(read_count("an alignment"));
+    } else if (at(".attribute")) {
+      if (read_attribute() && head.linkage.empty()) head.linkage = ".managed";
     } else if (is_one_of(current_.text, {".v2", ".v4", ".v8"})) {
       head.vector = take().text;
     } else if (take_if(".ptr")) {  // of kernels: .ptr .global .align 8
@@ -412,7 +472,12 @@ void parser::read_declared_name(declaration& read) {
 
 std::string parser::read_value() {
   std::string value;
-  while (current_.kind != token_kind::end && !at(",") && !at("}") && !at(";")) value += take().text;
+  std::size_t depth = 0;  // of nested values, which stay text
+  while (current_.kind != token_kind::end && !at(";") && (depth != 0 || (!at(",") && !at("}")))) {
+    depth += at("{") ? 1 : 0;
+    depth -= at("}") ? 1 : 0;
+    value += take().text;
+  }
   if (value.empty()) wanted("an initial value");
   return value;
 }
@@ -424,7 +489,6 @@ void parser::read_values(declaration& read) {
     return;
   }
   do {
-    if (at("{")) throw error(current_.where, "nested initial values are not read");
     read.values.push_back(read_value());
   } while (take_if(","));
   expect("}", "the initial values");

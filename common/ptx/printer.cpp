@@ -1,4 +1,5 @@
 #include "common/ptx/module.hpp"
+#include "common/ptx/unread.hpp"
 
 namespace lab::ptx {
 namespace {
@@ -49,8 +50,9 @@ std::string print(const operand& printed) {
 }
 
 std::string print(const declaration& printed) {
-  std::string text = printed.linkage.empty() ? "" : printed.linkage + " ";
-  text += printed.space;
+  const bool is_managed = printed.linkage == ".managed";
+  std::string text = printed.linkage.empty() || is_managed ? "" : printed.linkage + " ";
+  text += printed.space + (is_managed ? " .attribute(.managed)" : "");
   if (printed.alignment != 0) text += " .align " + std::to_string(printed.alignment);
   if (!printed.vector.empty()) text += " " + printed.vector;
   text += " " + printed.type + " " + printed.name;
@@ -98,7 +100,7 @@ std::string print(const module& printed) {
   for (const declaration& variable : printed.variables) text += print(variable) + ";\n";
   for (const function& one : printed.functions) {
     text += header(one);
-    if (!one.has_body) {
+    if (!one.has_body || is_unread(one)) {
       text += ";\n";
       continue;
     }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "common/ptx/emitter.hpp"
+#include "common/ptx/unread.hpp"
 
 namespace lab::ptx {
 namespace {
@@ -290,6 +291,7 @@ char constraint_of(const cpp_type& type) {
 }
 
 signature find_signature(const function& of, const request& asked) {
+  require_read(of);
   const evidence_map known = find_evidence(of);
   constexpr std::size_t most_parameters = 1000;
   if (of.parameters.size() > most_parameters)

@@ -372,6 +372,37 @@ TEST_CASE("a redaction is applied to a CSV file, with any allocator and offsets"
   CHECK(lab::test::get(output) == "redacted\n");
 }
 
+TEST_CASE("a row without a name or a visibility, or with other white space, keeps its place") {
+  lab::skip_without_device();
+  skip_without_csv();
+  const temporary_directory directory;
+  const auto input = (directory / "people.csv").string();
+  const auto output = (directory / "out.csv").string();
+  lab::test::put(input,
+                 "name,visibility\n"
+                 ",\n"
+                 "Ada Lovelace,\n"
+                 ",public\n"
+                 "\"\",\"\"\n"
+                 "null,public\n"
+                 "NaN,NaN\n"
+                 "Ann\tLee,public\n"
+                 "Ann  Lee,public\n"
+                 "Ann\xc2\xa0Lee,public\n"
+                 "Eve Secret,not public\n"
+                 "Eve Secret,publicly\n"
+                 "Eve Secret,\tpublic\n"
+                 "Bob Marley,public\n");
+  for (const char* stage : {"redact/01_api_chain", "redact/06_single_pass"}) {
+    const outcome found = lab_program({"apply", stage, "--input", input, "--output", output});
+    INFO(found.text);
+    CHECK(found.code == 0);
+    CHECK(lab::test::get(output) ==
+          "redacted\nX X\nX X\n\" \"\nX X\n\" null\"\nX X\n\" Ann\tLee\"\n\"  Ann\"\n\" "
+          "Ann\xc2\xa0Lee\"\nX X\nX X\nX X\nM Bob\n");
+  }
+}
+
 TEST_CASE("CSV files that make no sense are refused, and nothing is written") {
   lab::skip_without_device();
   skip_without_csv();

@@ -116,3 +116,37 @@ extern "C" __device__ float pair_sum(const float2* p) {
   const float2 a = *p;
   return a.x + a.y;
 }
+// FILE sine64 double double
+extern "C" __device__ double sine64(double x) {
+  return sin(x);
+}
+// FILE cosine64 double double
+extern "C" __device__ double cosine64(double x) {
+  return cos(x);
+}
+// FILE tangent64 double double
+extern "C" __device__ double tangent64(double x) {
+  return tan(x);
+}
+// FILE sine_times_cosine double double
+extern "C" __device__ double sine_times_cosine(double x) {
+  double sine, cosine;
+  sincos(x, &sine, &cosine);
+  return sine * cosine;
+}
+// FILE structures double double,int helper
+struct mixture {
+  double x;
+  char sign;
+  float parts[3];
+};
+__device__ __noinline__ mixture mixed(mixture from, int i) {
+  if (i < 0) return {from.x, -1, {1, 2, 3}};
+  from.parts[i % 3] *= 2;
+  from.sign = static_cast<char>(i);
+  return from;
+}
+extern "C" __device__ double structures(double x, int i) {
+  const mixture one = mixed(mixed({x, 1, {0.5f, 0.25f, 0.125f}}, i), i + 1);
+  return one.x * one.sign + one.parts[0] + one.parts[1] * 3 + one.parts[2];
+}

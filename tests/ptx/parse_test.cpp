@@ -2,6 +2,7 @@
 #include <string>
 
 #include "common/ptx/module.hpp"
+#include "common/ptx/unread.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/ptx/inputs.hpp"
@@ -11,8 +12,11 @@ namespace {
 using lab::ptx::parse;
 using lab::ptx::print;
 
+// Of the text, or of its first function that is not understood.
 std::string problem(const std::string& ptx) {
-  return lab::test::message_of<lab::ptx::error>([&] { (void)parse(ptx); });
+  return lab::test::message_of<lab::ptx::error>([&] {
+    for (const auto& one : parse(ptx).functions) lab::ptx::require_read(one);
+  });
 }
 
 }  // namespace
@@ -79,6 +83,28 @@ TEST_CASE("PTX that is cut off, unbalanced or too large is refused") {
   CHECK(problem(".address_size 32").find("1:15: addresses have 64 bits") == 0);
   CHECK(problem("hello").find("1:1: a function, a variable or a directive of PTX is wanted") == 0);
   CHECK(problem(".version nine").find("1:10: a version such as 9.0 is wanted") == 0);
+}
+
+TEST_CASE("what is not understood costs its own function or variable") {
+  const auto read = parse(
+      ".alias a, f;\n.global .attribute(.managed) .align 4 .u32 shared_with_host;\n"
+      ".global .b8 nested[4] = {{1, 2}, {3, 4}}, never_read;\n.const .b32 table[2] = {1, 2};\n"
+      ".visible .func f()\n{\n  p: .callprototype (.param .b32 _) _ (.param .b32 _);\n  { call %rd1, (), p; "
+      "}\n}\n"
+      ".func .attribute(.unified(19, 95)) g()\n{\n  ret;\n}\n.func h();\n");
+  REQUIRE(read.variables.size() == 4);
+  CHECK(read.variables[0].linkage == ".managed");
+  CHECK(read.variables[1].values == std::vector<std::string>{"{1,2}", "{3,4}"});
+  REQUIRE(read.functions.size() == 3);
+  CHECK(lab::test::message_of<lab::ptx::error>([&] {
+          lab::ptx::require_read(read.functions[0]);
+        }).find("7:6: .callprototype: a call through a pointer") == 0);
+  CHECK(read.functions[1].body.size() == 1);
+  CHECK_FALSE(lab::ptx::is_unread(read.functions[1]));
+  CHECK(print(parse(print(read))) == print(read));
+  // A cut, or a brace too few, is the file's.
+  CHECK(problem(".func f()\n{\n  p: .callprototype _ ();\n").find("2:1: what begins here is not closed") ==
+        0);
 }
 
 TEST_CASE("every input is refused wherever it is cut off within its last function") {

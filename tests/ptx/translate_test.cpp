@@ -190,6 +190,38 @@ TEST_CASE("special registers, pragmas and names that occur already") {
       "asm volatile("));
 }
 
+TEST_CASE("only what the named function reaches must be understood") {
+  const std::string others =
+      ".global .attribute(.managed) .b32 managed;\n"
+      ".visible .func (.param .b32 r) indirect(.param .b64 q) { .reg .b64 %rd<2>;\n"
+      "p: .callprototype (.param .b32 _) _ ();\nret; }\n"
+      ".visible .func (.param .b32 r) calls() { .reg .b32 %r1; { .param .b64 a; .param .b32 x; call.uni (x), "
+      "indirect, (a); ld.param.u32 %r1, [x]; } st.param.b32 [r], %r1; ret; }\n"
+      ".visible .func (.param .b32 r) reads() { .reg .b32 %r1; ld.global.u32 %r1, [managed]; st.param.b32 "
+      "[r], %r1; ret; }\n" +
+      function("ld.param.u64 %rd1, [p]; st.param.b64 [func_retval0], %rd1; ret;");
+  CHECK(contains(translate(others, {.name = "f"}).text, "mov.b64 %%_rd1, %1;"));
+  const std::string through_pointer = ".callprototype: a call through a pointer cannot be translated";
+  CHECK(contains(problem(others, {.name = "indirect"}), "3:4: " + through_pointer));
+  CHECK(contains(problem(others, {.name = "calls"}), "3:4: " + through_pointer));
+  CHECK(contains(problem(others, {.name = "reads"}), "managed is managed, so that others may change it"));
+  CHECK(contains(problem(others), "there are several functions, and one is to be named"));
+}
+
+TEST_CASE("a structure that one function hands to another is local memory of the statement") {
+  const std::string sine = input("nvcc/sine64.sm_90.ptx");
+  const auto made = translate(sine, {.name = "sine64"});
+  CHECK(made.result_type == "double");
+  CHECK(contains(made.text, ".local .align 8 .b8 %%_argument2[16];"));
+  CHECK(contains(made.text, "st.local.b32 [%%_argument2+8]"));
+  CHECK(contains(made.text, "ld.local.b32"));
+  // One that a caller of the translation would have to hand over is refused in C++'s words.
+  CHECK(contains(problem(input("nvcc/structures.sm_90.ptx"), {.name = "_Z5mixed7mixturei"}),
+                 "the result is a structure"));
+  CHECK(contains(problem(".func f(.param .align 8 .b8 s[16]) { ret; }"),
+                 "the parameter s is a structure passed by value, " + std::string(link_instead)));
+}
+
 TEST_CASE("a confused type of the result is refused") {
   const std::string square = input("numba/square_int64.numba.ptx");
   CHECK(contains(problem(square, {.result_type = "double"}),
@@ -240,7 +272,7 @@ TEST_CASE("what would change its meaning is refused, with the stage to use inste
   refused("mov.u64 %rd1, f;", "the address of the function f is taken");
   refused(".shared .b32 s[4];", "the variable s in .shared memory is shared between calls");
   refused("ld.param.u32 %r1, [p+4];", "a part of the parameter p is accessed ([p+4])");
-  refused("{ .param .align 8 .b8 q[16]; }", "the parameter q is a structure passed by value");
+  refused("{ .param .v2 .b64 q; }", "the parameter q is neither a number nor a structure");
 }
 
 TEST_CASE("tables of the module that may change are refused") {

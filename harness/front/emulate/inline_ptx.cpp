@@ -7,6 +7,7 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace lab::front {
@@ -87,6 +88,8 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
                             "global",
                             "shared",
                             "shared::cta",
+                            "local",
+                            "const",
                             "volatile",
                             "relaxed",
                             "acquire",
@@ -135,6 +138,8 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
       {"cp",
        {"async", "ca", "cg", "shared", "shared::cta", "global", "commit_group", "wait_group", "wait_all",
         "L2::cache_hint"}},
+      {"bra", {"uni"}},
+      {"brx", {"idx", "uni"}},
       {"setp",
        {"ftz", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
         "geu", "num", "nan"}}};
@@ -211,25 +216,40 @@ class translation {
  public:
   explicit translation(const std::vector<ptx_operand>& operands) : count_(operands.size()) {}
 
-  // The statements of a text between semicolons; braces open scopes of registers.
+  // The statements of a text between semicolons; braces open scopes of registers and labels.
   std::string statements(const std::string& ptx) {
-    std::string text;
-    std::string rest = without_comments(ptx);
+    const std::string rest = with_single_percent(without_comments(ptx));
+    std::vector<std::string> done{""};  // of the scopes that are open
     std::string one;
-    int depth = 0;
+    scopes_.assign(1, {});
+    const auto close = [&] {
+      const std::string labels = scopes_.back().labels, declarations = scopes_.back().declarations;
+      return fmt::format("{{ {}{}{}}} ", labels.empty() ? "" : "__label__ " + labels + "; ", declarations,
+                         done.back());
+    };
     const auto flush = [&] {
       current_ = bare(one);
       one.clear();
-      if (!current_.empty()) text += statement(current_);
+      if (!current_.empty()) done.back() += statement(current_);
     };
-    for (const char c : rest) {
+    for (std::size_t at = 0; at < rest.size(); ++at) {
+      const char c = rest[at];
       // A brace where a statement begins is a scope; within one it is a vector.
       if (c == '{' && bare(one).empty()) {
-        ++depth;
-        text += "{ ";
-      } else if (c == '}' && bare(one).empty() && depth > 0) {
-        --depth;
-        text += "} ";
+        done.emplace_back();
+        scopes_.emplace_back();
+      } else if (c == '}' && bare(one).empty() && done.size() > 1) {
+        const std::string closed = close();
+        done.pop_back();
+        scopes_.pop_back();
+        done.back() += closed;
+      } else if (c == ':' && is_name(bare(one)) && rest.compare(at, 2, "::") != 0) {
+        label_ = bare(one);
+        one.clear();
+        if (bare(rest.substr(at + 1, rest.find(';', at) - at - 1)).starts_with(".branchtargets")) continue;
+        scopes_.back().labels += (scopes_.back().labels.empty() ? "" : ", ") + local(label_);
+        done.back() += local(label_) + ":; ";
+        labels_.insert(label_);
       } else if (c == ';') {
         flush();
       } else {
@@ -237,16 +257,72 @@ class translation {
       }
     }
     flush();
-    if (depth != 0) throw unknown_instruction{};
-    return text;
+    if (done.size() != 1) throw unknown_instruction{};
+    for (const auto& [target, instruction] : jumps_) {
+      current_ = instruction;
+      if (labels_.count(target) == 0) throw unknown_instruction{};
+    }
+    return close();
   }
 
   [[nodiscard]] const std::string& current() const { return current_; }
 
  private:
+  // What stands at a scope's beginning, so that jumps pass no declaration.
+  struct scope {
+    std::string labels, declarations;
+  };
+
+  // %%r1 of a statement with operands is the register %r1; %%1 stays, since %1 is an operand.
+  static std::string with_single_percent(const std::string& ptx) {
+    std::string text;
+    for (std::size_t at = 0; at < ptx.size(); ++at) {
+      const bool is_double = ptx.compare(at, 2, "%%") == 0 && at + 2 < ptx.size() &&
+                             std::isdigit(static_cast<unsigned char>(ptx[at + 2])) == 0;
+      if (is_double) ++at;
+      text += ptx[at];
+    }
+    return text;
+  }
+  static bool is_name(const std::string& text) {
+    return !text.empty() && text[0] != '@' && text.find_first_of(" \t\n.,[]{}()|") == std::string::npos;
+  }
+
   std::string statement(const std::string& text) {
-    if (text.starts_with(".reg")) return declaration(text);
+    if (text.starts_with(".reg")) {
+      scopes_.back().declarations += declaration(text);
+      return "";
+    }
+    if (text.starts_with(".local")) {
+      scopes_.back().declarations += array(text);
+      return "";
+    }
+    if (text.starts_with(".pragma")) return "";
+    if (text.starts_with(".branchtargets")) {
+      targets_[label_] = split(text.substr(std::string_view(".branchtargets").size()));
+      return "";
+    }
     return guarded(parsed(text));
+  }
+
+  // .local .align 8 .b8 name[24];
+  std::string array(const std::string& text) {
+    std::size_t alignment = 1, at = text.find_first_not_of(" \t\n", std::string_view(".local").size());
+    if (text.compare(at, 6, ".align") == 0) {
+      alignment = std::strtoul(text.c_str() + at + 6, nullptr, 10);
+      at = text.find('.', at + 6);
+    }
+    const std::size_t end = std::min(text.find_first_of(" \t\n", at), text.size()),
+                      open = text.find('[', end);
+    if (at == std::string::npos || open == std::string::npos) throw unknown_instruction{};
+    const std::string type = type_of(text.substr(at + 1, end - at - 1)),
+                      name = bare(text.substr(end, open - end));
+    const unsigned long elements = std::strtoul(text.c_str() + open + 1, nullptr, 10);
+    const bool is_one = text.find_first_of(",[", open + 1) == std::string::npos;
+    if (type.empty() || !is_name(name) || elements == 0 || elements > 1'000'000 || alignment == 0 || !is_one)
+      throw unknown_instruction{};
+    locals_[name] = fmt::format("reinterpret_cast<unsigned long long>({})", local(name));
+    return fmt::format("alignas({0}) alignas({1}) {1} {2}[{3}]; ", alignment, type, local(name), elements);
   }
 
   // .reg .b32 a, b<3>;
@@ -333,7 +409,6 @@ class translation {
     if (operand.empty()) throw unknown_instruction{};
     const bool is_number = std::isdigit(static_cast<unsigned char>(operand[0])) != 0 || operand[0] == '-';
     if (is_number) return number(std::move(operand));
-    if (operand.starts_with("%%")) operand.erase(0, 1);
     if (operand[0] == '%' && operand.size() > 1 &&
         std::isalpha(static_cast<unsigned char>(operand[1])) != 0 && locals_.count(operand) == 0)
       return special_register(std::string_view(operand).substr(1));
@@ -420,6 +495,7 @@ class translation {
       return "";
     if (one.opcode == "membar" || one.opcode == "fence") return "::__threadfence(); ";
     if (one.opcode == "trap") return "::__trap(); ";
+    if (one.opcode == "bra" || one.opcode == "brx") return branch(one);
     if (one.opcode == "bar" || one.opcode == "barrier") return barrier(one);
     if (one.opcode == "cp") return asynchronous_copy(one);
     if (one.opcode == "ld" || one.opcode == "ldu") return load(one);
@@ -435,6 +511,24 @@ class translation {
     if (one.opcode == "activemask") return put(one.operands[0], "::__activemask()");
     const std::string result = arithmetic(one);
     return put(one.operands[0], flushes_ ? fmt::format("{}flushed({})", library, result) : result);
+  }
+
+  std::string jump(const std::string& target) {
+    jumps_[target] = current_;
+    return fmt::format("goto {}; ", local(target));
+  }
+  std::string branch(const instruction& one) {
+    if (one.opcode == "bra") {
+      require(one.operands.size() == 1);
+      return jump(one.operands[0]);
+    }
+    require(one.has("idx") && one.operands.size() == 2);
+    const auto targets = targets_.find(one.operands[1]);
+    require(targets != targets_.end());
+    std::string cases;
+    for (std::size_t number = 0; number < targets->second.size(); ++number)
+      cases += fmt::format("case {}: {}", number, jump(targets->second[number]));
+    return fmt::format("switch ({}) {{ {}}} ", value(one.operands[0], "unsigned"), cases);
   }
 
   // An operand that must be there.
@@ -693,8 +787,7 @@ class translation {
 
   // Generic addresses are those of memory; shared ones are small numbers.
   std::string change_space(const instruction& one) {
-    require(one.operands.size() == 2 && (one.has("u64") || one.has("u32")) && !one.has("local") &&
-            !one.has("const"));
+    require(one.operands.size() == 2 && (one.has("u64") || one.has("u32")));
     const std::string source = value(one.operands[1], "unsigned long long");
     if (!one.has("shared")) return put(one.operands[0], source);
     return put(one.operands[0],
@@ -848,6 +941,11 @@ class translation {
   std::size_t count_;
   bool flushes_ = false;  // the instruction makes zeros of subnormal numbers
   std::map<std::string, std::string> locals_;
+  std::map<std::string, std::vector<std::string>> targets_;  // of tables of branches
+  std::vector<scope> scopes_;
+  std::set<std::string> labels_;
+  std::map<std::string, std::string> jumps_;  // by their label, an instruction that goes there
+  std::string label_;                         // the last one
   std::string current_;
 };
 

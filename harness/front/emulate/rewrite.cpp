@@ -673,6 +673,8 @@ class rewriter {
       // C++20 puts std::lerp into the global namespace, where many programs have a lerp of their own.
       if (text == "lerp" && at >= 3 && is(at - 3, "using") && is(at + 1, ";"))
         replace_range(at - 3, at + 1, "");
+      // The lab's own headers hold instructions, and others some that nobody calls.
+      if (is_asm(text) && in_device_code_[at]) inline_ptx(at);
       return;
     }
     // A keyword of nvcc's, which others have within __attribute__(( )).
@@ -681,7 +683,7 @@ class rewriter {
     // A host file need not include the emulator's headers.
     if (text == "__assert_fail" && one.offset > emulator_at_)
       return replace(at, "::lab::emulator::assertion_failed");
-    if ((text == "asm" || text == "__asm__" || text == "__asm") && in_device_code_[at]) return inline_ptx(at);
+    if (is_asm(text) && in_device_code_[at]) return inline_ptx(at);
     if (text == "cudaLaunchKernel" || text == "cudaLaunchCooperativeKernel") {
       launches_by_address_ = true;
       return drop_cast(at);
@@ -813,7 +815,9 @@ class rewriter {
 
   void marker(std::size_t at) {
     if (tokens_[at].text == "__lab_constant__") note_constants(at);
-    if (tokens_[at].text != "__lab_shared__" || tokens_[at].is_system) return replace(at, "");
+    if (tokens_[at].text != "__lab_shared__") return replace(at, "");
+    // common/cuda.hpp declares once more what the emulator has.
+    if (tokens_[at].is_system) return replace(at, is(at - 1, "extern") ? "constinit thread_local" : "");
     const std::size_t first = beginning_of_declaration(at);
     std::size_t external = nowhere;
     std::size_t end = first;
@@ -879,6 +883,10 @@ class rewriter {
     return at;
   }
 
+  static bool is_asm(std::string_view word) {
+    return word == "asm" || word == "__asm__" || word == "__asm";
+  }
+
   // asm("mov.u32 %0, %%laneid;" : "=r"(x)) is what inline_ptx.hpp makes of it.
   void inline_ptx(std::size_t at) {
     std::size_t open = at + 1;
@@ -897,6 +905,7 @@ class rewriter {
       if (!found.text.empty()) return replace_range(at, close, found.text);
       ptx = found.unknown.empty() ? ptx : found.unknown;
     }
+    if (tokens_[at].is_system) return;
     const std::string_view begin = std::string_view(ptx).substr(0, ptx.find_first_of(". \t\n;"));
     const bool is_matrix = begin == "mma" || begin == "wmma" || begin == "ldmatrix" || begin == "stmatrix" ||
                            begin == "wgmma" || begin == "tcgen05";
