@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "common/ptx/unread.hpp"
-
 namespace lab::ptx {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,7 +72,15 @@ struct function {
   std::vector<statement> body;  // blocks nest by block_begin and block_end, which are balanced
   position where;               // of the name
   position end;                 // of the brace that closes the body
+  // Why the body is not understood (it calls through a pointer, for one), and is left out. No error of the
+  // file, whose other functions may do without this one.
+  std::optional<error> unread;
 };
+
+// Throws what the function is not understood for.
+inline void require_read(const function& one) {
+  if (one.unread) throw *one.unread;
+}
 
 struct module {
   int version_major = 0;  // .version; 0.0 where there is none
@@ -87,7 +96,7 @@ inline constexpr std::size_t most_statements = 200'000;
 inline constexpr std::size_t most_names = 10'000;
 
 // Reads a module. Debug information (.loc, .file, .section) is left out. Throws error for what is no PTX, is
-// cut off, or is larger than the limits above. For a function that is not understood see unread.hpp.
+// cut off, or is larger than the limits above. A function that is not understood says so (`unread`).
 [[nodiscard]] module parse(std::string_view ptx);
 
 // One line of PTX without indentation; parse() makes the same tree of it.

@@ -2,7 +2,6 @@
 
 #include "common/ptx/lexer.hpp"
 #include "common/ptx/module.hpp"
-#include "common/ptx/unread.hpp"
 
 namespace lab::ptx {
 namespace {
@@ -222,7 +221,8 @@ void parser::read_body_or_error(function& read) {
     current_ = current;
     following_ = following;
     skip_item();
-    read.body = {unread_body(found)};
+    read.body.clear();
+    read.unread = found;
   }
 }
 

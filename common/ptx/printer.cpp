@@ -1,5 +1,4 @@
 #include "common/ptx/module.hpp"
-#include "common/ptx/unread.hpp"
 
 namespace lab::ptx {
 namespace {
@@ -100,7 +99,7 @@ std::string print(const module& printed) {
   for (const declaration& variable : printed.variables) text += print(variable) + ";\n";
   for (const function& one : printed.functions) {
     text += header(one);
-    if (!one.has_body || is_unread(one)) {
+    if (!one.has_body || one.unread) {
       text += ";\n";
       continue;
     }

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "common/ptx/emitter.hpp"
-#include "common/ptx/unread.hpp"
 
 namespace lab::ptx {
 namespace {

@@ -28,11 +28,19 @@ outcome lab_program(const strings& arguments, const strings& environment = {}) {
                                  std::chrono::seconds(1200));
 }
 
-void skip_without_csv() {
+void skip_without_device_or_csv() {
+  lab::skip_without_device();
   if (lab::csv_is_supported()) return;
   std::puts("this test is skipped: built without libcsv");
   std::exit(4);
 }
+
+// Where a redaction is applied to a CSV file.
+struct redaction_files {
+  const temporary_directory directory;
+  const std::string input = (directory / "people.csv").string();
+  const std::string output = (directory / "out.csv").string();
+};
 
 // A bounded random walk, as prices are.
 std::vector<double> prices(std::int64_t n) {
@@ -342,12 +350,9 @@ TEST_CASE("results are not written over an image, nor images over results") {
 }
 
 TEST_CASE("a redaction is applied to a CSV file, with any allocator and offsets") {
-  lab::skip_without_device();
-  skip_without_csv();
-  const temporary_directory directory;
-  const auto input = (directory / "people.csv").string();
-  const auto output = (directory / "out.csv").string();
-  lab::test::put(input,
+  skip_without_device_or_csv();
+  const redaction_files files;
+  lab::test::put(files.input,
                  "\xef\xbb\xbfid,visibility,name\r\n"
                  "1,public,Ada Lovelace\r\n"
                  "2,private,Bob Secret\r\n"
@@ -359,26 +364,24 @@ TEST_CASE("a redaction is applied to a CSV file, with any allocator and offsets"
   const std::string expected = "redacted\nL Ada\nX X\n\" Madonna\"\n\"\"\" 李\"\nX X\n\" \"\n";
   for (const char* allocator : {"plain", "pool", "none"}) {
     for (const char* offsets : {"32", "64"}) {
-      const outcome found = lab_program({"apply", "redact/04_two_pass", "--input", input, "--output", output,
-                                         "--allocator", allocator, "--offsets", offsets});
+      const outcome found = lab_program({"apply", "redact/04_two_pass", "--input", files.input, "--output",
+                                         files.output, "--allocator", allocator, "--offsets", offsets});
       INFO(found.text);
       CHECK(found.code == 0);
-      CHECK(lab::test::get(output) == expected);
+      CHECK(lab::test::get(files.output) == expected);
     }
   }
   // A header alone is a table of no rows.
-  lab::test::put(input, "name,visibility\n");
-  CHECK(lab_program({"apply", "redact/04_two_pass", "--input", input, "--output", output}).code == 0);
-  CHECK(lab::test::get(output) == "redacted\n");
+  lab::test::put(files.input, "name,visibility\n");
+  CHECK(lab_program({"apply", "redact/04_two_pass", "--input", files.input, "--output", files.output}).code ==
+        0);
+  CHECK(lab::test::get(files.output) == "redacted\n");
 }
 
 TEST_CASE("a row without a name or a visibility, or with other white space, keeps its place") {
-  lab::skip_without_device();
-  skip_without_csv();
-  const temporary_directory directory;
-  const auto input = (directory / "people.csv").string();
-  const auto output = (directory / "out.csv").string();
-  lab::test::put(input,
+  skip_without_device_or_csv();
+  const redaction_files files;
+  lab::test::put(files.input,
                  "name,visibility\n"
                  ",\n"
                  "Ada Lovelace,\n"
@@ -394,21 +397,18 @@ TEST_CASE("a row without a name or a visibility, or with other white space, keep
                  "Eve Secret,\tpublic\n"
                  "Bob Marley,public\n");
   for (const char* stage : {"redact/01_api_chain", "redact/06_single_pass"}) {
-    const outcome found = lab_program({"apply", stage, "--input", input, "--output", output});
+    const outcome found = lab_program({"apply", stage, "--input", files.input, "--output", files.output});
     INFO(found.text);
     CHECK(found.code == 0);
-    CHECK(lab::test::get(output) ==
+    CHECK(lab::test::get(files.output) ==
           "redacted\nX X\nX X\n\" \"\nX X\n\" null\"\nX X\n\" Ann\tLee\"\n\"  Ann\"\n\" "
           "Ann\xc2\xa0Lee\"\nX X\nX X\nX X\nM Bob\n");
   }
 }
 
 TEST_CASE("CSV files that make no sense are refused, and nothing is written") {
-  lab::skip_without_device();
-  skip_without_csv();
-  const temporary_directory directory;
-  const auto input = (directory / "people.csv").string();
-  const auto output = (directory / "out.csv").string();
+  skip_without_device_or_csv();
+  const redaction_files files;
   struct refusal {
     const char* content;
     const char* words;
@@ -429,20 +429,21 @@ TEST_CASE("CSV files that make no sense are refused, and nothing is written") {
         refusal{"name,visibility\nAda,public\n",
                 "content is what the input file says",
                 {"--content", "people"}}}) {
-    lab::test::put(input, one.content);
-    strings arguments{"apply", "redact/04_two_pass", "--input", input, "--output", output};
+    lab::test::put(files.input, one.content);
+    strings arguments{"apply", "redact/04_two_pass", "--input", files.input, "--output", files.output};
     arguments.insert(arguments.end(), one.more.begin(), one.more.end());
     const outcome found = lab_program(arguments);
     INFO(found.text);
     CHECK(found.code == 2);
     CHECK(contains(found.text, one.words));
-    CHECK_FALSE(std::filesystem::exists(output));
+    CHECK_FALSE(std::filesystem::exists(files.output));
   }
   // What was there stays there.
-  lab::test::put(input, "");
-  lab::test::put(output, "precious");
-  CHECK(lab_program({"apply", "redact/04_two_pass", "--input", input, "--output", output}).code == 2);
-  CHECK(lab::test::get(output) == "precious");
+  lab::test::put(files.input, "");
+  lab::test::put(files.output, "precious");
+  CHECK(lab_program({"apply", "redact/04_two_pass", "--input", files.input, "--output", files.output}).code ==
+        2);
+  CHECK(lab::test::get(files.output) == "precious");
 }
 
 TEST_CASE("a timeline counts the launches and the waits of a chain of operations, and of two passes") {
@@ -465,19 +466,16 @@ TEST_CASE("a timeline counts the launches and the waits of a chain of operations
 }
 
 TEST_CASE("a wrong redaction of somebody's file is found, and not written") {
-  lab::skip_without_device();
-  skip_without_csv();
-  const temporary_directory directory;
-  const auto input = (directory / "people.csv").string();
-  const auto output = (directory / "out.csv").string();
-  lab::test::put(input, "name,visibility\nAnn Éclair,public\nBob Marley,private\n");
+  skip_without_device_or_csv();
+  const redaction_files files;
+  lab::test::put(files.input, "name,visibility\nAnn Éclair,public\nBob Marley,private\n");
   const std::string worker = std::string(LAB_WORKER_VARIABLE) + "=" + LAB_WRONG_WORKER;
-  const outcome found =
-      lab_program({"apply", "redact/cuts_code_point", "--input", input, "--output", output}, {worker});
+  const outcome found = lab_program(
+      {"apply", "redact/cuts_code_point", "--input", files.input, "--output", files.output}, {worker});
   INFO(found.text);
   CHECK(found.code == 1);
   CHECK(contains(found.text, "wrong at index 0: expected \"\\xc3\\x89 Ann\", found \"\\xc3 Ann\""));
-  CHECK_FALSE(std::filesystem::exists(output));
+  CHECK_FALSE(std::filesystem::exists(files.output));
 }
 
 TEST_CASE("sizes beyond memory are skipped with both figures, and the rest goes on") {

@@ -2,7 +2,6 @@
 #include <string>
 
 #include "common/ptx/module.hpp"
-#include "common/ptx/unread.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/ptx/inputs.hpp"
@@ -100,7 +99,7 @@ TEST_CASE("what is not understood costs its own function or variable") {
           lab::ptx::require_read(read.functions[0]);
         }).find("7:6: .callprototype: a call through a pointer") == 0);
   CHECK(read.functions[1].body.size() == 1);
-  CHECK_FALSE(lab::ptx::is_unread(read.functions[1]));
+  CHECK_FALSE(read.functions[1].unread.has_value());
   CHECK(print(parse(print(read))) == print(read));
   // A cut, or a brace too few, is the file's.
   CHECK(problem(".func f()\n{\n  p: .callprototype _ ();\n").find("2:1: what begins here is not closed") ==

@@ -219,36 +219,35 @@ class translation {
   // The statements of a text between semicolons; braces open scopes of registers and labels.
   std::string statements(const std::string& ptx) {
     const std::string rest = with_single_percent(without_comments(ptx));
-    std::vector<std::string> done{""};  // of the scopes that are open
     std::string one;
     scopes_.assign(1, {});
     const auto close = [&] {
-      const std::string labels = scopes_.back().labels, declarations = scopes_.back().declarations;
-      return fmt::format("{{ {}{}{}}} ", labels.empty() ? "" : "__label__ " + labels + "; ", declarations,
-                         done.back());
+      const scope closed = std::move(scopes_.back());
+      scopes_.pop_back();
+      return fmt::format("{{ {}{}{}}} ", closed.labels.empty() ? "" : "__label__ " + closed.labels + "; ",
+                         closed.declarations, closed.statements);
     };
     const auto flush = [&] {
       current_ = bare(one);
       one.clear();
-      if (!current_.empty()) done.back() += statement(current_);
+      if (current_.empty()) return;
+      const std::string text = statement(current_);
+      scopes_.back().statements += text;
     };
     for (std::size_t at = 0; at < rest.size(); ++at) {
       const char c = rest[at];
       // A brace where a statement begins is a scope; within one it is a vector.
       if (c == '{' && bare(one).empty()) {
-        done.emplace_back();
         scopes_.emplace_back();
-      } else if (c == '}' && bare(one).empty() && done.size() > 1) {
+      } else if (c == '}' && bare(one).empty() && scopes_.size() > 1) {
         const std::string closed = close();
-        done.pop_back();
-        scopes_.pop_back();
-        done.back() += closed;
+        scopes_.back().statements += closed;
       } else if (c == ':' && is_name(bare(one)) && rest.compare(at, 2, "::") != 0) {
         label_ = bare(one);
         one.clear();
         if (bare(rest.substr(at + 1, rest.find(';', at) - at - 1)).starts_with(".branchtargets")) continue;
         scopes_.back().labels += (scopes_.back().labels.empty() ? "" : ", ") + local(label_);
-        done.back() += local(label_) + ":; ";
+        scopes_.back().statements += local(label_) + ":; ";
         labels_.insert(label_);
       } else if (c == ';') {
         flush();
@@ -257,7 +256,7 @@ class translation {
       }
     }
     flush();
-    if (done.size() != 1) throw unknown_instruction{};
+    if (scopes_.size() != 1) throw unknown_instruction{};
     for (const auto& [target, instruction] : jumps_) {
       current_ = instruction;
       if (labels_.count(target) == 0) throw unknown_instruction{};
@@ -268,9 +267,9 @@ class translation {
   [[nodiscard]] const std::string& current() const { return current_; }
 
  private:
-  // What stands at a scope's beginning, so that jumps pass no declaration.
+  // One that is open. Labels and declarations stand at its beginning, so that jumps pass none.
   struct scope {
-    std::string labels, declarations;
+    std::string labels, declarations, statements;
   };
 
   // %%r1 of a statement with operands is the register %r1; %%1 stays, since %1 is an operand.
