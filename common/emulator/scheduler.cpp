@@ -686,6 +686,7 @@ std::string block_runner::describe_uneven_barrier() const {
 void block_runner::forget_spins() {
   spins_.clear();
   quiet_ = 0;
+  quiet_since_ = 0;
   quiet_memory_.clear();
   samples_left_ = 0;
   if (std::exchange(stuck_, false)) --launch_->stuck;
@@ -735,7 +736,7 @@ void block_runner::sample() {
 
 void block_runner::stop_if_endless() {
   const std::size_t live = threads_.size() - exited_;
-  if (stopping_ || quiet_ < live) return;
+  if (stopping_ || live == 0 || spins_.empty() || quiet_ < live) return;
   // Where blocks start in an order of their own, one that waits for an earlier one is to be found soon: the
   // launch is repeated in ascending order, and nothing is held against it.
   const bool has_waited = launch_->reverse_blocks && now_ns() - began_ > 1'000'000'000;
