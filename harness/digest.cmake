@@ -8,4 +8,5 @@ if(Python3_Interpreter_FOUND)
     BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/sources.json
     VERBATIM)
   add_dependencies(lab-front lab_source_digests)
+  add_dependencies(lab-ladder lab_source_digests)
 endif()

@@ -16,5 +16,5 @@ namespace {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return lab::front::run_program({argv + 1, argv + argc});
+  return lab::front::run_program(lab::front::verbs_of_program(), {argv + 1, argv + argc});
 }

@@ -11,7 +11,6 @@
 
 #include "common/utf8.hpp"
 #include "harness/front/command_line/arguments.hpp"
-#include "harness/front/command_line/call.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/build_info.hpp"
 #include "harness/front/process/child_process.hpp"
@@ -82,20 +81,25 @@ void take_own_arguments(const verb& chosen, std::vector<std::string>& arguments)
       arguments.erase(end, arguments.end());
     }
   }
-  if (chosen.words_for_compiler != nullptr) *chosen.words_for_compiler = take_compiler_words(arguments);
+  if (chosen.take_words) chosen.take_words(arguments);
   refuse_empty_values(*chosen.app, arguments);
   if (chosen.parameters != nullptr) *chosen.parameters = take_parameters(*chosen.app, arguments);
   if (chosen.option_names != nullptr) *chosen.option_names = option_names(*chosen.app);
 }
 
 // With `only_targets`, the call is understood and not made.
-int perform(std::vector<std::string> arguments, bool only_targets = false) {
+int perform(std::span<const verb_maker> makers, std::vector<std::string> arguments,
+            bool only_targets = false) {
   CLI::App app("Kernel Lab: learn to make GPU kernels fast.", "lab");
   app.set_version_flag("-V,--version",
                        fmt::format("Kernel Lab {} ({})", this_build().version, this_build().commit));
   // Else `lab run list` would be two verbs, and the first would run everything.
   app.require_subcommand(0, 1);
-  const auto verbs = add_verbs(app);
+  std::map<std::string, verb> verbs;
+  for (const verb_maker make : makers) {
+    verb made = make(app);
+    verbs.emplace(made.app->get_name(), std::move(made));
+  }
 
   if (arguments.empty()) {
     if (only_targets) return exit_ok;
@@ -120,9 +124,9 @@ int perform(std::vector<std::string> arguments, bool only_targets = false) {
 
 // The launcher asks what it must build for a call. A call that makes no sense needs nothing, and is told so
 // when it is made.
-int tell_build_targets(std::vector<std::string> arguments) {
+int tell_build_targets(std::span<const verb_maker> makers, std::vector<std::string> arguments) {
   try {
-    return perform(std::move(arguments), true);
+    return perform(makers, std::move(arguments), true);
   } catch (const usage_error&) {
     return exit_ok;
   }
@@ -130,7 +134,7 @@ int tell_build_targets(std::vector<std::string> arguments) {
 
 }  // namespace
 
-int run_program(std::vector<std::string> arguments) {
+int run_program(std::span<const verb_maker> verbs, std::vector<std::string> arguments) {
   try {
     keep_standard_descriptors();
     catch_interrupts();
@@ -138,7 +142,8 @@ int run_program(std::vector<std::string> arguments) {
     check_environment();
     const bool only_targets = !arguments.empty() && arguments.front() == "build-targets";
     if (only_targets) arguments.erase(arguments.begin());
-    const int code = only_targets ? tell_build_targets(std::move(arguments)) : perform(std::move(arguments));
+    const int code =
+        only_targets ? tell_build_targets(verbs, std::move(arguments)) : perform(verbs, std::move(arguments));
     if (const std::string lost = lost_output(); !lost.empty()) {
       std::fprintf(stderr, "lab: what should have been printed is lost: %s\n", lost.c_str());
       return code == exit_ok ? exit_output_lost : code;

@@ -15,14 +15,16 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# A "program" that is made of all sources by concatenation, and workers that are their stage's source.
+# "Programs" that are made of all sources by concatenation, and workers that are their stage's source.
 CMAKE = """cmake_minimum_required(VERSION 3.25)
 project(kernel_lab VERSION 0.1 LANGUAGES NONE)
 file(GLOB_RECURSE texts CONFIGURE_DEPENDS common/* harness/*.txt)
 add_custom_target(commit COMMAND sh ${CMAKE_SOURCE_DIR}/harness/commit.sh ${CMAKE_SOURCE_DIR} BYPRODUCTS commit.txt)
-add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/lab COMMAND sh ${CMAKE_SOURCE_DIR}/harness/make.sh ${CMAKE_BINARY_DIR}/lab
-  ${CMAKE_BINARY_DIR}/commit.txt ${texts} DEPENDS ${texts} commit.txt harness/make.sh)
-add_custom_target(program ALL DEPENDS ${CMAKE_BINARY_DIR}/lab commit)
+foreach(program IN ITEMS lab lab-ladder)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${program} COMMAND sh ${CMAKE_SOURCE_DIR}/harness/make.sh ${CMAKE_BINARY_DIR}/${program}
+    ${CMAKE_BINARY_DIR}/commit.txt ${texts} DEPENDS ${texts} commit.txt harness/make.sh)
+  add_custom_target(make_${program} ALL DEPENDS ${CMAKE_BINARY_DIR}/${program} commit)
+endforeach()
 file(GLOB stages RELATIVE ${CMAKE_SOURCE_DIR}/stages CONFIGURE_DEPENDS stages/*/*/stage.cu)
 list(TRANSFORM stages REPLACE "/stage.cu$" "")
 list(JOIN stages "\\n" lines)
@@ -207,8 +209,16 @@ class LauncherTest(unittest.TestCase):
         self.built("run", "alpha/01_a")
         (self.project.build / "workers/emulator/alpha/01_a").unlink()
         self.built("run", "alpha/01_a")
-        (self.project.build / "lab").unlink()
+        (self.project.build / "lab-ladder").unlink()
         self.built("run", "alpha/01_a")
+
+    def test_run_and_verify_need_a_program_of_their_own(self):
+        self.built("run", "alpha/01_a")
+        self.assertFalse((self.project.build / "lab").exists())
+        self.run_lab("verify", "alpha/01_a")
+        self.assertFalse(self.project.has_built())
+        self.built("apply", "alpha/01_a")
+        self.assertTrue((self.project.build / "lab").exists())
 
     def test_failed_build(self):
         self.built("run", "alpha/01_a")

@@ -10,6 +10,8 @@
 
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/parameters.hpp"
+#include "harness/front/selection/verb_names.hpp"
+#include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
 namespace {
@@ -202,6 +204,28 @@ void add_threshold(CLI::App& verb, double& threshold) {
 CLI::Option* add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names,
                        const std::string& help) {
   return add_read(verb, option, names, split_at_commas, help);
+}
+
+void add_measuring(CLI::App& verb, run_options& options) {
+  add_patterns(verb, options.patterns);
+  add_device(verb, options.device);
+  add_seed(verb, options.seed);
+  add_trial_seed(verb, options.trial_seed);
+  add_plan(verb, options.l2, options.plan);
+  add_timeout(verb, options.timeout_seconds);
+  add_json(verb, options.json_path);
+  verb.footer(parameter_help);
+}
+
+build_request needs_of_run(const run_options& options, bool check) {
+  return {.device = options.device,
+          .select = select_by(options.patterns, check),
+          .proves = true,
+          .anew = options.prove};
+}
+
+CLI::App* add_verb(CLI::App& program, const std::string& name) {
+  return program.add_subcommand(name, verb_summary(name));
 }
 
 }  // namespace lab::front

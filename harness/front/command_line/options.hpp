@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/command_line/verb.hpp"
+#include "harness/front/run/build_targets.hpp"
 #include "harness/front/run/session.hpp"
 
 namespace lab::front {
@@ -37,6 +39,10 @@ void add_repeat(CLI::App& verb, std::int64_t& repeat);
 
 // Several processes, one for each GPU: --processes, --mpirun.
 void add_processes(CLI::App& verb, int& processes, std::string& launcher);
+
+// All that the verbs have in common which time stages, and what those need built.
+void add_measuring(CLI::App& verb, run_options& options);
+[[nodiscard]] build_request needs_of_run(const run_options& options, bool check);
 
 // The least difference that is worth a verdict, in percent: --threshold. `threshold` is a fraction.
 void add_threshold(CLI::App& verb, double& threshold);

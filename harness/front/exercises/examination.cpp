@@ -502,4 +502,20 @@ void to_json(nlohmann::json& json, const examination& examination) {
           {"source_digest", text_or_null(examination.source_digest)}};
 }
 
+stage_selector select_exercise(const std::string& exercise, bool with_stage) {
+  return [exercise, with_stage](const std::vector<track_description>& tracks) {
+    const std::string path = exercise_path(exercise);
+    const std::string stage = path.substr(0, path.find('.'));
+    std::vector<track_selection> selected;
+    for (const track_description& track : tracks) {
+      if (stage.rfind(track.name + "/", 0) != 0) continue;
+      selected.push_back({&track, {}});
+      for (const stage_description& one : track.stages) {
+        if (with_stage && one.path == stage) selected.back().stages.push_back(&one);
+      }
+    }
+    return selected;
+  };
+}
+
 }  // namespace lab::front

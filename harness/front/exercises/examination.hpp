@@ -12,6 +12,7 @@
 #include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/exercises/shown_line.hpp"
 #include "harness/front/exercises/workbook.hpp"
+#include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
 
@@ -100,6 +101,10 @@ using step_told = std::function<void(const check_step& step, const examination& 
 // nobody wrote; the counters are those of the checkpoints. All aims come from the lab's own files. Throws
 // usage_error and environment_error.
 [[nodiscard]] examination examine(const check_request& options, const step_told& told);
+
+// The track of an exercise, whose workers have everything that the exercise itself is linked with; with
+// `with_stage` its stage as well.
+[[nodiscard]] stage_selector select_exercise(const std::string& exercise, bool with_stage);
 
 // "is 4096, the aim is at most 2048"
 [[nodiscard]] std::string figure_text(const checked_checkpoint& checkpoint);

@@ -8,7 +8,7 @@ namespace lab::front {
 namespace {
 
 struct known_verb {
-  std::string owner;  // "program" or "launcher"
+  std::string owner;  // a program, or "launcher"
   std::string name;
   std::string summary;
 };

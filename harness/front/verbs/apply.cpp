@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/utf8.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
@@ -17,6 +19,18 @@
 
 namespace lab::front {
 namespace {
+
+struct apply_options {
+  std::string stage;
+  std::string device;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+  bool allow_inexact = false;
+};
 
 // The data is a person's own, and may be large.
 constexpr double apply_timeout_seconds = 600;
@@ -114,8 +128,6 @@ int tell(const result_row& row, const std::vector<std::string>& outputs) {
   return exit_ok;
 }
 
-}  // namespace
-
 int apply_stage(const apply_options& options) {
   auto written = named("--output", options.outputs);
   written.push_back({"--json", options.json_path});
@@ -156,6 +168,40 @@ int apply_stage(const apply_options& options) {
                                              {"row", row}}));
   }
   return tell(row, options.outputs);
+}
+
+}  // namespace
+
+verb apply_verb(CLI::App& program) {
+  const auto options = std::make_shared<apply_options>();
+  CLI::App* app = add_verb(program, "apply");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  add_names(*app, "--input", options->inputs,
+            "the data, .npy or .csv; several with commas between; none for a track that takes none")
+      ->type_name("FILE[,FILE]");
+  add_names(*app, "--output", options->outputs, "where the result goes; several with commas between")
+      ->type_name("FILE[,FILE]")
+      ->required();
+  app->add_flag("--allow-inexact", options->allow_inexact,
+                "write results even where the stage's traits make some of them useless");
+  app->footer(
+      "Tracks of numbers take and write .npy arrays, tracks of text CSV files (RFC 4180, UTF-8) whose "
+      "header\n"
+      "names the columns that the track's page lists. The result is checked against the reference first; a\n"
+      "file is written whole or not at all.");
+  return {.app = app,
+          .perform = [options] { return apply_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device, select_one(options->stage)};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
 }
 
 }  // namespace lab::front

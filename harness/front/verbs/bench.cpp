@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <iostream>
 #include <list>
+#include <memory>
 
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
@@ -155,8 +157,6 @@ class bench_run {
   double seconds_ = 0;
 };
 
-}  // namespace
-
 int bench_stages(const run_options& options, const std::vector<std::string>& benchmark_arguments) {
   help_was_asked_for = has_flag(benchmark_arguments, "--help");
   std::atexit(end_for_the_library);
@@ -181,6 +181,26 @@ int bench_stages(const run_options& options, const std::vector<std::string>& ben
   if (performed == 0) throw usage_error("no benchmark matches Google Benchmark's filter");
   if (has_flag(benchmark_arguments, "--benchmark_list_tests")) return exit_ok;
   return run.finish();
+}
+
+}  // namespace
+
+verb bench_verb(CLI::App& program) {
+  struct bench_call {
+    run_options run;
+    std::vector<std::string> benchmark_arguments;
+  };
+  const auto options = std::make_shared<bench_call>();
+  CLI::App* app = add_verb(program, "bench");
+  add_measuring(*app, options->run);
+  app->footer(std::string(parameter_help) +
+              "\nGoogle Benchmark's own flags follow after --: lab bench TRACK -- --benchmark_out=out.json");
+  return {.app = app,
+          .perform = [options] { return bench_stages(options->run, options->benchmark_arguments); },
+          .needs = [options] { return needs_of_run(options->run, false); },
+          .parameters = &options->run.parameters,
+          .option_names = &options->run.option_names,
+          .after_dashes = &options->benchmark_arguments};
 }
 
 }  // namespace lab::front

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/process/errors.hpp"
@@ -117,8 +119,6 @@ void wait_a_little() {
   }
 }
 
-}  // namespace
-
 int check_exercise(const check_request& options) {
   if (options.hint) return show_hints(options);
   check_files({}, {{"--json", options.json_path}});
@@ -126,6 +126,46 @@ int check_exercise(const check_request& options) {
   std::error_code error;
   if (options.watch && fs::is_directory(folder, error)) watch(options, folder);
   return check_once(options);
+}
+
+}  // namespace
+
+verb check_verb(CLI::App& program) {
+  const auto options = std::make_shared<check_request>();
+  CLI::App* app = add_verb(program, "check");
+  app->add_option("exercise", options->exercise, "as 'lab new' has named it: TRACK/STAGE")
+      ->type_name("EXERCISE")
+      ->required();
+  app->add_option_function<std::string>(
+         "--hint",
+         [options](const std::string& text) {
+           options->hint = static_cast<int>(std::min<std::int64_t>(parse_integer(text, "--hint"), 1'000));
+         },
+         "show the hints from the first to this one, and check nothing")
+      ->type_name("NUMBER");
+  app->add_flag("--solution", options->solution,
+                "check the lab's own stage against the exercise's checkpoints");
+  app->add_option("--student", options->student, "with --solution: whose sizes")->type_name("ID");
+  app->add_flag("--watch", options->watch, "check again whenever stage.cu or predictions.json is saved");
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  add_seed(*app, options->seed);
+  add_trial_seed(*app, options->trial_seed);
+  app->callback([options] {
+    if (!options->student.empty() && !options->solution)
+      throw usage_error("--student goes with --solution: an exercise knows whose it is");
+    if (options->hint && options->solution) throw usage_error("--hint and --solution exclude each other");
+    if (options->watch && (options->hint || options->solution))
+      throw usage_error("--watch is for an exercise of your own: it excludes --hint and --solution");
+  });
+  return {.app = app,
+          .perform = [options] { return check_exercise(*options); },
+          .needs =
+              [options] {
+                return build_request{.device = "emulator",
+                                     .select = select_exercise(options->exercise, options->solution),
+                                     .counts = true};
+              }};
 }
 
 }  // namespace lab::front

@@ -1,16 +1,37 @@
 // One stage's counters: counted by Nsight Compute, or modelled by the worker whose kernels are observed.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/front/claims/claims.hpp"
 #include "harness/front/counters/counters_table.hpp"
+#include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/patterns.hpp"
-#include "harness/front/verbs/verbs.hpp"
 #include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
+
+struct profile_options {
+  std::vector<std::string> patterns;
+  std::string device;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::vector<std::string> metrics;  // empty: those that the stage's page speaks of
+  std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
+  bool source = false;               // show the source with the counters of each line
+  bool check = false;                // test the stages' claims about counters instead of showing the counters
+  bool full = false;                 // all that Nsight Compute has, and the sources, in the report
+  bool bench_size = false;           // the sizes of `lab run` instead of the emulator's
+  std::string baseline;              // a second stage, to compare with; empty: none
+  bool predict = false;              // ask for the counters of one stage first
+  std::string answers;               // the file that answers; empty: the terminal does
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
 
 // Where Nsight Compute's report of a stage is kept.
 [[nodiscard]] std::string report_path(const profile_options& options, const std::string& stage);

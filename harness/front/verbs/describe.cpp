@@ -1,11 +1,20 @@
 #include <cstdio>
+#include <memory>
 
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/verbs/verbs.hpp"
 #include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
+namespace {
+
+struct describe_options {
+  std::vector<std::string> patterns;
+  std::string device;
+  std::string json_path;
+};
 
 int describe_stages(const describe_options& options) {
   check_files({}, {{"--json", options.json_path}});
@@ -27,6 +36,24 @@ int describe_stages(const describe_options& options) {
     write_file(options.json_path, json_text(document));
   }
   return exit_ok;
+}
+
+}  // namespace
+
+verb describe_verb(CLI::App& program) {
+  const auto options = std::make_shared<describe_options>();
+  CLI::App* app =
+      program.add_subcommand("describe", "what workers say of their device, tracks and stages, as JSON");
+  app->group("");
+  add_patterns(*app, options->patterns);
+  add_device(*app, options->device);
+  add_json(*app, options->json_path);
+  return {.app = app,
+          .perform = [options] { return describe_stages(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device, select_by(options->patterns)};
+              }};
 }
 
 }  // namespace lab::front

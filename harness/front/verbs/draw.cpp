@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "harness/accesses.hpp"
 #include "harness/failure_message.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/draw/block_picture.hpp"
 #include "harness/front/draw/png_picture.hpp"
 #include "harness/front/draw/warp_picture.hpp"
@@ -21,6 +23,24 @@
 
 namespace lab::front {
 namespace {
+
+// Which access of a stage is drawn; what is not chosen is the one that costs the most beyond what it must.
+struct draw_options {
+  std::string stage;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::string line;                          // of the stage's source, or FILE:LINE
+  std::string kernel;                        // a part of its name
+  std::string memory;                        // "global", "shared"
+  bool block = false;                        // the phases of a whole block instead of one access
+  std::optional<std::int64_t> block_number;  // 0 by default
+  std::optional<std::int64_t> warp;
+  std::optional<std::int64_t> request;  // from 1
+  std::string output;                   // empty: the stage's name, in the current directory
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
 
 // Most stages take less than a second, and the largest sizes minutes.
 constexpr double draw_timeout_seconds = 600;
@@ -139,8 +159,6 @@ std::string output_path(const draw_options& options, const std::string& stage) {
   return name + ".svg";
 }
 
-}  // namespace
-
 int draw_stage(const draw_options& options) {
   check_files({}, {{"--output", options.output}, {"--json", options.json_path}});
   const connection connected = connect("emulator", select_one(options.stage));
@@ -192,6 +210,42 @@ int draw_stage(const draw_options& options) {
     write_file(options.json_path, json_text(document));
   }
   return exit_ok;
+}
+
+}  // namespace
+
+verb draw_verb(CLI::App& program) {
+  const auto options = std::make_shared<draw_options>();
+  CLI::App* app = add_verb(program, "draw");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  app->add_option("--line", options->line,
+                  "of the stage's source, or FILE:LINE (default: where most is moved in vain or serialised)")
+      ->type_name("LINE");
+  app->add_option("--memory", options->memory, "global or shared (default: either)")->type_name("KIND");
+  app->add_option("--kernel", options->kernel, "a part of the kernel's name (default: any)")
+      ->type_name("NAME");
+  app->add_flag("--block", options->block, "draw the block's phases between barriers instead of one access");
+  add_number(*app, "--block-number", options->block_number, "which block (default: 0)");
+  add_number(*app, "--warp", options->warp, "which of the block's warps (default: the dearest)");
+  add_number(*app, "--request", options->request,
+             "which of the warp's accesses at the line, from 1 (default: the dearest)");
+  app->add_option("--output", options->output, "the picture, .svg or .png (default: the stage's name, here)")
+      ->type_name("FILE");
+  add_seed(*app, options->seed);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->footer(parameter_help);
+  return {.app = app,
+          .perform = [options] { return draw_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{
+                    .device = "emulator", .select = select_one(options->stage), .counts = true};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
 }
 
 }  // namespace lab::front

@@ -9,13 +9,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "common/utf8.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/counters/counters_table.hpp"
+#include "harness/front/emulate/compile.hpp"
 #include "harness/front/emulate/machine_code.hpp"
 #include "harness/front/emulate/run_program.hpp"
+#include "harness/front/emulate/toolchain.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
@@ -25,6 +29,17 @@
 
 namespace lab::front {
 namespace {
+
+struct emulate_options {
+  std::vector<std::string> files;
+  std::vector<std::string> arguments;  // the program's own
+  compiler_words words;
+  bool observe = false;
+  bool ptx = false;  // observed, and counted as nvcc has compiled it
+  std::optional<double> timeout_seconds;
+  std::string memory;
+  std::string json_path;
+};
 
 namespace files = std::filesystem;
 
@@ -274,8 +289,6 @@ bool write_listing(const compile_request& request, const std::string& nvcc, cons
 
 constexpr auto longest_second_look = std::chrono::seconds(30);
 
-}  // namespace
-
 int emulate_program(const emulate_options& options) {
   program_limits limits;
   if (options.timeout_seconds) limits.time = checked_time(*options.timeout_seconds);
@@ -326,6 +339,39 @@ int emulate_program(const emulate_options& options) {
     write_file(options.json_path, json_text(document_of(options, ended, shown)));
   const int code = code_of(ended, report);
   return code == exit_ok && !is_compiled ? exit_stage_failed : code;
+}
+
+}  // namespace
+
+verb emulate_verb(CLI::App& program) {
+  const auto options = std::make_shared<emulate_options>();
+  CLI::App* app = add_verb(program, "emulate");
+  app->add_option("files", options->files, "its sources: .cu, .cpp, .cc, .cxx, .c, .o, .a")
+      ->type_name("FILE")
+      ->required();
+  app->add_flag("--observe", options->observe,
+                "count what each kernel and line does, and find races and wrong accesses (slower)");
+  app->add_flag("--ptx", options->ptx,
+                "--observe, with nvcc: count accesses as it has compiled them, merged, widened or dropped");
+  app->add_option("--timeout", options->timeout_seconds, "end the program after this time (default: 300)")
+      ->type_name("SECONDS");
+  app->add_option("--memory", options->memory, "end the program when it uses more: 512M, 8G (default: 8G)")
+      ->type_name("BYTES");
+  add_json(*app, options->json_path);
+  app->footer(
+      "The compiler's words are taken as g++ and nvcc have them: -I, -D, -U, -std, -include, -l, -L, "
+      "-Xcompiler,\n"
+      "-arch (for __CUDA_ARCH__), -o (compile and do not run), -c. The program's own arguments follow after "
+      "--.\n"
+      "Exit code: the program's; 1 if that is 0 and a kernel failed; 2 if it does not compile.");
+  return {.app = app,
+          .perform = [options] { return emulate_program(*options); },
+          .needs = [] { return build_request{.device = "emulator", .also = toolchain_targets()}; },
+          .after_dashes = &options->arguments,
+          .take_words =
+              [options](std::vector<std::string>& arguments) {
+                options->words = take_compiler_words(arguments);
+              }};
 }
 
 }  // namespace lab::front

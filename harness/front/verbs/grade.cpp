@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/grade/grade.hpp"
 #include "harness/front/grade/reports.hpp"
 #include "harness/front/output/file_output.hpp"
@@ -14,6 +16,21 @@
 
 namespace lab::front {
 namespace {
+
+struct grade_options {
+  std::string exercise;
+  std::string submission;
+  std::string key;
+  std::string make_key;  // a folder to make, and nothing to grade
+  bool unconfined = false;
+  std::string device;  // that submissions are timed on; empty: cuda:0 where there is one, else none
+  std::optional<double> timeout_seconds;
+  std::string gradescope_path;  // a file; a folder where there are several submissions
+  std::string feedback_path;    // the same
+  std::string csv_path;
+  std::string junit_path;
+  std::string json_path;
+};
 
 namespace fs = std::filesystem;
 
@@ -123,8 +140,6 @@ void tell_summary(const std::vector<submission_grade>& grades, std::chrono::dura
   tell_line(line);
 }
 
-}  // namespace
-
 int grade_submissions(const grade_options& options) {
   if (!options.make_key.empty()) {
     make_key(options.make_key);
@@ -186,6 +201,61 @@ int grade_submissions(const grade_options& options) {
   if (!options.junit_path.empty()) write_file(options.junit_path, junit_xml(grades, "lab grade " + path));
   if (!options.csv_path.empty()) write_file(options.csv_path, grades_csv(grades));
   return all_graded ? exit_ok : exit_stage_failed;
+}
+
+}  // namespace
+
+verb grade_verb(CLI::App& program) {
+  const auto options = std::make_shared<grade_options>();
+  CLI::App* app = add_verb(program, "grade");
+  app->add_option("exercise", options->exercise, "which: TRACK/STAGE")->type_name("EXERCISE");
+  app->add_option("--submission", options->submission,
+                  "a student's stage.cu or folder, or a folder with an entry for each student")
+      ->type_name("PATH");
+  app->add_option("--key", options->key, "the teacher's folder: the seed, and aims of the teacher's own")
+      ->type_name("DIR");
+  app->add_option("--make-key", options->make_key, "make such a folder, and grade nothing")->type_name("DIR");
+  app->add_flag("--unconfined", options->unconfined,
+                "where bubblewrap does not work: run submissions without walls");
+  app->add_option(
+         "--device,--devices", options->device,
+         "that submissions are timed on: cuda:0 (default where there is one), or emulator for no time")
+      ->type_name("DEVICE");
+  app->add_option("--gradescope", options->gradescope_path,
+                  "write Gradescope's results.json; of several submissions, PATH/NAME.json for each")
+      ->type_name("PATH");
+  app->add_option("--feedback", options->feedback_path,
+                  "write what the student may read; of several submissions, PATH/NAME.txt for each")
+      ->type_name("PATH");
+  app->add_option("--csv", options->csv_path, "write a table: a row for each submission")->type_name("FILE");
+  app->add_option("--junit", options->junit_path, "write JUnit XML")->type_name("FILE");
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->footer("Exit code: 0 when all are graded, whatever their points; 1 when the lab could not grade one.");
+  app->callback([options] {
+    const bool grades = !options->exercise.empty() || !options->submission.empty() || !options->key.empty();
+    if (!options->device.empty()) (void)parse_device(options->device);
+    if (!options->make_key.empty()) {
+      if (grades) throw usage_error("--make-key grades nothing, and takes nothing else");
+      return;
+    }
+    for (const auto& [given, name] : {std::pair{&options->exercise, "EXERCISE"},
+                                      {&options->submission, "--submission"},
+                                      {&options->key, "--key"}}) {
+      if (given->empty()) throw usage_error(fmt::format("lab grade needs {}", name));
+    }
+  });
+  return {.app = app,
+          .perform = [options] { return grade_submissions(*options); },
+          .needs =
+              [options] {
+                if (!options->make_key.empty()) return nothing_to_build();
+                build_request needs{
+                    .device = "emulator", .select = select_exercise(options->exercise, true), .counts = true};
+                if (needed_backends(options->device).front() == backend::cuda)
+                  needs.also = build_targets({.device = "cuda:0", .select = needs.select});
+                return needs;
+              }};
 }
 
 }  // namespace lab::front

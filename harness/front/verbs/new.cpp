@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "common/file.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/output/format.hpp"
@@ -15,6 +17,15 @@
 
 namespace lab::front {
 namespace {
+
+// Exercises (docs/exercises.md).
+struct new_options {
+  std::string stage;     // "TRACK/NN_name": a stage of one's own
+  std::string from;      // of the same track: what it begins with; empty: the track's first
+  std::string exercise;  // in the place of `stage`
+  std::string student;   // whose sizes the exercise gets
+  bool list = false;     // show what exercises there are, and make nothing
+};
 
 namespace fs = std::filesystem;
 
@@ -126,8 +137,6 @@ int make_stage(const new_options& options) {
   return exit_ok;
 }
 
-}  // namespace
-
 int make_new(const new_options& options) {
   if (options.list) {
     if (!options.stage.empty() || !options.exercise.empty())
@@ -144,6 +153,25 @@ int make_new(const new_options& options) {
   }
   if (!options.from.empty()) throw usage_error("--from goes with TRACK/NN_name, and not with --exercise");
   return make_exercise(options);
+}
+
+}  // namespace
+
+verb new_verb(CLI::App& program) {
+  const auto options = std::make_shared<new_options>();
+  CLI::App* app = add_verb(program, "new");
+  app->add_option("stage", options->stage, "a stage of your own, TRACK/NN_name, in exercises/")
+      ->type_name("STAGE");
+  app->add_option("--from", options->from,
+                  "the stage of the same track that it begins with (default: the first)")
+      ->type_name("STAGE");
+  app->add_option("--exercise", options->exercise, "the exercise of a stage, TRACK/STAGE, in exercises/")
+      ->type_name("STAGE");
+  app->add_option("--student", options->student, "whose: sizes differ from student to student")
+      ->type_name("ID");
+  app->add_flag("--list", options->list, "show the exercises that there are");
+  // Nothing has to be built.
+  return {.app = app, .perform = [options] { return make_new(*options); }, .needs = nothing_to_build};
 }
 
 }  // namespace lab::front

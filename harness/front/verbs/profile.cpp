@@ -8,9 +8,11 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <memory>
 
 #include "harness/front/claims/claims.hpp"
 #include "harness/front/claims/predictions.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/counters/counters_table.hpp"
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/counters/nsight_compute.hpp"
@@ -222,8 +224,6 @@ int show_counters(const profile_options& options, const std::vector<track_select
   return failed ? exit_stage_failed : exit_ok;
 }
 
-}  // namespace
-
 int profile_stages(const profile_options& given) {
   profile_options options = given;
   check_files({{"--answers", options.answers}}, {{"--json", options.json_path}});
@@ -254,6 +254,63 @@ int profile_stages(const profile_options& given) {
   if (options.check) return check_claims(options, selections, claims, device, count);
   if (options.predict) return predict_counters(options, selections.front(), claims, device, count);
   return show_counters(options, selections, claims, device, count);
+}
+
+void add_predictions(CLI::App& app, profile_options& options) {
+  app.add_flag("--predict", options.predict,
+               "of one stage: ask for the counters first, then compare and explain");
+  app.add_option("--answers", options.answers,
+                 "answers for --predict: a JSON object, metric: number (default: the terminal asks)")
+      ->type_name("FILE");
+  app.callback([&options] { options.predict = options.predict || !options.answers.empty(); });
+}
+
+}  // namespace
+
+verb profile_verb(CLI::App& program) {
+  const auto options = std::make_shared<profile_options>();
+  CLI::App* app = add_verb(program, "profile");
+  app->add_option("stage", options->patterns,
+                  "one stage: its path, or the beginning of it; or patterns, shell-style")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  add_names(*app, "--metrics", options->metrics,
+            "Nsight Compute's names (default: those that the stages' pages speak of and those that the "
+            "emulator models)")
+      ->type_name("NAME[,NAME]");
+  app->add_flag("--source", options->source, "show the source, with the counters of each line (emulator)");
+  app->add_flag("--check", options->check,
+                "test what the stages' pages claim of their counters, and that expected failures fail");
+  add_predictions(*app, *options);
+  app->add_flag(
+      "--full", options->full,
+      "keep a report with all sections of Nsight Compute and the sources, at the sizes of 'lab run'");
+  app->add_flag("--bench-size", options->bench_size, "take the sizes of 'lab run' for what is not given");
+  app->add_option("--baseline", options->baseline,
+                  "profile this stage of the track, too, and show it first, to compare with")
+      ->type_name("STAGE");
+  app->add_option("--output", options->output,
+                  "the report that is kept on a GPU (default: the stage's name here)")
+      ->type_name("FILE.ncu-rep");
+  add_seed(*app, options->seed);
+  app->footer(
+      std::string(parameter_help) +
+      "\nBy default they have the emulator's sizes on either device, so that the counters can be compared.");
+  return {.app = app,
+          .perform = [options] { return profile_stages(*options); },
+          .needs =
+              [options] {
+                return build_request{
+                    .device = options->device,
+                    .select = with_whole_tracks(
+                        with_baseline(select_some(options->patterns), options->baseline), options->check),
+                    .counts = true};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
 }
 
 }  // namespace lab::front

@@ -1,14 +1,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "harness/front/claims/claims.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/run/ladder.hpp"
 #include "harness/front/verbs/counting.hpp"
+#include "harness/front/verbs/soak.hpp"
 #include "harness/front/verbs/verbs.hpp"
 #include "harness/front/workers/build_state.hpp"
 
@@ -117,8 +120,6 @@ void measure_ladders(session& run, const run_options& options) {
   }
 }
 
-}  // namespace
-
 int run_ladders(const run_options& options, bool check) {
   // Claims, pictures and parameters are about all tracks: they are known before anything runs.
   const bool one_by_one =
@@ -159,6 +160,87 @@ int verify_stages(const run_options& options) {
     });
   }
   return finish(run);
+}
+
+// A ladder of counters needs no kernels but observed ones, unless something is to be proved or drawn.
+build_request needs_of_ladder(const run_options& options, bool check) {
+  build_request needs = needs_of_run(options, check);
+  const bool times = options.host_times || options.processes > 1;
+  needs.plain = times || !options.images_path.empty();
+  needs.counts = !times;
+  return needs;
+}
+
+}  // namespace
+
+verb run_verb(CLI::App& program) {
+  struct run_call {
+    run_options run;
+    bool check = false;
+  };
+  const auto options = std::make_shared<run_call>();
+  CLI::App* app = add_verb(program, "run");
+  add_measuring(*app, options->run);
+  app->add_option("--images", options->run.images_path,
+                  "write what the stages draw, and its difference from what is right, into this directory")
+      ->type_name("DIR");
+  app->add_flag("--check", options->check, "then test what the stages' pages claim of their times");
+  app->add_flag("--prove", options->run.prove, "prove every stage anew, also where there is a proof");
+  app->add_flag("--counters", options->run.counters,
+                "on a GPU: show counters, as the emulator does, instead of times");
+  app->add_flag("--host-times", options->run.host_times,
+                "on the emulator: show this host's times instead of counters");
+  add_repeat(*app, options->run.repeat);
+  add_processes(*app, options->run.processes, options->run.launcher);
+  app->callback([options] {
+    if (options->run.counters && options->run.host_times)
+      throw usage_error("--counters and --host-times exclude each other");
+  });
+  return {.app = app,
+          .perform = [options] { return run_ladders(options->run, options->check); },
+          .needs = [options] { return needs_of_ladder(options->run, options->check); },
+          .parameters = &options->run.parameters,
+          .option_names = &options->run.option_names};
+}
+
+verb verify_verb(CLI::App& program) {
+  struct verify_call {
+    run_options run;
+    bool quick = false;
+    bool thorough = false;
+    std::optional<seed_range> seeds;
+  };
+  const auto options = std::make_shared<verify_call>();
+  CLI::App* app = add_verb(program, "verify");
+  add_patterns(*app, options->run.patterns);
+  app->add_flag("--thorough", options->thorough, "all sizes and inputs (default)");
+  app->add_flag("--quick", options->quick, "a few sizes and inputs");
+  add_device(*app, options->run.device);
+  add_seed(*app, options->run.seed);
+  add_trial_seed(*app, options->run.trial_seed);
+  add_seeds(*app, options->seeds);
+  add_timeout(*app, options->run.timeout_seconds);
+  add_json(*app, options->run.json_path);
+  add_processes(*app, options->run.processes, options->run.launcher);
+  app->callback([options] {
+    if (options->quick && options->thorough) throw usage_error("--quick and --thorough exclude each other");
+    options->run.thorough = !options->quick;
+    if (options->seeds && (options->quick || options->run.processes > 1))
+      throw usage_error("--seeds proves in full, and in one process: it excludes --quick and --processes");
+  });
+  return {.app = app,
+          .perform =
+              [options] {
+                return options->seeds ? soak_stages(options->run, *options->seeds)
+                                      : verify_stages(options->run);
+              },
+          .needs =
+              [options] {
+                build_request needs = needs_of_run(options->run, false);
+                needs.proves = needs.anew = options->run.thorough;
+                return needs;
+              },
+          .option_names = &options->run.option_names};
 }
 
 }  // namespace lab::front

@@ -1,5 +1,5 @@
-// `lab verify --seeds 1:200`: every stage proved with many seeds. A right kernel passes with each of them, so
-// the only good result is that nothing failed.
+#include "harness/front/verbs/soak.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -21,7 +21,6 @@
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
 #include "harness/front/process/temporary_folder.hpp"
-#include "harness/front/verbs/verbs.hpp"
 
 namespace lab::front {
 namespace {

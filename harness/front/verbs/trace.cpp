@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "common/utf8.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/child_process.hpp"
@@ -20,6 +22,19 @@
 
 namespace lab::front {
 namespace {
+
+struct trace_options {
+  std::string stage;
+  std::string baseline;  // a second stage of the track; empty: none
+  std::string device;
+  std::vector<parameter_argument> parameters;
+  std::vector<std::string> option_names;
+  std::string
+      output;  // the files' names without their endings; empty: the stage's name, in the current directory
+  std::uint64_t seed = 1;
+  std::optional<double> timeout_seconds;
+  std::string json_path;
+};
 
 constexpr double trace_timeout_seconds = 600;
 
@@ -144,8 +159,6 @@ void print_and_write(const std::vector<stage_timeline>& timelines, const std::ve
   std::printf("picture: %s\n", files.back().picture.c_str());
 }
 
-}  // namespace
-
 int trace_stage(const trace_options& options) {
   const stage_selector select = with_baseline(select_one(options.stage), options.baseline);
   const connection connected = connect(options.device, select);
@@ -186,6 +199,35 @@ int trace_stage(const trace_options& options) {
                                              {"stages", timelines}}));
   }
   return exit_ok;
+}
+
+}  // namespace
+
+verb trace_verb(CLI::App& program) {
+  const auto options = std::make_shared<trace_options>();
+  CLI::App* app = add_verb(program, "trace");
+  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+  add_device(*app, options->device);
+  add_timeout(*app, options->timeout_seconds);
+  add_json(*app, options->json_path);
+  app->add_option("--baseline", options->baseline, "trace this stage of the track, too, to compare with")
+      ->type_name("STAGE");
+  app->add_option("--output", options->output,
+                  "of the files, without .trace.json, .svg, .nsys-rep (default: the stage's name here)")
+      ->type_name("NAME");
+  add_seed(*app, options->seed);
+  app->footer(parameter_help);
+  return {.app = app,
+          .perform = [options] { return trace_stage(*options); },
+          .needs =
+              [options] {
+                return build_request{options->device,
+                                     with_baseline(select_one(options->stage), options->baseline)};
+              },
+          .parameters = &options->parameters,
+          .option_names = &options->option_names};
 }
 
 }  // namespace lab::front

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <memory>
 #include <set>
 #include <span>
 
@@ -12,6 +13,7 @@
 #include "common/ptx/module.hpp"
 #include "common/run_time/compiler.hpp"
 #include "common/utf8.hpp"
+#include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/table.hpp"
@@ -20,6 +22,17 @@
 
 namespace lab::front {
 namespace {
+
+struct translate_options {
+  std::string file;
+  std::string name;                     // of the PTX function; empty: the only one
+  std::string called;                   // of the C++ function; empty: the same
+  std::string result;                   // its type; empty: as the stores say
+  std::vector<std::string> parameters;  // their types; empty: as the loads say
+  std::string convention;               // "numba", "c"; empty: whichever it is
+  std::string compile;                  // "sm_90": compile what came of it; empty: do not
+  std::string json_path;
+};
 
 std::string read_ptx(const std::string& path) {
   const file_descriptor file = open_to_read(path);
@@ -181,8 +194,6 @@ nlohmann::json document_of(const translate_options& options, const ptx::translat
           {"lines", made.lines}};
 }
 
-}  // namespace
-
 int translate_file(const translate_options& options) {
   const int architecture = options.compile.empty() ? 0 : architecture_of(options.compile);
   const ptx::request asked = request_from(options);
@@ -203,6 +214,33 @@ int translate_file(const translate_options& options) {
   compile_translation(made, architecture);
   std::printf("\nNVRTC compiles it for %s, twice in one kernel.\n", options.compile.c_str());
   return exit_ok;
+}
+
+}  // namespace
+
+verb translate_verb(CLI::App& program) {
+  const auto options = std::make_shared<translate_options>();
+  CLI::App* app = add_verb(program, "translate");
+  app->add_option("file", options->file, "PTX, as nvcc -ptx -rdc=true or Numba makes it")
+      ->type_name("FILE.ptx")
+      ->required();
+  app->add_option("--name", options->name, "of the function in the PTX (default: the only visible one)")
+      ->type_name("NAME");
+  app->add_option("--called", options->called, "its name in C++ (default: the same)")->type_name("NAME");
+  app->add_option("--result", options->result, "its type in C++ (default: as its stores say)")
+      ->type_name("TYPE");
+  add_names(
+      *app, "--parameters", options->parameters,
+      "their types: double, 'const double*', 'double[]' for an array of Numba (default: as the loads say)")
+      ->type_name("TYPE[,TYPE]");
+  app->add_option("--convention", options->convention, "numba or c (default: whichever the function has)")
+      ->type_name("NAME");
+  app->add_option("--compile", options->compile,
+                  "also compile it within a kernel, by NVRTC, for this GPU: sm_90")
+      ->type_name("ARCHITECTURE");
+  add_json(*app, options->json_path);
+  // Nothing has to be built.
+  return {.app = app, .perform = [options] { return translate_file(*options); }, .needs = nothing_to_build};
 }
 
 }  // namespace lab::front

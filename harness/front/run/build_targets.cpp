@@ -1,9 +1,10 @@
+#include "harness/front/run/build_targets.hpp"
+
 #include <algorithm>
 
 #include "harness/front/process/build_info.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/run/proofs.hpp"
-#include "harness/front/verbs/verbs.hpp"
 #include "harness/front/workers/devices.hpp"
 #include "harness/front/workers/source_digests.hpp"
 
@@ -38,6 +39,11 @@ stage_selector unproved_among(const build_request& request) {
 }
 
 }  // namespace
+
+build_request nothing_to_build() {
+  return {.device = "emulator",
+          .select = [](const std::vector<track_description>&) { return std::vector<track_selection>{}; }};
+}
 
 std::vector<std::string> build_targets(const build_request& request) {
   std::vector<std::string> targets = request.also;

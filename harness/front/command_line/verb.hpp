@@ -1,13 +1,13 @@
-// The verbs of the program as CLI11 sees them: the options of each, and what it does with them.
+// A verb of a program as CLI11 sees it: its options, and what it does with them. Each is a file of verbs/.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "harness/front/verbs/verbs.hpp"
+#include "harness/front/run/build_targets.hpp"
+#include "harness/front/selection/parameters.hpp"
 
 namespace lab::front {
 
@@ -21,10 +21,14 @@ struct verb {
   std::vector<parameter_argument>* parameters = nullptr;
   std::vector<std::string>* option_names = nullptr;
   std::vector<std::string>* after_dashes = nullptr;
-  compiler_words* words_for_compiler = nullptr;  // -I, -D and so on, which have one dash and a value
+  // Takes words of its own out of the call, such as -I and -D, which have one dash and a value.
+  std::function<void(std::vector<std::string>&)> take_words = {};
 };
 
-// By name.
-[[nodiscard]] std::map<std::string, verb> add_verbs(CLI::App& program);
+// Adds itself to the program, which owns the options.
+using verb_maker = verb (*)(CLI::App& program);
+
+// Its options' owner, with its name and its summary (selection/verbs.txt).
+[[nodiscard]] CLI::App* add_verb(CLI::App& program, const std::string& name);
 
 }  // namespace lab::front
