@@ -178,9 +178,8 @@ class array_workload final : public workload {
       const std::vector<output_element> after = download(index, 1);
       return std::memcmp(before.data(), after.data(), sizeof(output_element)) == 0;
     };
-    const bool keeps_poison = stays(memory_fill::ones);
-    if (stays(memory_fill::random)) return false;
-    return keeps_poison ? std::optional(true) : std::nullopt;
+    if (!stays(memory_fill::ones)) return std::nullopt;
+    return !stays(memory_fill::random);
   }
 
   check_result check() override {
