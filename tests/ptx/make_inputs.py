@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/ptx/inputs/: the PTX that nvcc and Numba make of small functions, and inputs.json, which says of each
-file how it is called: the convention, and the C++ types of the result and of the parameters.
+"""Writes tests/ptx/inputs/: the PTX that nvcc and Numba make of small functions, as far as it differs in kind, and
+inputs.json, which says of each file how it is called: the convention, and the C++ types of the result and of the
+parameters.
 
 Needed: nvcc 13.0 on the PATH, and from PyPI numba and numba-cuda (0.30.4 made the files). No GPU is needed.
 usage: tests/ptx/make_inputs.py
@@ -228,13 +229,45 @@ def compile_with_nvcc(head, source):
                    "result": result.strip('"'), "parameters": types[convention == "numba":]}, ptx
 
 
+# Tests name these.
+NAMED = {"numba/above_nine_float64.numba.ptx", "numba/constant_half_int64.numba.ptx", "numba/narrow_int32_int16.c.ptx",
+         "numba/square_float64.c.ptx", "numba/square_int64.c.ptx", "numba/square_int64.numba.ptx",
+         "numba/three_types_int64_float32_int8.numba.ptx", "numba/window_sum_float64_array.numba.ptx",
+         "nvcc/saxpy.sm_100.ptx", "nvcc/sine.sm_90.ptx", "nvcc/sine64.sm_90.ptx", "nvcc/square.sm_90.ptx",
+         "nvcc/structures.sm_90.ptx", "nvcc/widen.sm_90.ptx"}
+
+
+def kinds_of(ptx):
+    """The instructions with all their words, guarded or not, and the shapes of directives."""
+    kinds = set()
+    for line in ptx.splitlines():
+        line = line.partition("//")[0].strip()
+        if line.startswith("."):
+            kinds.add(" ".join(re.findall(r"\.[a-z_]\w*", line)[:6]) + ("[]" if "[" in line else ""))
+        elif match := re.match(r"(@!?%\w+\s+)?([a-z_][\w.]*)", line):
+            kinds.add(("@" if match[1] else "") + match[2])
+    return kinds
+
+
+def that_differ(made):
+    """Those that are named, and as few of the others as have every kind."""
+    kinds = {entry["file"]: kinds_of(ptx) for entry, ptx in made}
+    kept = NAMED & kinds.keys()
+    missing = set().union(*kinds.values()).difference(*(kinds[file] for file in kept))
+    while missing:
+        best = max(sorted(kinds), key=lambda file: len(kinds[file] & missing))
+        kept.add(best)
+        missing -= kinds[best]
+    return [(entry, ptx) for entry, ptx in made if entry["file"] in kept]
+
+
 def main():
     entries = []
     made = [one for entry in NUMBA for one in compile_with_numba(entry)]
     for part in (HERE / "functions.cu").read_text().split("// FILE ")[1:]:
         head, source = part.split("\n", 1)
         made += compile_with_nvcc(head, source)
-    for entry, ptx in made:
+    for entry, ptx in that_differ(made):
         path = OUTPUT / entry["file"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ptx)

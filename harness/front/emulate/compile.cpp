@@ -94,13 +94,12 @@ bool is_forgotten(const std::string& word) {
   return is_for_device(word) || is_one_of(word, names, beginnings);
 }
 
-// The emulator has CUDA's libraries in its headers, those that it has, and a window that is not opened.
+// The emulator has CUDA's libraries in its headers, those that it has.
 bool is_own_library(const std::string& word) {
   constexpr std::array<std::string_view, 12> names{"-lcuda",     "-lcublas",     "-lcufft",     "-lcurand",
                                                    "-lcusparse", "-lcusolver",   "-lnppi",      "-lnppc",
                                                    "-lnvrtc",    "-lnvToolsExt", "-lnvidia-ml", "-lculibos"};
-  return word == "-lGL" || word == "-lGLU" || word == "-lglut" ||
-         std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
+  return std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
 }
 
 // Those of nvcc that have a value behind them, and say nothing either.
@@ -231,7 +230,8 @@ class compilation {
     const std::string object = request_.words.only_objects ? request_.program : stem + ".o";
     std::vector<std::string> command{tools_.compiler};
     if (kind == source_kind::c) {
-      append(command, {"-x", "c", "-w", "-O2", "-I" + std::string("."), "-isystem", tools_.headers});
+      append(command, {"-x", "c", "-w", "-O2", "-I" + std::string(".")});
+      append(command, folders_of_headers());
       append(command, without_standard());
       append(command, {"-c", source, "-o", object});
       run_compiler(command, request_.time_limit, source + " does not compile");
@@ -315,7 +315,7 @@ class compilation {
       if (word == "-fopenmp") command.push_back(word);
     }
     if (uses_openmp_) command.emplace_back("-fopenmp");
-    append(command, {tools_.last_resort, "-lpthread", "-lm", "-ldl"});
+    append(command, {"-lpthread", "-lm", "-ldl"});
     run_compiler(command, request_.time_limit, "the program does not link");
   }
 
@@ -345,6 +345,11 @@ class compilation {
     }
     return words;
   }
+  [[nodiscard]] std::vector<std::string> folders_of_headers() const {
+    std::vector<std::string> words;
+    for (const std::string& folder : tools_.headers) append(words, {"-isystem", folder});
+    return words;
+  }
   [[nodiscard]] std::vector<std::string> words_for_preprocessor(source_kind kind) const {
     std::vector<std::string> words{"-DLAB_EMULATED=1"};
     if (kind == source_kind::cuda) {
@@ -355,7 +360,8 @@ class compilation {
     }
     if (request_.observe) append(words, {"-DLAB_EMULATOR_OBSERVED=1"});
     append(words, without_standard());
-    append(words, {"-isystem", tools_.headers, "-isystem", tools_.root, "-idirafter", tools_.last_headers});
+    append(words, folders_of_headers());
+    append(words, {"-isystem", tools_.root});
     return words;
   }
 

@@ -53,8 +53,10 @@ emulation_toolchain find_toolchain(bool observe) {
   found.root = files::exists(prefix / "include/kernel_lab/common/emulator", error)
                    ? (prefix / "include/kernel_lab").string()
                    : LAB_SOURCE_ROOT;
-  found.headers = found.root + "/common/emulator/include";
-  require(found.headers);
+  found.headers = {found.root + "/common/emulator/include"};
+  // Those that the build writes; installed they all lie in one folder.
+  if (found.root == LAB_SOURCE_ROOT) found.headers.push_back(LAB_BUILD_ROOT "/common/emulator/include");
+  for (const std::string& folder : found.headers) require(folder);
   found.compiler = LAB_CXX;
   // A makefile that is called with CXX=lab-nvcc hands that on.
   if (const char* const chosen = std::getenv("CXX"); chosen != nullptr && *chosen != '\0') {
@@ -77,9 +79,6 @@ emulation_toolchain find_toolchain(bool observe) {
   add(found.libraries, "common/emulator", "liblab_emulator.a");
   for (const std::string& library : words_of(LAB_EMULATOR_LIBRARIES)) found.libraries.push_back(library);
   add(found.observing, "common/emulator", "liblab_emulated_program.a");
-  found.last_resort = library_file(prefix, "common/emulator", "liblab_headless_window.a");
-  require(found.last_resort);
-  found.last_headers = found.root + "/common/emulator/headless";
   const std::string backtrace = LAB_BACKTRACE_LIBRARY;
   if (!observe) {
     if (!backtrace.empty()) found.libraries.push_back(backtrace);
@@ -98,7 +97,7 @@ emulation_toolchain find_toolchain(bool observe) {
 
 std::vector<std::string> toolchain_targets() {
   if (!LAB_WITH_EMULATOR) return {};
-  std::vector<std::string> targets{"lab_emulated_program", "lab_emulator", "lab_headless_window"};
+  std::vector<std::string> targets{"lab_emulated_program", "lab_emulator"};
   if (LAB_WITH_OBSERVED) targets.insert(targets.end(), {"lab_observed_program", "lab_observed"});
   return targets;
 }

@@ -8,11 +8,9 @@ namespace lab::front {
 
 struct emulation_toolchain {
   std::string compiler;
-  std::string headers;                       // the folder of cuda_runtime.h
+  std::vector<std::string> headers;          // the folders of headers under CUDA's names
   std::string root;                          // the folder that holds common/emulator
   std::vector<std::string> libraries;        // in the linker's order
-  std::string last_resort;                   // a library for what the program's own do not have
-  std::string last_headers;                  // the folder of that library's headers
   std::vector<std::string> observing;        // those that an observed program needs before them
   std::vector<std::string> observing_flags;  // with which observed kernels are compiled
 };

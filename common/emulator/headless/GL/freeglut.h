@@ -1,4 +1,0 @@
-// See gl.h.
-#pragma once
-
-#include <GL/glut.h>

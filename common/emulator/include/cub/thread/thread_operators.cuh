@@ -1,4 +1,0 @@
-// Part of cub.cuh here.
-#pragma once
-
-#include <cub/cub.cuh>

@@ -1,4 +1,0 @@
-// As cuda_fp8.h.
-#pragma once
-
-#include <cuda_fp8.h>

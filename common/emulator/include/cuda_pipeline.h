@@ -1,4 +1,0 @@
-// Part of cuda_pipeline_primitives.h here.
-#pragma once
-
-#include <cuda_pipeline_primitives.h>

@@ -1,2 +1,0 @@
-// Refused by name.
-#error "NPP runs on a GPU only and is not emulated: leave the library's part of the program out"

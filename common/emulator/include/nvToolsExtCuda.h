@@ -1,4 +1,0 @@
-// NVTX of CUDA: its ranges and names are nvToolsExt.h's.
-#pragma once
-
-#include <nvToolsExtCudaRt.h>

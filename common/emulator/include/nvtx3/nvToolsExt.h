@@ -1,4 +1,0 @@
-// Part of nvToolsExt.h here.
-#pragma once
-
-#include <nvToolsExt.h>

@@ -1,2 +1,0 @@
-// Refused by name.
-#error "OpenGL windows and their extensions (rendercheck_gl.h) are not emulated: write the image to a file"

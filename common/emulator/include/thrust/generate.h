@@ -1,4 +1,0 @@
-// Thrust's, by the emulator.
-#pragma once
-
-#include "common/emulator/program/thrust/algorithms.hpp"
