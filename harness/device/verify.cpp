@@ -537,8 +537,9 @@ bool gate::fail_absurd(const std::vector<trial>& all, const std::vector<std::str
 
 // Of those that are more than one of many sizes: whoever is right on its first launches alone, or on those
 // that it can count, meets them again.
-bool gate::again(const char* remark) {
+bool gate::again() {
   phase_ = "trials drawn once more";
+  const char* const remark = ", after all others";
   constexpr std::size_t wanted = 6;
   std::vector<trial> full = track_.trials(stage_, true, seeds_.drawn);
   std::erase_if(full, [](const trial& one) { return one.brief || !one.then.empty(); });
@@ -603,7 +604,7 @@ bool gate::trials(bool thorough) {
       ++place;
       if (!record_.passed) return false;
     }
-    if (thorough && !again(", after all others")) return false;
+    if (thorough && !again()) return false;
     look_for_other_bits();
     if (!record_.passed) return false;
   } catch (const stage_error& error) {

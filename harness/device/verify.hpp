@@ -78,7 +78,7 @@ class gate {
   // What is left to ask of a stage that is proved before it is timed: one input whose results are exact.
   bool exact_at(const parameter_values& parameters);
   // Some of the trials once more, drawn.
-  bool again(const char* remark);
+  bool again();
   // One launch more, of a workload that is there. `remark` is added to what a failure says of the case.
   bool check(workload& work, const parameter_values& parameters, const launch_setup& setup,
              const char* remark = "");
