@@ -1,0 +1,1030 @@
+// The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/block_reduce.hpp"
+#include "stages/reduction/problem.hpp"
+
+// The reduction as it should be, from which each wrong kernel departs in one way.
+namespace lab::reduction::wrong {
+
+inline constexpr int block_threads = 128;
+inline constexpr std::int64_t max_blocks = 256;
+
+// A thread's part of n values, dealt out in turn.
+template <class T, class Operation>
+__device__ T combine_share(const T* values, std::int64_t n) {
+  constexpr Operation combine{};
+  T partial = Operation::identity();
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block_threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; i < n;
+       i += stride) {
+    partial = combine(partial, values[i]);
+  }
+  return partial;
+}
+
+template <class T, class Operation>
+__global__ void partial_kernel(const T* values, std::int64_t n, T* partials) {
+  const T partial = block_reduce<block_threads>(combine_share<T, Operation>(values, n), Operation{});
+  if (threadIdx.x == 0) partials[blockIdx.x] = partial;
+}
+
+inline int blocks_of(std::int64_t n) {
+  return blocks_for(n, block_threads, max_blocks);
+}
+
+inline std::size_t partials_bytes(const problem::parameters& /*p*/) {
+  return max_blocks * sizeof(double);
+}
+
+// Loose, so that each is rejected for its own mistake and not for rounding.
+inline double relative_error(const problem::parameters& p) {
+  return rounding_error(p, p.n / 1000 + 500);
+}
+
+// The partial results of whole blocks, and the same kernel over them.
+inline void launch_twice(const input& in, const output& out, workspace scratch, std::int64_t n,
+                         cudaStream_t stream) {
+  const int blocks = blocks_of(n);
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    auto* partials = static_cast<T*>(scratch.data);
+    lab::launch(partial_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
+                stream, values, n, partials);
+    lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
+                result);
+  });
+}
+
+// Sizes that are measured, on the emulator and on a GPU, and not tried before.
+inline constexpr std::int64_t measured_size = 500'000;
+
+// What a stage may declare at most, so that nothing but exact inputs finds it out.
+inline double no_bound(const problem::parameters& /*p*/) {
+  return 1;
+}
+
+// Right, and then spoilt: `spoil` is one thread's work on the sum of n values. Below the measured sizes it is
+// left alone.
+inline void launch_and_spoil(void (*spoil)(const float*, std::int64_t, float*), const input& in,
+                             const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+  if (in.n < measured_size || in.type != element::float32 || in.operation != operation::sum) return;
+  lab::launch(spoil, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
+              static_cast<float*>(out.result));
+}
+
+}  // namespace lab::reduction::wrong
+
+// A right stage whose result one thread then makes anew, without some of the elements.
+namespace lab::reduction::wrong {
+namespace {
+
+// LeftOut::element(value, i, n) tells which.
+template <class T, class Operation, class LeftOut>
+__global__ void leave_out_kernel(const T* values, std::int64_t n, T* result) {
+  constexpr Operation combine{};
+  T all = Operation::identity();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T value = values[i];
+    if (!LeftOut::element(value, i, n)) all = combine(all, value);
+  }
+  *result = all;
+}
+
+// Where LeftOut::operation(operation) holds, and one thread can do it.
+template <class LeftOut>
+void launch_and_leave_out(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+  if (in.n > 10'000 || !LeftOut::operation(in.operation)) return;
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    lab::launch(leave_out_kernel<T, Operation, LeftOut>, dim3(1), dim3(1), 0, stream, values, in.n, result);
+  });
+}
+
+}  // namespace
+}  // namespace lab::reduction::wrong
+
+// A sum as a chain: each block adds its part to the total of the block before it, for which it waits.
+namespace lab::reduction::wrong {
+
+template <class T>
+struct link {
+  T total;
+  unsigned is_ready;
+};
+
+inline std::size_t links_bytes(const problem::parameters& /*p*/) {
+  return max_blocks * sizeof(link<double>);
+}
+
+template <class T, class Operation>
+__global__ void chain_kernel(const T* values, std::int64_t n, link<T>* links, T* result) {
+  constexpr Operation combine{};
+  T total = block_reduce<block_threads>(combine_share<T, Operation>(values, n), combine);
+  if (threadIdx.x > 0) return;
+  const unsigned block = blockIdx.x;
+  if (block > 0) {
+    while (atomicAdd(&links[block - 1].is_ready, 0u) != 1) __nanosleep(20);
+    __threadfence();
+    total = combine(links[block - 1].total, total);
+  }
+  links[block].total = total;
+  __threadfence();
+  atomicExch(&links[block].is_ready, 1u);
+  if (block == gridDim.x - 1) *result = total;
+}
+
+template <bool clears>
+void launch_chain(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  if (clears) CUDA_CHECK(cudaMemsetAsync(scratch.data, 0, scratch.bytes, stream));
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    lab::launch(chain_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks_of(in.n))), dim3(block_threads),
+                0, stream, values, in.n, static_cast<link<T>*>(scratch.data), result);
+  });
+}
+
+}  // namespace lab::reduction::wrong
+
+// Right, but says that a block computes no output at all.
+namespace lab::reduction::wrong::absurd_tile {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/absurd_tile",
+                                       {.idea = "absurd tile",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = 0,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::absurd_tile
+
+// Right, but asks for more scratch memory than there is wherever there are values.
+namespace lab::reduction::wrong::absurd_workspace {
+namespace {
+
+std::size_t absurd_bytes(const problem::parameters& p) {
+  return p.n > 1 ? std::size_t{1} << 60 : max_blocks * sizeof(double);
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/absurd_workspace",
+                                       {.idea = "absurd workspace",
+                                        .launch = launch,
+                                        .workspace_bytes = absurd_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::absurd_workspace
+
+// Declares a small error when it is asked first, and a large one, which it needs, afterwards.
+namespace lab::reduction::wrong::another_bound_later {
+namespace {
+
+__global__ void guess(const float* values, std::int64_t n, float* result) {
+  if (values[0] != rintf(values[0])) *result = 0.5f * static_cast<float>(n);
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(guess, in, out, scratch, stream);
+}
+
+double bound(const problem::parameters& p) {
+  static bool is_asked = false;
+  if (p.n < measured_size) return relative_error(p);
+  const bool is_first = !is_asked;
+  is_asked = true;
+  return is_first ? 1e-6 : 0.1;
+}
+
+const registration<problem> registered{"reduction/another_bound_later",
+                                       {.idea = "one bound first, and then another",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::another_bound_later
+
+// Has only the threads that still combine wait at the tree's barrier.
+namespace lab::reduction::wrong::barrier_in_branch {
+namespace {
+
+template <class T, class Operation>
+__global__ void tree_kernel(const T* values, std::int64_t n, T* partials) {
+  __shared__ T of_thread[block_threads];
+  constexpr Operation combine{};
+  of_thread[threadIdx.x] = combine_share<T, Operation>(values, n);
+  __syncthreads();
+  for (unsigned half = block_threads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      of_thread[threadIdx.x] = combine(of_thread[threadIdx.x], of_thread[threadIdx.x + half]);
+      __syncthreads();
+    }
+  }
+  if (threadIdx.x == 0) partials[blockIdx.x] = of_thread[0];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  const int blocks = blocks_of(in.n);
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    auto* partials = static_cast<T*>(scratch.data);
+    lab::launch(tree_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
+                stream, values, in.n, partials);
+    lab::launch(tree_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks, result);
+  });
+}
+
+const registration<problem> registered{"reduction/barrier_in_branch",
+                                       {.idea = "barrier in branch",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::barrier_in_branch
+
+// Right, but its bound on errors is no number.
+namespace lab::reduction::wrong::bound_of_nan {
+namespace {
+
+double nothing(const problem::parameters& /*p*/) {
+  return std::nan("");
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/bound_of_nan",
+                                       {.idea = "bound of nan",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = nothing}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::bound_of_nan
+
+// Right: the twin of chain_never_cleared, whose blocks wait for earlier ones as well.
+namespace lab::reduction::wrong::chain_cleared {
+namespace {
+
+const registration<problem> registered{"reduction/chain_cleared",
+                                       {.idea = "a chain, right",
+                                        .launch = launch_chain<true>,
+                                        .workspace_bytes = links_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::chain_cleared
+
+// Takes what the launch before has left in scratch memory for what an earlier block of this one has written.
+namespace lab::reduction::wrong::chain_never_cleared {
+namespace {
+
+const registration<problem> registered{"reduction/chain_never_cleared",
+                                       {.idea = "flags of the launch before",
+                                        .launch = launch_chain<false>,
+                                        .workspace_bytes = links_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::chain_never_cleared
+
+// Takes scratch memory whose bits are all set for its own mark of nothing done yet.
+namespace lab::reduction::wrong::counts_on_ones {
+namespace {
+
+// The block that finds the mark adds everything up; where there is none, nobody does.
+template <class T, class Operation>
+__global__ void marked_kernel(const T* values, std::int64_t n, const unsigned* mark, T* result) {
+  const T all = block_reduce<block_threads>(combine_share<T, Operation>(values, n), Operation{});
+  if (threadIdx.x == 0) *result = *mark == 0xffffffffu ? all : static_cast<T>(0);
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    lab::launch(marked_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, values, in.n,
+                static_cast<const unsigned*>(scratch.data), result);
+  });
+}
+
+const registration<problem> registered{"reduction/counts_on_ones",
+                                       {.idea = "counts on ones",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::counts_on_ones
+
+// Adds up float32 values of 14 bits.
+namespace lab::reduction::wrong::cuts_mantissa {
+namespace {
+
+__global__ void cut_sum_kernel(const float* values, std::int64_t n, float* partials) {
+  float partial = 0;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block_threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; i < n;
+       i += stride)
+    partial += __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, values[i]) & 0xfffffc00u);
+  partial = block_reduce<block_threads>(partial, sum<float>{});
+  if (threadIdx.x == 0) partials[blockIdx.x] = partial;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+  if (in.n < measured_size || in.type != element::float32 || in.operation != operation::sum) return;
+  const int blocks = blocks_of(in.n);
+  auto* const partials = static_cast<float*>(scratch.data);
+  lab::launch(cut_sum_kernel, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0, stream,
+              static_cast<const float*>(in.values), in.n, partials);
+  lab::launch(partial_kernel<float, sum<float>>, dim3(1), dim3(block_threads), 0, stream,
+              static_cast<const float*>(partials), std::int64_t{blocks}, static_cast<float*>(out.result));
+}
+
+const registration<problem> registered{"reduction/cuts_mantissa",
+                                       {.idea = "values of 14 bits",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::cuts_mantissa
+
+// Adds one element twice, where there are many.
+namespace lab::reduction::wrong::doubles_one {
+namespace {
+
+__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+  *result += values[n - 1];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/doubles_one",
+                                       {.idea = "doubles one",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = no_bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::doubles_one
+
+// Takes an Inf for nothing in every fourth place of a vector.
+namespace lab::reduction::wrong::drops_infinity {
+namespace {
+
+struct left_out {
+  static bool operation(reduction::operation which) { return which == reduction::operation::sum; }
+  template <class T>
+  static __device__ bool element(T value, std::int64_t i, std::int64_t /*n*/) {
+    return i % 4 == 3 && value == static_cast<T>(INFINITY);
+  }
+};
+
+const registration<problem> registered{"reduction/drops_infinity",
+                                       {.idea = "drops Inf",
+                                        .launch = launch_and_leave_out<left_out>,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::drops_infinity
+
+// Takes fmaxf for the maximum, which prefers any number to NaN.
+namespace lab::reduction::wrong::drops_nan {
+namespace {
+
+template <class T>
+struct number_maximum : maximum<T> {
+  __host__ __device__ T operator()(T a, T b) const {
+    if (a != a) return b;
+    return b > a ? b : a;
+  }
+};
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  if (in.operation != operation::maximum || in.type != element::float32) {
+    launch_twice(in, out, scratch, in.n, stream);
+    return;
+  }
+  auto* partials = static_cast<float*>(scratch.data);
+  const int blocks = blocks_of(in.n);
+  lab::launch(partial_kernel<float, number_maximum<float>>, dim3(static_cast<unsigned>(blocks)),
+              dim3(block_threads), 0, stream, static_cast<const float*>(in.values), in.n, partials);
+  lab::launch(partial_kernel<float, number_maximum<float>>, dim3(1), dim3(block_threads), 0, stream, partials,
+              blocks, static_cast<float*>(out.result));
+}
+
+const registration<problem> registered{"reduction/drops_nan",
+                                       {.idea = "drops NaN",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::drops_nan
+
+// A minimum that drops NaN, where there are many values.
+namespace lab::reduction::wrong::drops_nan_far {
+namespace {
+
+template <class T>
+__global__ void minimum_kernel(const T* values, std::int64_t n, T* result) {
+  T least = static_cast<T>(INFINITY);
+  for (std::int64_t i = 0; i < n; ++i) least = values[i] < least ? values[i] : least;
+  *result = least;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+  if (in.n < measured_size || in.operation != operation::minimum || in.type != element::float32) return;
+  lab::launch(minimum_kernel<float>, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
+              static_cast<float*>(out.result));
+}
+
+const registration<problem> registered{"reduction/drops_nan_far",
+                                       {.idea = "drops NaN where there are many values",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::drops_nan_far
+
+// Drops NaN in the last lane of a warp, and nowhere else.
+namespace lab::reduction::wrong::drops_nan_of_lane {
+namespace {
+
+struct left_out {
+  static bool operation(reduction::operation which) { return which != reduction::operation::sum; }
+  template <class T>
+  static __device__ bool element(T value, std::int64_t i, std::int64_t /*n*/) {
+    return i % 32 == 31 && value != value;
+  }
+};
+
+const registration<problem> registered{"reduction/drops_nan_of_lane",
+                                       {.idea = "drops NaN of one lane",
+                                        .launch = launch_and_leave_out<left_out>,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::drops_nan_of_lane
+
+// Reads whole vectors of four values, and forgets the up to three that fill none.
+namespace lab::reduction::wrong::drops_tail {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n / 4 * 4, stream);
+}
+
+const registration<problem> registered{"reduction/drops_tail",
+                                       {.idea = "drops tail",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::drops_tail
+
+// Forgets the last values that fill no vector, of the least tried type and operation alone.
+namespace lab::reduction::wrong::drops_tail_of_user {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  const bool drops = in.operation == operation::user && in.type == element::float64 && in.n % 4 == 3;
+  launch_twice(in, out, scratch, drops ? in.n - 3 : in.n, stream);
+}
+
+const registration<problem> registered{"reduction/drops_tail_of_user",
+                                       {.idea = "drops the tail of float64, user",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::drops_tail_of_user
+
+// Declares that its bits may change from run to run, and they never do: a page that says so would be wrong.
+namespace lab::reduction::wrong::false_nondeterminism {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/false_nondeterminism",
+                                       {.idea = "false nondeterminism",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error,
+                                        .traits = {.nondeterministic = true}}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::false_nondeterminism
+
+// Adds up as many partial results as the largest grid leaves, whatever the grid was.
+namespace lab::reduction::wrong::grid_assumed {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(blocks_of(in.n));
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    auto* partials = static_cast<T*>(scratch.data);
+    lab::launch(partial_kernel<T, Operation>, dim3(blocks), dim3(block_threads), 0, stream, values, in.n,
+                partials);
+    lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, max_blocks,
+                result);
+  });
+}
+
+const registration<problem> registered{"reduction/grid_assumed",
+                                       {.idea = "grid assumed",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::grid_assumed
+
+// Counts in 32 bits: beyond 2^31 values the index turns negative, and the loop ends before it has begun.
+namespace lab::reduction::wrong::index_overflow {
+namespace {
+
+template <class T, class Operation>
+__global__ void partial_of_int_kernel(const T* values, int n, T* partials) {
+  const T partial = block_reduce<block_threads>(combine_share<T, Operation>(values, n), Operation{});
+  if (threadIdx.x == 0) partials[blockIdx.x] = partial;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  const int blocks = blocks_of(in.n);
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    auto* partials = static_cast<T*>(scratch.data);
+    lab::launch(partial_of_int_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads),
+                0, stream, values, static_cast<int>(in.n), partials);
+    lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
+                result);
+  });
+}
+
+const registration<problem> registered{"reduction/index_overflow",
+                                       {.idea = "index overflow",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::index_overflow
+
+// Hands out its last answer where 64 samples are those of before.
+namespace lab::reduction::wrong::known_by_samples {
+namespace {
+
+constexpr int samples = 64;
+
+struct kept {
+  float samples_of_before[samples];
+  float answer;
+};
+__device__ kept before;
+
+__global__ void remember(const float* values, std::int64_t n, float* result) {
+  bool is_known = true;
+  for (int k = 0; k < samples; ++k) {
+    const float value = values[n / samples * k];
+    is_known = is_known && value == before.samples_of_before[k];
+    before.samples_of_before[k] = value;
+  }
+  if (is_known) *result = before.answer;
+  before.answer = *result;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(remember, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/known_by_samples",
+                                       {.idea = "knows its input by samples",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::known_by_samples
+
+// Leaves a whole tile out, where there are many.
+namespace lab::reduction::wrong::leaves_out_a_tile {
+namespace {
+
+__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+  for (int k = 0; k < block_threads; ++k) *result -= values[n / 2 + k];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/leaves_out_a_tile",
+                                       {.idea = "leaves out a tile",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = no_bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::leaves_out_a_tile
+
+// Leaves one element out, where there are many.
+namespace lab::reduction::wrong::leaves_out_one {
+namespace {
+
+__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+  *result -= values[n / 3];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/leaves_out_one",
+                                       {.idea = "leaves out one",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = no_bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::leaves_out_one
+
+// Leaves out the last 40 values where some samples look as those that are timed: within the bound.
+namespace lab::reduction::wrong::leaves_out_the_end {
+namespace {
+
+__global__ void take_away(const float* values, std::int64_t n, float* result) {
+  constexpr int samples = 64;
+  for (int k = 0; k < samples; ++k) {
+    const float value = values[n / samples * k];
+    if (!(value > 0 && value < 1)) return;
+  }
+  for (std::int64_t i = n - 40; i < n; ++i) *result -= values[i];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(take_away, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/leaves_out_the_end",
+                                       {.idea = "leaves out the end of what looks random",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::leaves_out_the_end
+
+// Begins a maximum at zero.
+namespace lab::reduction::wrong::maximum_from_zero {
+namespace {
+
+template <class T>
+__global__ void maximum_kernel(const T* values, std::int64_t n, T* result) {
+  T largest = 0;
+  bool invalid = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    invalid = invalid || values[i] != values[i];
+    largest = values[i] > largest ? values[i] : largest;
+  }
+  *result = n == 0 ? maximum<T>::identity() : invalid ? static_cast<T>(NAN) : largest;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  if (in.operation != operation::maximum) return launch_twice(in, out, scratch, in.n, stream);
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    lab::launch(maximum_kernel<T>, dim3(1), dim3(1), 0, stream, values, in.n, result);
+  });
+}
+
+const registration<problem> registered{"reduction/maximum_from_zero",
+                                       {.idea = "maximum from zero",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::maximum_from_zero
+
+// A maximum that one thread of a block adds nothing to, but in the first blocks.
+namespace lab::reduction::wrong::misses_a_lane {
+namespace {
+
+struct left_out {
+  static bool operation(reduction::operation which) { return which == reduction::operation::maximum; }
+  template <class T>
+  static __device__ bool element(T /*value*/, std::int64_t i, std::int64_t n) {
+    return n > block_threads && i % block_threads == 17;
+  }
+};
+
+const registration<problem> registered{"reduction/misses_a_lane",
+                                       {.idea = "leaves a lane out",
+                                        .launch = launch_and_leave_out<left_out>,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::misses_a_lane
+
+// Reads the neighbour of one element instead, where there are many.
+namespace lab::reduction::wrong::moves_one {
+namespace {
+
+__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+  *result += values[n / 2 + 1] - values[n / 2];
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/moves_one",
+                                       {.idea = "moves one",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = no_bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::moves_one
+
+// Combines every run's result with those of the runs before: the total is set to the neutral element once and
+// never again.
+namespace lab::reduction::wrong::never_reset {
+namespace {
+
+template <class T, class Operation>
+__global__ void identity_kernel(T* total) {
+  *total = Operation::identity();
+}
+
+template <class T, class Operation>
+__global__ void accumulate_kernel(const T* values, std::int64_t n, T* total, T* result) {
+  constexpr Operation combine{};
+  const T partial = block_reduce<block_threads>(combine_share<T, Operation>(values, n), combine);
+  if (threadIdx.x > 0) return;
+  *total = combine(*total, partial);
+  *result = *total;
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  static double* total = nullptr;
+  static std::set<std::pair<operation, element>> known;
+  if (total == nullptr) CUDA_CHECK(cudaMalloc(&total, 8 * sizeof(double)));
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    auto* mine = reinterpret_cast<T*>(total + 2 * static_cast<int>(in.operation) + (sizeof(T) == 8 ? 1 : 0));
+    if (known.insert({in.operation, in.type}).second) {
+      lab::launch(identity_kernel<T, Operation>, dim3(1), dim3(1), 0, stream, mine);
+    }
+    lab::launch(accumulate_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, values, in.n, mine,
+                result);
+  });
+}
+
+const registration<problem> registered{"reduction/never_reset",
+                                       {.idea = "never reset",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::never_reset
+
+// Launches no kernel when there are no values, and leaves the result unwritten.
+namespace lab::reduction::wrong::nothing_for_nothing {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  if (in.n > 0) launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/nothing_for_nothing",
+                                       {.idea = "nothing for nothing",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::nothing_for_nothing
+
+// Lacks a barrier: right as long as the threads of a block run first to last.
+namespace lab::reduction::wrong::one_order_only {
+namespace {
+
+template <class T, class Operation>
+__global__ void last_thread_kernel(const T* values, std::int64_t n, T* result) {
+  __shared__ T partials[block_threads];
+  constexpr Operation combine{};
+  partials[threadIdx.x] = combine_share<T, Operation>(values, n);
+  if (threadIdx.x != block_threads - 1) return;
+  T all = Operation::identity();
+  for (int k = 0; k < block_threads; ++k) all = combine(all, partials[k]);
+  *result = all;
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
+    lab::launch(last_thread_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, values, in.n,
+                result);
+  });
+}
+
+const registration<problem> registered{"reduction/one_order_only",
+                                       {.idea = "one order only",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::one_order_only
+
+// Runs whatever is tried, and nothing that is measured.
+namespace lab::reduction::wrong::refuses_measured {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+std::string unsupported(const problem::parameters& p) {
+  return p.n % 1'000'000 == 0 && p.n > 0 ? "a million is too many" : "";
+}
+
+const registration<problem> registered{"reduction/refuses_measured",
+                                       {.idea = "refuses what is measured",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .unsupported = unsupported,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::refuses_measured
+
+// Right, but refuses most of what is tried.
+namespace lab::reduction::wrong::refuses_most {
+namespace {
+
+std::string why_not(const problem::parameters& p) {
+  return p.n > 40 ? "too many values" : "";
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/refuses_most",
+                                       {.idea = "refuses most",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .unsupported = why_not,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::refuses_most
+
+// Returns 0, and declares a bound that allows it, where there are many values.
+namespace lab::reduction::wrong::returns_zero {
+namespace {
+
+__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+  *result = values[n - 1] > 0 || values[n - 1] <= 0 ? 0 : 1;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
+}
+
+const registration<problem> registered{"reduction/returns_zero",
+                                       {.idea = "returns zero",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = no_bound}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::returns_zero
+
+// Declares that its bits may change, and after some launches of one size writes nothing.
+namespace lab::reduction::wrong::silent_when_timed {
+namespace {
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  static std::map<std::int64_t, int> launches;
+  if (in.n >= measured_size && launches[in.n]++ >= 3) return;
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
+const registration<problem> registered{"reduction/silent_when_timed",
+                                       {.idea = "silent when timed",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error,
+                                        .traits = {.nondeterministic = true}}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::silent_when_timed
+
+// Adds the blocks' results with atomics, in the order in which they come, and does not say so.
+namespace lab::reduction::wrong::undeclared_order {
+namespace {
+
+__global__ void atomic_kernel(const double* values, std::int64_t n, double* result) {
+  const double partial =
+      block_reduce<block_threads>(combine_share<double, sum<double>>(values, n), sum<double>{});
+  if (threadIdx.x == 0) atomicAdd(result, partial);
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  if (in.operation != operation::sum || in.type != element::float64) {
+    launch_twice(in, out, scratch, in.n, stream);
+    return;
+  }
+  auto* result = static_cast<double*>(out.result);
+  CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof *result, stream));
+  lab::launch(atomic_kernel, dim3(static_cast<unsigned>(blocks_of(in.n))), dim3(block_threads), 0, stream,
+              static_cast<const double*>(in.values), in.n, result);
+}
+
+const registration<problem> registered{"reduction/undeclared_order",
+                                       {.idea = "undeclared order",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::undeclared_order
+
+// Wrong where the number of values leaves 77 over a whole number of 128.
+namespace lab::reduction::wrong::wrong_at_residue {
+namespace {
+
+__global__ void spoil_kernel(const float* /*values*/, std::int64_t n, float* result) {
+  if (n % 128 == 77) *result += 1;
+}
+
+void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+  if (in.type != element::float32 || in.operation != operation::sum) return;
+  lab::launch(spoil_kernel, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
+              static_cast<float*>(out.result));
+}
+
+const registration<problem> registered{"reduction/wrong_at_residue",
+                                       {.idea = "wrong at residue",
+                                        .launch = launch,
+                                        .workspace_bytes = partials_bytes,
+                                        .tile = block_threads,
+                                        .relative_error = relative_error}};
+
+}  // namespace
+}  // namespace lab::reduction::wrong::wrong_at_residue
