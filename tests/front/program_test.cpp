@@ -672,6 +672,29 @@ TEST_CASE("an interrupted run keeps what it has") {
   CHECK(row_of(results, "hang/01_good").at("status") == "ok");
 }
 
+TEST_CASE("a soak proves with every seed, two to a proof, and keeps what it has when it is interrupted") {
+  const temporary_directory directory;
+  const std::string path = (directory / "soak.json").string();
+  expect(lab_with({"verify", "ladder", "--seeds", "3:5", "--json", path}), 0, {"seeds 3 to 5", "no failure"});
+  for (const auto& one : document(path).at("stages")) CHECK(one.at("seeds") == 3);
+  expect(lab_with({"verify", "faults/01_wrong", "--seeds", "3:5", "--json", path}), 1, {"2 failures"});
+  expect(lab_with({"verify", "faults/01_wrong", "--seeds", "7:7", "--json", path}), 1, {"1 failure"});
+
+  const lab::front::owned_descriptor output(
+      open((directory / "output.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  lab::front::child_process process(command({"verify", "hang", "--seeds", "1:2", "--json", path}),
+                                    {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  kill(process.id(), SIGINT);
+  const auto ending = process.wait_for(std::chrono::seconds(30));
+  const std::string text = lab::test::get(directory / "output.txt");
+  INFO(text);
+  REQUIRE(ending);
+  CHECK(ending->code == 130);
+  CHECK(text.find("soak on") != std::string::npos);
+  CHECK(document(path).at("interrupted") == true);
+}
+
 TEST_CASE("an interrupt while the workers start ends the program with 130") {
   const temporary_directory directory;
   const lab::front::owned_descriptor output(

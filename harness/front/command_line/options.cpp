@@ -159,7 +159,7 @@ void add_trial_seed(CLI::App& verb, std::uint64_t& seed) {
 
 void add_seeds(CLI::App& verb, std::optional<seed_range>& seeds) {
   add_read(verb, "--seeds", seeds, parse_seeds,
-           "a soak: prove once with each of these trial seeds, in parallel, and show a row a stage")
+           "a soak: prove with each of these seeds, two to a proof, in parallel, and show a row a stage")
       ->type_name("FIRST:LAST");
 }
 

@@ -69,8 +69,8 @@ class soak {
 
   // With so many calls at once. Throws `interrupted`; found() then holds what had ended.
   void run(unsigned at_once) {
-    // Seeds in the outer loop, so that what is there after an interrupt is about all stages.
-    for (std::uint64_t seed = seeds_.first; seed <= seeds_.last; ++seed) {
+    // Seeds in the outer loop, so that what is there after an interrupt is about all stages. A proof has two.
+    for (std::uint64_t seed = seeds_.first; seed <= seeds_.last; seed += 2) {
       for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
         if (!stages_[stage].skipped.empty()) continue;
         while (running_.size() >= at_once) take_ended();
@@ -89,9 +89,9 @@ class soak {
                                   "verify",
                                   stages_[stage].stage,
                                   "--seed",
-                                  std::to_string(options_.seed),
+                                  std::to_string(seed == seeds_.last ? options_.seed : seed),
                                   "--trial-seed",
-                                  std::to_string(seed),
+                                  std::to_string(std::min(seed + 1, seeds_.last)),
                                   "--json",
                                   path};
     if (!options_.device.empty()) call.insert(call.end(), {"--device", options_.device});
@@ -107,7 +107,7 @@ class soak {
     constexpr std::chrono::milliseconds moment{10};
     throw_if_interrupted();
     status_.show(fmt::format("{} of {}: {} seed {}", begun_,
-                             stages_.size() * (seeds_.last - seeds_.first + 1),
+                             stages_.size() * ((seeds_.last - seeds_.first) / 2 + 1),
                              stages_[running_.front().stage].stage, running_.front().seed));
     std::this_thread::sleep_for(moment);
     for (auto one = running_.begin(); one != running_.end();) {
@@ -122,7 +122,7 @@ class soak {
 
   void take(const running_call& one, const process_ending& ending) {
     soaked_stage& stage = stages_[one.stage];
-    ++stage.seeds;
+    stage.seeds += one.seed == seeds_.last ? 1 : 2;
     const double seconds = std::chrono::duration<double>(clock::now() - one.begun).count();
     if (seconds > stage.longest_seconds) {
       stage.longest_seconds = seconds;
@@ -131,7 +131,10 @@ class soak {
     const std::string failed = read(one, ending, stage);
     if (failed.empty()) return;
     stage.failures.push_back({one.seed, failed});
-    status_.print(fmt::format("{}: FAIL with --trial-seed {}: {}", stage.stage, one.seed, failed));
+    status_.print(one.seed == seeds_.last
+                      ? fmt::format("{}: FAIL with --trial-seed {}: {}", stage.stage, one.seed, failed)
+                      : fmt::format("{}: FAIL with --seed {} --trial-seed {}: {}", stage.stage, one.seed,
+                                    one.seed + 1, failed));
   }
 
   // Why the call failed; empty when it did not.
@@ -220,7 +223,9 @@ int soak_stages(const run_options& options, const seed_range& seeds) {
                                              {"stages", found}}));
   }
   if (ended_early) std::rethrow_exception(ended_early);
-  std::printf("\n%s\n", failures == 0 ? "no failure" : fmt::format("{} failures", failures).c_str());
+  std::printf("\n%s\n", failures == 0
+                            ? "no failure"
+                            : fmt::format("{} failure{}", failures, failures == 1 ? "" : "s").c_str());
   return failures == 0 ? exit_ok : exit_stage_failed;
 }
 
