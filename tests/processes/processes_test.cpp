@@ -136,7 +136,7 @@ TEST_CASE("sums in another order on each of three processes, and of other counts
 
 TEST_CASE("a process that dies, hangs or fails alone ends the others, and the row names it") {
   expect(rows_of(wrong_ones,
-                 {"verify", "reduction_gpus/[dht]*", "--quick", "--processes", "2", "--timeout", "4"}),
+                 {"verify", "reduction_gpus/[dht]*", "--quick", "--processes", "2", "--timeout", "2"}),
          {{"reduction_gpus/dies", "process rank 1"},
           {"reduction_gpus/hangs", "; the stage was stopped; waiting: rank 0 of 2 on "},
           {"reduction_gpus/throws", "failed: rank 1 of 2 on "}});
@@ -178,7 +178,7 @@ TEST_CASE("a launcher that starts nothing is told in its own words, and the stag
   const auto told = [&](const std::string& launcher, const strings& words) {
     const outcome found =
         lab_program({"TMPDIR=" + scratch.string()}, {"verify", "reduction_gpus/03*", "--quick", "--processes",
-                                                     "2", "--timeout", "4", "--mpirun", launcher});
+                                                     "2", "--timeout", "2", "--mpirun", launcher});
     INFO(found.text);
     CHECK(found.code == 2);
     for (const std::string& word : words) {
