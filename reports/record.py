@@ -3,7 +3,7 @@
 
 Wanted is every row of the records in --like (of the folder itself, unless another is named) that the folder lacks, or
 has of older kernels only, as reports/tables.py judges them. Of each parameter set the stages that are wanted run in one
-call of `lab run`, and pass its gate. What passes is put beside the other records, in a file of its own that is named by
+call of `lab run`, and pass its checks. What passes is put beside the other records, in a file of its own that is named by
 what was asked (rolling.operation_max.window_300.json); rows of older kernels that it replaces leave theirs. Nothing is
 lost: a row leaves when its successor has been written, and of a call that was cut short the finished rows are kept.
 

@@ -537,7 +537,7 @@ class timed_launches {
     const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, fewest - 1));
     // Where no repetition can tell, more of them.
     const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;
-    for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(surprise(k) % minimum);
+    for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(drawn_number(k) % minimum);
     if (plan.l2 != cache_state::warm || !capturable_) return;
     // Warm, several launches make a sample, and what all of them touch must stay in the cache.
     const std::size_t footprint = std::max<std::size_t>(1, memory::in_use() - before);
@@ -564,7 +564,7 @@ class timed_launches {
   }
 
   // The last launch in full; and some of those that were not, once more, on the same input.
-  void look_back() {
+  void recheck() {
     check_all();
     if (stage_.traits.nondeterministic) return;
     workload& work = *workloads_[0];
@@ -576,7 +576,7 @@ class timed_launches {
     for (std::size_t k = 0; k < std::min(left_.size(), max_repeated); ++k) {
       if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
       tell_();
-      std::swap(left_[k], left_[k + surprise(100 + k) % (left_.size() - k)]);
+      std::swap(left_[k], left_[k + drawn_number(100 + k) % (left_.size() - k)]);
       const auto& [seed, digest] = left_[k];
       work.vary(seed);
       work.poison();
@@ -598,7 +598,7 @@ class timed_launches {
   static constexpr std::size_t max_workloads = 64;
 
   // What no stage can know beforehand.
-  static std::uint64_t surprise(std::uint64_t k) {
+  static std::uint64_t drawn_number(std::uint64_t k) {
     static const std::uint64_t secret =
         processes::of_rank_0(random_bits(static_cast<std::uint64_t>(host_nanoseconds()), 0));
     return random_bits(secret, k);
@@ -668,21 +668,21 @@ class timed_launches {
 
 // The verifier with the stage's proof behind it: made here, or `proved` before, and then with the checks of
 // the measured size alone (all of them with `whole`).
-gate proved_at(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-               const proof_to_time& proof, cudaStream_t stream, const progress_sink& progress) {
-  gate its_gate(stage, seeds, stream, progress);
+verifier proved_at(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
+                   const proof_to_time& proof, cudaStream_t stream, const progress_sink& progress) {
+  verifier checks(stage, seeds, stream, progress);
   if (!proof.made) {
-    if (its_gate.trials(true)) its_gate.at(parameters);
-    return its_gate;
+    if (checks.trials(true)) checks.at(parameters);
+    return checks;
   }
-  its_gate.record() = *proof.made;
-  its_gate.record().declared_bound = its_gate.record().relative_error = its_gate.record().relative_bound = 0;
+  checks.record() = *proof.made;
+  checks.record().declared_bound = checks.record().relative_error = checks.record().relative_bound = 0;
   if (proof.whole) {
-    its_gate.at(parameters);
+    checks.at(parameters);
   } else {
-    its_gate.exact_at(parameters);
+    checks.exact_at(parameters);
   }
-  return its_gate;
+  return checks;
 }
 
 }  // namespace
@@ -690,27 +690,27 @@ gate proved_at(const stage_entry& stage, const parameter_values& parameters, tri
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
                             const sample_hooks& announce, const progress_sink& progress) {
-  gate its_gate = proved_at(stage, parameters, seeds, proof, stream, progress);
+  verifier checks = proved_at(stage, parameters, seeds, proof, stream, progress);
   // An expected failure never passes, so it never gets a time.
-  if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
+  if (!checks.record().passed) return {checks.record(), std::nullopt};
   timing_record timing;
   const launch_setup timed{pattern::random, seeds.fixed};
   try {
-    its_gate.set_phase("timed");
-    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { its_gate.tell(); });
+    checks.set_phase("timed");
+    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); });
     timing =
         measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks(announce));
     timing.preparation = launches.preparation_nanoseconds();
-    launches.look_back();
+    launches.recheck();
   } catch (const wrong_sample& wrong) {
-    its_gate.fail(wrong.failure(), parameters, timed, ", while timed");
+    checks.fail(wrong.failure(), parameters, timed, ", while timed");
   } catch (const stage_error& error) {
-    its_gate.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
+    checks.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
   } catch (const cuda_error& error) {
-    its_gate.fail(launch_failure(error, failure_kind::crash), parameters, timed, ", while timed");
+    checks.fail(launch_failure(error, failure_kind::crash), parameters, timed, ", while timed");
   }
-  if (!its_gate.record().passed) return {its_gate.record(), std::nullopt};
-  return {its_gate.record(), std::move(timing)};
+  if (!checks.record().passed) return {checks.record(), std::nullopt};
+  return {checks.record(), std::move(timing)};
 }
 
 }  // namespace lab

@@ -59,7 +59,8 @@ struct measured {
 // What stands behind a stage that is to be timed.
 struct proof_to_time {
   std::optional<verification_record> made = {};  // by verify(), before; nothing: it is made here
-  // Ask all of gate::at() at the measured size as well: who times a stage that a stranger has written does.
+  // Ask all of verifier::at() at the measured size as well: who times a stage that a stranger has written
+  // does.
   bool whole = false;
 };
 

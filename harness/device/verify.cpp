@@ -247,7 +247,7 @@ check_result run_and_check(workload& work, const launch_setup& setup, cudaStream
   return result;
 }
 
-gate::gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress)
+verifier::verifier(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress)
     : stage_(stage),
       track_(track_of(stage)),
       seeds_(seeds),
@@ -259,20 +259,20 @@ gate::gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, pro
   blocks_wait = false;
 }
 
-void gate::tell(const char* remark) {
+void verifier::tell(const char* remark) {
   const auto now = std::chrono::steady_clock::now();
   if (!progress_ || now - told_ < std::chrono::seconds(1)) return;
   told_ = now;
   progress_(phase_ + remark);
 }
 
-void gate::add(const check_result& result) {
+void verifier::add(const check_result& result) {
   record_.compared += result.compared;
   record_.largest_error = std::max(record_.largest_error, result.largest_error);
 }
 
-bool gate::fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,
-                const char* remark) {
+bool verifier::fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,
+                    const char* remark) {
   failure.test_case = trial_name(parameters, setup) + remark;
   record_.passed = false;
   record_.failed_as_expected = is_expected(stage_, failure);
@@ -285,8 +285,8 @@ bool gate::fail(failure_record failure, const parameter_values& parameters, cons
   return false;
 }
 
-bool gate::check(workload& work, const parameter_values& parameters, const launch_setup& setup,
-                 const char* remark) {
+bool verifier::check(workload& work, const parameter_values& parameters, const launch_setup& setup,
+                     const char* remark) {
   tell(remark);
   check_result result;
   try {
@@ -308,7 +308,7 @@ bool gate::check(workload& work, const parameter_values& parameters, const launc
 
 // An output that is never written holds what memory held, whatever that was. One that is made of what it
 // held, and so of the poison, is written.
-void gate::tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const {
+void verifier::tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const {
   const bool seems_unwritten = failure.kind == failure_kind::unwritten;
   if (!failure.index || !(seems_unwritten || failure.kind == failure_kind::wrong)) return;
   std::optional<bool> is_written;
@@ -329,7 +329,7 @@ void gate::tell_unwritten(workload& work, failure_record& failure, const launch_
   }
 }
 
-void gate::note_traits(const check_result& result, const parameter_values& parameters, pattern input) {
+void verifier::note_traits(const check_result& result, const parameter_values& parameters, pattern input) {
   const bool running = track_.has_running_sums(parameters);
   drift_.tried |= stage_.traits.drifts && running && shows_drift(input);
   leaks_.tried |= stage_.traits.leaks_nonfinite && running && shows_leaks(input);
@@ -339,7 +339,7 @@ void gate::note_traits(const check_result& result, const parameter_values& param
 }
 
 // Once more on the input of the launch before, in another order where there is one.
-void gate::check_same_bits(workload& work, const trial& one, launch_setup setup) {
+void verifier::check_same_bits(workload& work, const trial& one, launch_setup setup) {
   if (!stage_.traits.nondeterministic) {
     setup.reversed = !setup.reversed;
     const char* const remark = ", launched once more";
@@ -367,7 +367,7 @@ void gate::check_same_bits(workload& work, const trial& one, launch_setup setup)
 
 // Inputs that differ little, in memory that nobody has filled in between: what a stage has kept of the launch
 // before, in its scratch memory or elsewhere, is no answer to the next.
-void gate::check_one_after_another(workload& work, const trial& one) {
+void verifier::check_one_after_another(workload& work, const trial& one) {
   launch_setup setup{one.input, one.seed.value_or(seeds_.drawn)};
   if (!check(work, one.parameters, setup)) return;
   for (const std::uint64_t seed : one.then) {
@@ -387,8 +387,9 @@ void gate::check_one_after_another(workload& work, const trial& one) {
   }
 }
 
-// Blocks that start last to first, in scratch memory as a launch on another input has left it: see gate.
-void gate::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]] const trial& one) {
+// Blocks that start last to first, in scratch memory as a launch on another input has left it: see class
+// verifier.
+void verifier::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]] const trial& one) {
 #if LAB_EMULATED
   constexpr int enough = 2;  // a launch that waits takes half a second
   if (!blocks_wait || one.seed || waits_for_cleared_ == enough) return;
@@ -413,7 +414,7 @@ void gate::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]] con
 
 // Two launches on different data, the second at once behind the first: what is skipped or kept since there
 // was one just now shows. Where there is no memory for two, they come one by one anyway.
-void gate::check_in_a_row(workload& work, const trial& one) {
+void verifier::check_in_a_row(workload& work, const trial& one) {
   const std::unique_ptr<workload> other = made_if_it_fits(one.parameters);
   if (other == nullptr) return;
   const launch_setup setups[] = {{one.input, random_bits(seeds_.drawn, 3)},
@@ -434,7 +435,7 @@ void gate::check_in_a_row(workload& work, const trial& one) {
 }
 
 // A trial beyond this device's memory is no fault of the stage.
-std::unique_ptr<workload> gate::made_if_it_fits(const parameter_values& parameters) const {
+std::unique_ptr<workload> verifier::made_if_it_fits(const parameter_values& parameters) const {
   try {
     return track_.make(stage_, parameters, stream_);
   } catch (const memory_error&) {
@@ -442,7 +443,7 @@ std::unique_ptr<workload> gate::made_if_it_fits(const parameter_values& paramete
   }
 }
 
-void gate::try_one(const trial& one, std::size_t place) {
+void verifier::try_one(const trial& one, std::size_t place) {
   const std::unique_ptr<workload> work = made_if_it_fits(one.parameters);
   if (work == nullptr) {
     // It counts for nothing.
@@ -483,7 +484,7 @@ void gate::try_one(const trial& one, std::size_t place) {
   }
 }
 
-void gate::hollow(const char* trait, const std::string& found) {
+void verifier::undemonstrated(const char* trait, const std::string& found) {
   if (!record_.passed) return;
   record_.passed = false;
   record_.failure = failure_record{.kind = failure_kind::wrong,
@@ -491,15 +492,17 @@ void gate::hollow(const char* trait, const std::string& found) {
                                    .found = "a stage that " + found};
 }
 
-void gate::judge_traits(bool thorough) {
+void verifier::judge_traits(bool thorough) {
   const auto right_on = [](pattern kind) {
     return std::string("is right on every input with ") + to_string(kind);
   };
-  if (thorough && drift_.tried && !drift_.shown) hollow("drifts", right_on(pattern::spikes));
-  if (thorough && stage_.traits.forgets > 0 && !forgot_) hollow("forgets", right_on(pattern::lone_value));
-  if (thorough && leaks_.tried && !leaks_.shown) hollow("leaks_nonfinite", right_on(pattern::nonfinite));
+  if (thorough && drift_.tried && !drift_.shown) undemonstrated("drifts", right_on(pattern::spikes));
+  if (thorough && stage_.traits.forgets > 0 && !forgot_)
+    undemonstrated("forgets", right_on(pattern::lone_value));
+  if (thorough && leaks_.tried && !leaks_.shown)
+    undemonstrated("leaks_nonfinite", right_on(pattern::nonfinite));
   if (other_bits_.tried && !other_bits_.shown)
-    hollow("nondeterministic", "gives the same bits on every input and in every run");
+    undemonstrated("nondeterministic", "gives the same bits on every input and in every run");
   if (!stage_.traits.expected_failure || record_.cases == 0) return;
   record_.passed = false;
   record_.failure =
@@ -509,7 +512,7 @@ void gate::judge_traits(bool thorough) {
 }
 
 // Asked in an order that nobody knows beforehand: what a stage refuses are parameters, and no trials.
-std::vector<std::string> gate::refusals(const std::vector<trial>& all) const {
+std::vector<std::string> verifier::refusals(const std::vector<trial>& all) const {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t k = order.size(); k > 1; --k)
@@ -520,7 +523,7 @@ std::vector<std::string> gate::refusals(const std::vector<trial>& all) const {
 }
 
 // Scratch memory that no device has is no lack of this one's, but a mistake in a number.
-bool gate::fail_absurd(const std::vector<trial>& all, const std::vector<std::string>& refused) {
+bool verifier::fail_absurd(const std::vector<trial>& all, const std::vector<std::string>& refused) {
   const auto is_absurd = [](const std::string& why) {
     return why.find(more_than_any_device_has) != std::string::npos;
   };
@@ -537,7 +540,7 @@ bool gate::fail_absurd(const std::vector<trial>& all, const std::vector<std::str
 
 // Of those that are more than one of many sizes: whoever is right on its first launches alone, or on those
 // that it can count, meets them again.
-bool gate::again() {
+bool verifier::again() {
   phase_ = "trials drawn once more";
   const char* const remark = ", after all others";
   constexpr std::size_t wanted = 6;
@@ -559,7 +562,7 @@ bool gate::again() {
 }
 
 // Who adds up in an order of the device's own has the same bits again where few blocks are at work.
-void gate::look_for_other_bits() {
+void verifier::look_for_other_bits() {
   if (!other_bits_.tried || other_bits_.shown) return;
   for (const parameter_values& measured : default_parameters(track_.describe())) {
     if (!track_.unsupported(stage_, measured).empty()) continue;
@@ -570,14 +573,14 @@ void gate::look_for_other_bits() {
   }
 }
 
-void gate::note_kept_memory() {
+void verifier::note_kept_memory() {
   CUDA_CHECK(cudaStreamSynchronize(stream_));
   const std::size_t kept = memory::foreign();
   if (kept <= kept_before_ + kept_by_the_driver) return;
   record_.kept_bytes = std::max(record_.kept_bytes, static_cast<std::int64_t>(kept - kept_before_));
 }
 
-bool gate::trials(bool thorough) {
+bool verifier::trials(bool thorough) {
   thorough_ = thorough;
   std::size_t place = 0;
   std::string first_refusal;
@@ -631,7 +634,7 @@ bool gate::trials(bool thorough) {
   return record_.passed;
 }
 
-bool gate::at(const parameter_values& parameters) {
+bool verifier::at(const parameter_values& parameters) {
   if (!record_.passed) return false;
   try {
     launch_at(parameters);
@@ -642,7 +645,7 @@ bool gate::at(const parameter_values& parameters) {
   return record_.passed;
 }
 
-bool gate::exact_at(const parameter_values& parameters) {
+bool verifier::exact_at(const parameter_values& parameters) {
   try {
     phase_ = "at the measured size";
     record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
@@ -657,7 +660,7 @@ bool gate::exact_at(const parameter_values& parameters) {
   return record_.passed;
 }
 
-void gate::launch_at(const parameter_values& parameters) {
+void verifier::launch_at(const parameter_values& parameters) {
   phase_ = "at the measured size";
   record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
   // On the emulator first in the other order, which tells whether blocks wait for earlier ones.
@@ -681,7 +684,7 @@ void gate::launch_at(const parameter_values& parameters) {
 }
 
 // Trials of one size, one after the other.
-bool gate::try_all(workload& work, const std::vector<trial>& all) {
+bool verifier::try_all(workload& work, const std::vector<trial>& all) {
   bool turn = false;
   for (const trial& one : all) {
     ++record_.cases;
@@ -701,8 +704,8 @@ bool gate::try_all(workload& work, const std::vector<trial>& all) {
 
 verification_record verify(const stage_entry& stage, trial_seeds seeds, bool thorough, cudaStream_t stream,
                            const std::vector<parameter_values>& measured, progress_sink progress) {
-  gate its_gate(stage, seeds, stream, std::move(progress));
-  if (!its_gate.trials(thorough)) return its_gate.record();
+  verifier checks(stage, seeds, stream, std::move(progress));
+  if (!checks.trials(thorough)) return checks.record();
   std::string refused;
   std::size_t asked = 0;
   for (const parameter_values& parameters : measured) {
@@ -711,14 +714,14 @@ verification_record verify(const stage_entry& stage, trial_seeds seeds, bool tho
       continue;
     }
     ++asked;
-    if (!its_gate.at(parameters)) break;
+    if (!checks.at(parameters)) break;
   }
   if (asked == 0 && !measured.empty()) {
-    its_gate.fail({.kind = failure_kind::unsupported,
-                   .found = "it runs nothing of what is measured, and is not proved there: " + refused},
-                  measured.front(), {});
+    checks.fail({.kind = failure_kind::unsupported,
+                 .found = "it runs nothing of what is measured, and is not proved there: " + refused},
+                measured.front(), {});
   }
-  return its_gate.record();
+  return checks.record();
 }
 
 std::vector<parameter_values> default_parameters(const track_description& track) {

@@ -1,4 +1,4 @@
-// The gate: no stage is timed before it has passed, and none keeps its time when it fails afterwards.
+// The verifier: no stage is timed before it has passed, and none keeps its time when it fails afterwards.
 #pragma once
 
 #include <chrono>
@@ -68,9 +68,9 @@ using progress_sink = std::function<void(const std::string& what)>;
 //
 // at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
 // inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
-class gate {
+class verifier {
  public:
-  gate(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress = {});
+  verifier(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress = {});
 
   // Each returns whether the stage has passed so far. What was found stands in record().
   bool trials(bool thorough);
@@ -113,7 +113,7 @@ class gate {
   void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
   void judge_traits(bool thorough);
-  void hollow(const char* trait, const std::string& found);
+  void undemonstrated(const char* trait, const std::string& found);
   void add(const check_result& result);
   const stage_entry& stage_;
   const track& track_;

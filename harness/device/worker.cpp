@@ -469,7 +469,7 @@ answer_record worker::answer(const nlohmann::json& request) {
   } catch (const no_device_error& failure) {
     return error(error_kind::environment, failure.what());
   } catch (const cuda_error& failure) {
-    // Outside run_and_check and the gate, which know the guilty launch: in `apply`, say. The stage is at
+    // Outside run_and_check and the verifier, which know the guilty launch: in `apply`, say. The stage is at
     // fault all the same.
     failure_record found = launch_failure(failure, failure_kind::crash);
     for (const auto& [name, value] : parameters_of(request))

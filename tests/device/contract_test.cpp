@@ -48,7 +48,7 @@ TEST_CASE("every stage directory is registered") {
 
 #if LAB_EMULATED
 
-// In both orders of a block's threads, as the gate has it.
+// In both orders of a block's threads, as the verifier has it.
 TEST_CASE("every portable stage keeps its contract, on several OS threads: first half") {
   lab::emulator::configure({.threads = 3});
   verify_all(true, 0, 2);

@@ -1,5 +1,5 @@
-// The harness itself: the gate rejects each wrong kernel for the right reason, host and device draw the same
-// inputs, owners own, and the sampler's arithmetic is right.
+// The harness itself: the verifier rejects each wrong kernel for the right reason, host and device draw the
+// same inputs, owners own, and the sampler's arithmetic is right.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -204,7 +204,7 @@ TEST_CASE("a device heap that is exhausted is reported, and all of it is free ag
 }
 #endif
 
-TEST_CASE("a redaction is measured with each allocator, and its time has a gate on both sides") {
+TEST_CASE("a redaction is measured with each allocator, and its time is checked on both sides") {
   lab::skip_without_device();
   const lab::stream stream;
   const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};

@@ -1,5 +1,5 @@
 // The window functions against pandas, and against exact arithmetic on the inputs that running variances get
-// wrong (tests/golden/rolling.py); and the gate rejects each wrong kernel for the right reason.
+// wrong (tests/golden/rolling.py); and the verifier rejects each wrong kernel for the right reason.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// User-defined functions: the gate rejects each wrong kernel for the right reason.
+// User-defined functions: the verifier rejects each wrong kernel for the right reason.
 #include <string>
 
 #include "harness/device/measure.hpp"

@@ -1,4 +1,4 @@
-// What the gate says of a stage, its own sizes among the trials.
+// What the verifier says of a stage, its own sizes among the trials.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a submission's gate refuses on the device of this build before it has a time for its grade: kernels
+// What a submission's checks refuse on the device of this build before it has a time for its grade: kernels
 // that are right wherever `lab check` looks, and wrong at the sizes that are measured.
 #include <string>
 

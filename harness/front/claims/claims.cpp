@@ -45,12 +45,12 @@ const result_row* row_of(const result_group& group, const std::string& stage) {
 }
 
 // Whether others are compared with it: a library stands beside the ladder, and an expected failure is wrong.
-bool is_rung(const stage_description& stage) {
+bool is_ranked(const stage_description& stage) {
   return !stage.library && stage.expected_failure.empty();
 }
 
 const stage_description* first_stage(const track_description& track) {
-  const auto found = std::find_if(track.stages.begin(), track.stages.end(), is_rung);
+  const auto found = std::find_if(track.stages.begin(), track.stages.end(), is_ranked);
   return found == track.stages.end() ? nullptr : &*found;
 }
 
@@ -285,7 +285,7 @@ const stage_description* previous_stage(const track_description& track, const st
   const stage_description* previous = nullptr;
   for (const auto& other : track.stages) {
     if (other.path == stage.path) return previous;
-    if (is_rung(other)) previous = &other;
+    if (is_ranked(other)) previous = &other;
   }
   return nullptr;
 }

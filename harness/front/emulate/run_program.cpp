@@ -82,7 +82,7 @@ program_ending run_program_within(const std::vector<std::string>& arguments, con
     child.wait_for(patience);
     child.kill();
   }
-  result.left_behind = end_strays();
+  result.left_behind = end_orphans();
   return result;
 }
 

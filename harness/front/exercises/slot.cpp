@@ -87,7 +87,7 @@ slot_build exercise_slot::build(part what, const std::string& source, std::chron
     result = run_command(command, timeout);
   } catch (const environment_error&) {
     // A template or a constant without end, most likely.
-    end_strays();
+    end_orphans();
     return {.error = fmt::format("the compiler did not end within {} s",
                                  std::chrono::duration_cast<std::chrono::seconds>(timeout).count())};
   }

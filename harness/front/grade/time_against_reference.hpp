@@ -61,7 +61,7 @@ class time_against_reference {
   // not fit, or cannot be run.
   time_against_reference(stage_worker reference, timing_terms terms);
 
-  // Puts the submission through the gate at the terms' parameters and times it: reference, submission,
+  // Puts the submission through the verifier at the terms' parameters and times it: reference, submission,
   // submission, reference, each in a process of its own. Of what a submission's process says only its
   // own result is believed: references are those that the reference's has worked out. Throws
   // environment_error where the reference fails, or does not keep to one time in three attempts.

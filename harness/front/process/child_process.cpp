@@ -230,7 +230,7 @@ std::vector<process_entry> entries_in(const std::filesystem::path& directory) {
 }
 
 // The children of this process that nobody owns.
-std::vector<process_entry> strays() {
+std::vector<process_entry> orphans() {
   std::vector<process_entry> found = entries_in("/proc");
   std::erase_if(found, [self = getpid()](const process_entry& one) {
     return one.parent != self || owned_children().contains(one.id);
@@ -433,12 +433,12 @@ void adopt_orphans() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-std::vector<std::string> end_strays() {
+std::vector<std::string> end_orphans() {
   std::vector<std::string> running;
   // Those whose parent is ended here come up in the next round.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (std::chrono::steady_clock::now() < deadline) {
-    const auto found = strays();
+    const auto found = orphans();
     if (found.empty()) break;
     for (const process_entry& one : found) {
       if (!one.ended) {
@@ -477,7 +477,7 @@ command_result run_command(const std::vector<std::string>& arguments, std::chron
     if (received == 0) break;
   }
   const auto ending = child.wait_for(std::chrono::seconds(10));
-  end_strays();
+  end_orphans();
   if (!ending) throw environment_error(fmt::format("{} closed its output but did not end", arguments[0]));
   result.ending = *ending;
   return result;

@@ -134,13 +134,13 @@ class time_watch {
   clock::time_point looked_;
 };
 
-// From now on a process whose parent ends becomes this one's child, so that end_strays() finds it.
+// From now on a process whose parent ends becomes this one's child, so that end_orphans() finds it.
 void adopt_orphans();
 
 // Ends the children of this process that no child_process owns: what a worker started and left behind,
 // whatever groups and sessions it made for itself. Returns "name (process id)" of each that was still
 // running.
-std::vector<std::string> end_strays();
+std::vector<std::string> end_orphans();
 
 struct command_result {
   process_ending ending;

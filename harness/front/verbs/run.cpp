@@ -46,7 +46,7 @@ int test_claims(session& run) {
 
 // Performs `measure`, which fills the group, and shows the ladder, even when measuring ends early.
 template <class Function>
-void climb(session& run, result_group& group, Function measure) {
+void measure_and_show(session& run, result_group& group, Function measure) {
   try {
     measure();
   } catch (...) {
@@ -104,7 +104,7 @@ void measure_ladders(session& run, const run_options& options) {
   };
   for (const auto& job : run.jobs()) {
     result_group& group = run.begin_group(job);
-    climb(run, group, [&] {
+    measure_and_show(run, group, [&] {
       if (run.counts()) {
         for (const auto* stage : job.selection.stages) run.count(job, *stage, group, ask_nsight);
         return;
@@ -155,7 +155,7 @@ int verify_stages(const run_options& options) {
   print(header_text(run.results));
   for (const auto& selection : run.selections()) {
     result_group& group = run.begin_group({selection, {}, cache_state::none});
-    climb(run, group, [&] {
+    measure_and_show(run, group, [&] {
       for (const auto* stage : selection.stages) run.verify(*stage, group);
     });
   }

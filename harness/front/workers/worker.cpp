@@ -41,8 +41,8 @@ constexpr int most_lines = 1000;
 
 // How long a process may take to be gone once it has given its answer, and a launcher with all that it has
 // started, maybe on other hosts.
-constexpr milliseconds farewell{2000};
-constexpr milliseconds launcher_farewell{10'000};
+constexpr milliseconds grace_period{2000};
+constexpr milliseconds launcher_grace_period{10'000};
 
 answer_record failed_answer(failure_kind kind, std::string message) {
   answer_record answer;
@@ -176,7 +176,7 @@ class exchange {
   exchange& operator=(const exchange&) = delete;
   ~exchange() {
     end_process();
-    end_strays();
+    end_orphans();
   }
 
   // Whether the answer was refused for what the two clocks say.
@@ -190,15 +190,16 @@ class exchange {
     // What does not answer does not end, and on other hosts it is the launcher that ends it.
     if (answer.failure && answer.failure->kind == failure_kind::hang) end_process();
     // What it prints last belongs to its row, too.
-    const auto deadline = clock::now() + (sockets_ ? launcher_farewell : farewell);
+    const auto deadline = clock::now() + (sockets_ ? launcher_grace_period : grace_period);
     while (process_.is_running() && !process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
       if (output_.is_open()) read_output();
     }
     end_process();
     if (output_.is_open()) read_output();
-    const std::vector<std::string> strays = end_strays();
-    if (!strays.empty() && answer.end == answer_end::ok)
-      return crashed(fmt::format("it left processes running, which were ended: {}", fmt::join(strays, ", ")));
+    const std::vector<std::string> orphans = end_orphans();
+    if (!orphans.empty() && answer.end == answer_end::ok)
+      return crashed(
+          fmt::format("it left processes running, which were ended: {}", fmt::join(orphans, ", ")));
     return answer;
   }
 
@@ -346,7 +347,7 @@ void exchange::wait(milliseconds moment) {
 }
 
 answer_record exchange::death() {
-  if (!ending_) ending_ = process_.wait_for(sockets_ ? launcher_farewell : farewell);
+  if (!ending_) ending_ = process_.wait_for(sockets_ ? launcher_grace_period : grace_period);
   end_process();
   if (output_.is_open()) read_output();
   if (sockets_ && !sockets_->has_called()) {
@@ -372,7 +373,7 @@ void exchange::tell_launcher(const std::string& deed) const {
 
 void exchange::end_process() {
   if (sockets_) {
-    process_.end_within(launcher_farewell);
+    process_.end_within(launcher_grace_period);
   } else {
     process_.kill();
   }
