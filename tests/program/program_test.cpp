@@ -125,8 +125,8 @@ TEST_CASE("a barrier that part of a block misses is named with its file, line, b
       lab_program({"verify", "moving_average/partial_barrier"}, {LAB_WORKER_VARIABLE "=" LAB_WRONG_WORKER});
   INFO(found.text);
   CHECK(found.code == 1);
-  for (const char* words : {"tests/wrong/moving_average.cu:", "block (3,0,0)",
-                            "17 of 128 threads", "thread (17,0,0) has left the kernel"}) {
+  for (const char* words : {"tests/wrong/moving_average.cu:", "block (3,0,0)", "17 of 128 threads",
+                            "thread (17,0,0) has left the kernel"}) {
     CHECK(contains(found.text, words));
   }
 }
