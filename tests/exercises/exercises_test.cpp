@@ -365,6 +365,20 @@ TEST_CASE("a value that is not returned is the compiler's to find, and a proved 
   CHECK(!contains(found.text, "4. sound"));
 }
 
+TEST_CASE("on a terminal a check has colours, the seconds of each step and lines of its width") {
+  const std::string call = std::string(LAB_PROGRAM) + " check elementwise/01_naive --solution";
+  const outcome found =
+      call_program({"/usr/bin/env", "-u", "NO_COLOR", "TERM=xterm", "script", "-qec", call, "/dev/null"},
+                   std::chrono::seconds(1200));
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "\033[32m ok\033[0m"));
+  CHECK(contains(found.text, " s)"));
+  CHECK(contains(found.text, "elementwise/01_naive: \033[32mPASSED\033[0m"));
+  CHECK(contains(found.text, "\033[32m: reached\033[0m: l1tex__"));
+  CHECK(contains(found.text, "\n      l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum is 8"));
+}
+
 TEST_CASE("with --watch every save is checked") {
   const workbook book;
   const std::string path = "shared_tile/01_synchronized";

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 #include "common/file.hpp"
 #include "common/run_time/cache_key.hpp"
@@ -113,6 +114,9 @@ class checking {
       result_.steps[step].at = line_in(result_.steps[step].message, shown_path(own_name()), own_file());
       result_.steps[step].at.column = column;
     }
+    const auto now = std::chrono::steady_clock::now();
+    result_.steps[step].seconds =
+        std::chrono::duration<double>(now - std::exchange(step_began_, now)).count();
     told_(result_.steps[step], result_);
     return passed;
   }
@@ -400,6 +404,7 @@ class checking {
   expression_values values_;
   std::optional<exercise_slot> slot_;
   asked_workers asked_;
+  std::chrono::steady_clock::time_point step_began_ = std::chrono::steady_clock::now();
   examination result_;
 };
 

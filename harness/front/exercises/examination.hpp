@@ -56,6 +56,7 @@ struct check_step {
   step_status status = step_status::not_reached;
   std::string message;  // one line
   shown_line at;        // of a failure: the line that its message is about
+  double seconds = 0;   // how long it took
 };
 
 struct checked_checkpoint {
