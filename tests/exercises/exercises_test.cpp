@@ -365,6 +365,30 @@ TEST_CASE("a value that is not returned is the compiler's to find, and a proved 
   CHECK(!contains(found.text, "4. sound"));
 }
 
+TEST_CASE("what a kernel prints is shown, its first lines") {
+  const workbook book;
+  outcome found = check_part(
+      book, "elementwise/01_naive", "element",
+      "const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;\n"
+      "if (i < 25) printf(\"element %lld\\n\", static_cast<long long>(i));\n"
+      "if (i < n) doubled[i] = 2 * values[i];");
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "   printed:\n      element 0\n      element 1\n"));
+  CHECK(contains(found.text, "\n      element 19\n      … and "));
+  CHECK(!contains(found.text, "element 20"));
+
+  // A crash loses nothing of it.
+  const workbook another;
+  found = check_part(another, "elementwise/01_naive", "element",
+                     "if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"here\\n\");\n"
+                     "doubled[values[0] > -1e9 ? -1'000'000'000'000 : 0] = 1;");
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        FAIL"));
+  CHECK(contains(found.text, "   printed:\n      here\n"));
+}
+
 TEST_CASE("on a terminal a check has colours, the seconds of each step and lines of its width") {
   const std::string call = std::string(LAB_PROGRAM) + " check elementwise/01_naive --solution";
   const outcome found =

@@ -301,6 +301,11 @@ TEST_CASE("a check has colours, seconds and a width on a terminal, and none of t
         "      5 |   out[i] = in[i] ...\n"
         "        |   ^~~~~~~~~~~~~~~~~~\n");
   CHECK(lab::front::outcome_text(found, {}) == "track/01_stage: not passed yet");
+  found.printed = {.first = {"thread 0: 17"}, .lines = 4};
+  CHECK(holds(lab::front::step_text(found.steps[0], found, {}),
+              "   printed:\n      thread 0: 17\n      … and 3 more lines\n"));
+  found.printed.lines = 1001;
+  CHECK(holds(lab::front::step_text(found.steps[0], found, {}), "      … and at least 1000 more lines\n"));
   found.passed = true;
   CHECK(lab::front::outcome_text(found, {.colour = true}) == "track/01_stage: \033[32mPASSED\033[0m");
 

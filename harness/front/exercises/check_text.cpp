@@ -6,6 +6,7 @@
 
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/terminal.hpp"
+#include "harness/front/workers/worker.hpp"
 
 namespace lab::front {
 namespace {
@@ -41,6 +42,18 @@ std::string checkpoint_lines(const checked_checkpoint& one, const check_style& s
   return text;
 }
 
+std::string printed_text(const printed_output& printed, const check_style& style) {
+  if (printed.lines == 0) return "";
+  std::string text = "   printed:\n";
+  for (const std::string& line : printed.first) text += wrapped_line("      " + line, below_name, style);
+  const std::size_t hidden = printed.lines - printed.first.size();
+  const bool has_more = printed.lines > worker::most_output_lines;
+  if (hidden > 0)
+    text += fmt::format("      … and {}{} more {}\n", has_more ? "at least " : "", hidden,
+                        hidden == 1 ? "line" : "lines");
+  return text;
+}
+
 }  // namespace
 
 check_style style_of_standard_output() {
@@ -58,6 +71,7 @@ std::string step_text(const check_step& step, const examination& so_far, const c
   std::string text = coloured(wrapped_line(line, is_narrow ? below_name : below_message, style), " " + status,
                               passed, style);
   if (step.at.line > 0) text += source_text(step.at, style);
+  if (step.name == "right") text += printed_text(so_far.printed, style);
   if (step.name != "checkpoints") return text;
   for (const checked_checkpoint& one : so_far.checkpoints) text += checkpoint_lines(one, style);
   return text;

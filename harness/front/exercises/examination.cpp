@@ -221,15 +221,22 @@ class checking {
     return options_.graded == nullptr ? what : options_.graded->shown_as + ": " + what;
   }
 
-  answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* what) {
+  void keep_line(const std::string& line) {
+    printed_output& printed = result_.printed;
+    if (printed.lines++ < printed_output::most_lines) printed.first.push_back(line);
+  }
+
+  // `printed`: what is done with a line that the worker prints.
+  answer_record ask(
+      const std::vector<std::string>& command, nlohmann::json message, const char* what,
+      const worker::line_sink& printed = [](const std::string&) {}) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
     // The walls of a graded part have processes of their own: a filter for this one's number would be in the
     // way.
     worker one = options_.graded != nullptr ? worker(options_.graded->confined(command))
                                             : worker(command, freedom::confined);
-    // Everything that counts is in the answer.
-    one.set_output_sink([](const std::string&) {});
+    one.set_output_sink(printed);
     status_line status;
     status.show(doing(what));
     const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(answer_seconds));
@@ -247,7 +254,7 @@ class checking {
                                       {"trial_seed", options_.trial_seed},
                                       {"thorough", false},
                                       {"references", nlohmann::json::object()}},
-                                     "verifying");
+                                     "verifying", [this](const std::string& line) { keep_line(line); });
     if (const std::string fault = fault_in(answer); !fault.empty()) {
       ends(2, false, fault);
       // A wrong result is often a race, and observed kernels know its lines. A kernel that never ends would
@@ -496,6 +503,7 @@ void to_json(nlohmann::json& json, const examination& examination) {
           {"sizes", examination.sizes},
           {"passed", examination.passed},
           {"steps", steps},
+          {"printed", examination.printed.first},
           {"checkpoints", checkpoints},
           {"predictions", predictions},
           {"prediction_digest", text_or_null(record.digest)},

@@ -69,6 +69,14 @@ struct checked_checkpoint {
   std::string code;  // what stands on it, tabs as spaces
 };
 
+// What the kernels print in step 3 (right).
+struct printed_output {
+  static constexpr std::size_t most_lines = 20;
+
+  std::vector<std::string> first;  // lines, at most so many
+  std::size_t lines = 0;           // of worker::most_output_lines at most, and one if there are more
+};
+
 struct judged_answer {
   std::string name;
   std::string question;
@@ -85,6 +93,7 @@ struct examination {
   std::map<std::string, std::string> sizes;
   bool passed = false;
   std::vector<check_step> steps;
+  printed_output printed;
   std::vector<checked_checkpoint> checkpoints;
   std::vector<judged_answer> predictions;  // only after everything passed
   workbook_record record;                  // as it is after this check
