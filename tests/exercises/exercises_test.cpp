@@ -365,6 +365,36 @@ TEST_CASE("a value that is not returned is the compiler's to find, and a proved 
   CHECK(!contains(found.text, "4. sound"));
 }
 
+TEST_CASE("blocks that all do the same are named, whether the results are right or not") {
+  const workbook book;
+  const std::string path = "elementwise/01_naive";
+  book.begin(path);
+  // Each block writes everything, which takes far too long for large inputs.
+  lab::test::put(book.file(path, "stage.cu"),
+                 with_part(path, "element",
+                           "for (std::int64_t i = threadIdx.x; i < n; i += block_threads)\n"
+                           "  doubled[i] = 2 * values[i];"));
+  outcome found = book.lab({"check", path, "--timeout", "10"});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        ok"));
+  const auto names_the_blocks = [&] {
+    return contains(found.text, "   warning: ") && contains(found.text, "double_kernel: block (1,0,0): ") &&
+           contains(found.text, " of block (0,0,0) writes at ") &&
+           contains(found.text, "nothing orders the two blocks; both write the same value (n=");
+  };
+  CHECK(names_the_blocks());
+
+  // Each block writes the first elements.
+  const workbook another;
+  found = check_part(another, "elementwise/01_naive", "element",
+                     "const std::int64_t i = threadIdx.x;\nif (i < n) doubled[i] = 2 * values[i];");
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        FAIL"));
+  CHECK(names_the_blocks());
+}
+
 TEST_CASE("what a kernel prints is shown, its first lines") {
   const workbook book;
   outcome found = check_part(

@@ -71,6 +71,7 @@ std::string step_text(const check_step& step, const examination& so_far, const c
   std::string text = coloured(wrapped_line(line, is_narrow ? below_name : below_message, style), " " + status,
                               passed, style);
   if (step.at.line > 0) text += source_text(step.at, style);
+  if (!step.warning.empty()) text += wrapped_line("   warning: " + step.warning, below_name, style);
   if (step.name == "right") text += printed_text(so_far.printed, style);
   if (step.name != "checkpoints") return text;
   for (const checked_checkpoint& one : so_far.checkpoints) text += checkpoint_lines(one, style);

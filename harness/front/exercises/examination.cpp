@@ -240,7 +240,15 @@ class checking {
     status_line status;
     status.show(doing(what));
     const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(answer_seconds));
-    return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
+    return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+                       [this](const std::string& progress) { keep_warning(progress); });
+  }
+
+  // Only observed kernels are warned of, in step 4 (sound).
+  void keep_warning(const std::string& progress) {
+    constexpr std::string_view mark = "warning: ";
+    if (progress.starts_with(mark))
+      result_.steps[3].warning = without_scopes(cleaned(progress.substr(mark.size())));
   }
 
   // What the answer says against the source; empty where nothing.
@@ -472,6 +480,7 @@ void to_json(nlohmann::json& json, const examination& examination) {
                      {"file", text_or_null(one.at.file)},
                      {"line", one.at.line},
                      {"column", one.at.column},
+                     {"warning", text_or_null(one.warning)},
                      {"code", text_or_null(one.at.code)}});
   }
   nlohmann::json checkpoints = nlohmann::json::array();

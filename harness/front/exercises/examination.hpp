@@ -57,6 +57,7 @@ struct check_step {
   std::string message;  // one line
   shown_line at;        // of a failure: the line that its message is about
   double seconds = 0;   // how long it took
+  std::string warning;  // what is suspicious, though nothing is known to be wrong
 };
 
 struct checked_checkpoint {
