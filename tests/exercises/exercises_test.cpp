@@ -270,6 +270,26 @@ constexpr wasteful all_wasteful[] = {
      "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
      "}",
      "requests"},
+    {"reduction/03_warp_shuffle", "lanes",
+     "for (int from = 1; from < 32; ++from) {\n"
+     "  const T other = __shfl_sync(0xffffffffu, value, from);\n"
+     "  if (threadIdx.x % 32 == 0) value = combine(value, other);\n"
+     "}\n"
+     "return value;",
+     "shuffles"},
+    {"ewm/03_look_back.lanes", "lanes",
+     "State all = run;\n"
+     "for (int from = 1; from < 32; ++from) {\n"
+     "  const State earlier = windows::shuffle(run, from);\n"
+     "  if (lane == 0) all = operation.combine(earlier, all);\n"
+     "}\n"
+     "run = all;",
+     "shuffles"},
+    {"reduction_2d/04_split", "lanes",
+     "float all = 0;\n"
+     "for (int from = 0; from < threads; ++from) all += __shfl_sync(0xffffffffu, partial, from, threads);\n"
+     "partial = all;",
+     "shuffles"},
     {"shared_tile/01_synchronized", "fill",
      "for (int k = 0; threadIdx.x == 0 && threadIdx.y == 0 && k < tile * tile; ++k)\n"
      "  values[k / tile][k % tile] = amplitude(x + k % tile, y + k / tile);\n"
