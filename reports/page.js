@@ -27,6 +27,21 @@
     return dressed;
   };
 
+  // Names on the right of their points and below the roof, one below the other where points lie on each other, with lines
+  // that lead to them.
+  const labelled = (labels, roof, pixelsOfUnit, plotHeight) => {
+    const lineHeight = Math.min(15, plotHeight / (labels.length + 1));
+    const sorted = [...labels].sort((a, b) => b.y - a.y);
+    let lowest = -roof * pixelsOfUnit - 3;  // pixels, downwards
+    return sorted.map(({x, y, text, colour: name}) => {
+      const at = -y * pixelsOfUnit;
+      const place = Math.max(at, lowest + lineHeight);
+      lowest = place;
+      return {x, y, text, ax: 24, ay: place - at, xanchor: "left", showarrow: true, arrowhead: 0, arrowwidth: 1, standoff: 5,
+              arrowcolor: colour(name), font: {size: 11}};
+    });
+  };
+
   const dressedLayout = (figure, element) => {
     const narrow = element.clientWidth < 560;
     const axis = {gridcolor: colour("line"), zerolinecolor: colour("line"), linecolor: colour("line")};
@@ -41,7 +56,30 @@
       autosize: true,
     };
 
-    if (below) dressed.legend = narrow ? {orientation: "h", y: -0.25} : {orientation: "v", x: 1.02, y: 1};
+    // Beside the plot, or on narrow pages below the axis and its title, where the figure grows by it.
+    const legendHeight = below && narrow ? 19 * figure.data.length + 12 : 0;
+    const axisHeight = 64;
+    const height = legendHeight > 0 ? 260 + axisHeight + legendHeight : figure.height;
+    element.style.height = `${height}px`;
+    if (legendHeight > 0) {
+      dressed.margin = {...layout.margin, b: axisHeight + legendHeight};
+      dressed.legend = {orientation: "v", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", maxheight: 1};
+      dressed.xaxis.automargin = false;
+    } else if (below) {
+      dressed.legend = {orientation: "v", x: 1.02, y: 1};
+    }
+    if (figure.labels) {
+      const [low, high] = layout.yaxis.range, plotHeight = height - axisHeight - legendHeight - 8;
+      dressed.annotations = labelled(figure.labels, figure.roof, plotHeight / (high - low), plotHeight);
+      // With room for the names on the right of the points.
+      const plotWidth = element.clientWidth - (narrow ? 60 : 250), from = layout.xaxis.range[0];
+      const room = Math.min(0.6, 160 / plotWidth), points = figure.labels[0].x;
+      if (narrow) {  // every second one has room
+        dressed.xaxis.tickvals = layout.xaxis.tickvals.filter((_, place) => place % 2 === 0);
+        dressed.xaxis.ticktext = layout.xaxis.ticktext.filter((_, place) => place % 2 === 0);
+      }
+      dressed.xaxis.range = [from, Math.max(layout.xaxis.range[1], from + (points - from) / (1 - room))];
+    }
     if (figure.line_at) {
       dressed.shapes = [{type: "line", yref: "paper", x0: figure.line_at, x1: figure.line_at, y0: 0, y1: 1,
                          line: {color: colour("ceiling"), dash: "dot", width: 2}}];

@@ -28,7 +28,7 @@ from html import escape
 
 import counters
 import report_figures
-from tables import BrokenRecord, duration, link_text, number, problem_of, read_json, significant
+from tables import RENAMED, BrokenRecord, duration, link_text, number, problem_of, read_json, significant
 
 HERE = pathlib.Path(__file__).resolve().parent
 LARGEST = 256 << 20  # bytes of a record
@@ -58,17 +58,24 @@ def read(path):
             problem = problem_of(document) or problem_of_times(document)
             if problem:
                 raise Refused(f"{path}: {problem}")
-            return "run", document, path.read_bytes()
+            return "run", with_todays_names(document), path.read_bytes()
         if schema == "kernel-lab-profile":
             problem = problem_of_counters(document)
             if problem:
                 raise Refused(f"{path}: {problem}")
-            return "counters", document, path.read_bytes()
+            return "counters", with_todays_names(document), path.read_bytes()
     except BrokenRecord as problem:
         raise Refused(str(problem)) from None
     if isinstance(schema, str) and schema.startswith("kernel-lab-"):
         return None
     raise NoRecord(f"{path}: is no record of lab run or lab profile (--json FILE writes one)")
+
+
+def with_todays_names(document):
+    """The record, its stages under the names that they have now (reports/renamed.json)."""
+    for row in [row for group in document.get("groups", []) for row in group["rows"]] + document.get("stages", []):
+        row["stage"] = RENAMED.get(row["stage"], row["stage"])
+    return document
 
 
 def problem_of_times(run):
@@ -223,8 +230,9 @@ class Page:
         data = base64.b64encode(content).decode()
         self.parts.append(f'<p class="download"><a download="{escape(name)}" href="data:application/json;base64,{data}">{escape(name)}</a> ({len(content) / 1000:.0f} kB)</p>')
 
-    def html(self, script, home=None):
-        """`script`: the text of Plotly's script, or the name of the file beside the page; None without figures."""
+    def html(self, script, home=None, own=None):
+        """`script`: the text of Plotly's script, or the name of the file beside the page; None without figures. `own`: the
+        name of a script of reports/ for a page without figures."""
         links = "".join(f'<li class="level{level}"><a href="#{place}">{escape(heading)}</a></li>' for level, place, heading in self.contents)
         nav = f'<nav aria-label="On this page"><ul>{links}</ul></nav>' if len(self.contents) > 1 else ""
         back = f'<a href="{escape(home)}">All runs</a>' if home else ""
@@ -232,8 +240,11 @@ class Page:
         if self.figures and script:
             policy = "script-src 'unsafe-inline'" + (" 'self' file:" if script.endswith(".js") else "")
             source = f'<script src="{escape(script)}"></script>' if script.endswith(".js") else f"<script>{script}</script>"
-            own = (HERE / "page.js").read_text(encoding="utf-8")
-            scripts = f'<script type="application/json" id="figures">{json_in_page(self.figures)}</script>\n{source}\n<script>{own}</script>'
+            drawing = (HERE / "page.js").read_text(encoding="utf-8")
+            scripts = f'<script type="application/json" id="figures">{json_in_page(self.figures)}</script>\n{source}\n<script>{drawing}</script>'
+        elif own:
+            policy = "script-src 'unsafe-inline'"
+            scripts = f'<script>{(HERE / own).read_text(encoding="utf-8")}</script>'
         return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -342,6 +353,40 @@ def title_of(records):
     return f"{', '.join(tracks) or 'Counters'} on {', '.join(devices)}"
 
 
+def values_of(groups, name):
+    """What the groups have of a parameter, in their order, as texts and as keys to sort by."""
+    values = dict.fromkeys((group.get("choice_names", {}).get(name, number(value)), value if isinstance(value, (int, float)) else str(value))
+                           for group in groups for value in [group["parameters"].get(name)] if value is not None)
+    return [text for text, _ in values], [(isinstance(key, str), key) for _, key in values]
+
+
+def range_text(name, texts):
+    if len(texts) == 1:
+        return f"{name} = {texts[0]}"
+    return f"{name} = {', '.join(texts)}" if len(texts) <= 4 else f"{name}: {len(texts)} values"
+
+
+def entry_of(kind, document):
+    """What the index calls a record, "moving_average: n = 1e9, window = 4, 300", and what it is sorted by."""
+    if kind == "counters":
+        tracks = ", ".join(dict.fromkeys(stage["stage"].split("/")[0] for stage in document["stages"]))
+        return f"{tracks}: counters", (tracks, 1, ())
+    tracks, parts, keys = dict.fromkeys(group["track"] for group in document["groups"]), [], []
+    for track in tracks:
+        groups = [group for group in document["groups"] if group["track"] == track]
+        words = []
+        for name in groups[0]["parameters"]:
+            texts, values = values_of(groups, name)
+            words += [range_text(name, texts)] if texts != ["0"] else []  # 0 is how an option is off
+            keys.append((name, tuple(values)))
+        words += ["L2 warm"] if all(group["l2"] == "warm" for group in groups) else []
+        processes = document.get("options", {}).get("processes")
+        words += ["a process for each GPU"] if processes else []
+        stages = list(dict.fromkeys(report_figures.stage_of(row) for group in groups for row in group["rows"]))
+        parts.append((f"{track}: {', '.join(words)}" if words else track) + (f" ({stages[0]} alone)" if len(stages) == 1 else ""))
+    return "; ".join(parts), (", ".join(tracks), 0, tuple(keys))
+
+
 def write(path, text):
     """Writes a file whole or not at all."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
@@ -371,15 +416,17 @@ def gallery(folder, output, script):
         name = "_".join(path.relative_to(folder).with_suffix("").parts) + ".html"
         pages[name] = page_of([record], title_of([record]), script is not None).html(script and "plotly.js", home="index.html")
         best = [row.get("speed_of_light") or 0 for group in document.get("groups", []) for row in group["rows"] if row["timing"] and not row["library"]]
-        tracks = dict.fromkeys(group["track"] for group in document.get("groups", []))
-        rows.append((name, str(path.relative_to(folder)), "times" if kind == "run" else "counters", ", ".join(tracks) or ", ".join(dict.fromkeys(s["stage"].split("/")[0] for s in document["stages"])),
-                     str((document["device"] or {}).get("name", "–")), str(document.get("created", "–"))[:10], percent(max(best)) if best and max(best) > 0 else "–"))
+        title, key = entry_of(kind, document)
+        created = str(document.get("created", "–"))
+        rows.append((key, created, name, title, str((document["device"] or {}).get("name", "–")), max(best, default=0), str(path.relative_to(folder))))
+    rows.sort()
     index = Page(f"Recorded runs: {folder.resolve().name}", False)
     index.section("Runs")
-    head = "".join(f'<th scope="col">{one}</th>' for one in ("record", "what", "tracks", "device", "recorded", "best part of the speed of light"))
+    head = "".join(f'<th scope="col">{one}</th>' for one in ("run", "device", "recorded", "best, of the speed of light", "record"))
     body = "".join(
-        f'<tr><th scope="row"><a href="{escape(name)}">{escape(cells[0])}</a></th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells[1:]) + "</tr>"
-        for name, *cells in rows
+        f'<tr><th scope="row"><a href="{escape(name)}">{escape(title)}</a></th><td>{escape(device)}</td><td class="number" data-key="{escape(created)}">{escape(created[:10])}</td>'
+        f'<td class="number" data-key="{best}">{percent(best) if best > 0 else "–"}</td><td class="text">{escape(record)}</td></tr>'
+        for _, created, name, title, device, best, record in rows
     )
     index.parts.append(f'<div class="scroll" role="region" tabindex="0" aria-label="Runs"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
     output.mkdir(parents=True, exist_ok=True)
@@ -387,7 +434,7 @@ def gallery(folder, output, script):
         write(output / "plotly.js", script)
     for name, text in pages.items():
         write(output / name, text)
-    write(output / "index.html", index.html(None))
+    write(output / "index.html", index.html(None, own="index.js"))
     return len(pages)
 
 

@@ -26,7 +26,7 @@ def name_of(row):
 
 def size_text(size):
     """Bytes in decimal units, as bandwidths use them."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
     return f"{size:g} B"
@@ -206,7 +206,11 @@ def roofline(track, groups, floor):
     largest = max(x for points in lines.values() for x, _ in points)
     smallest = min(min(x for points in lines.values() for x, _ in points), ridge)
     heights = [smallest / 3 / floor["median"], roof, *(y for points in lines.values() for _, y in points)]
-    traces = [{"type": "scatter", "mode": "lines", "name": "measured roofs", "x": [smallest / 3, ridge, max(3 * largest, 3 * ridge)],
+    low, high = math.log10(smallest / 3), math.log10(max(3 * largest, 3 * ridge))
+    # A stage's name stands beside its best point of the largest problem, where the page keeps names apart.
+    best = {name: max((y for x, y in points if x == largest), default=None) for name, points in lines.items()}
+    labels = [{"x": math.log10(largest), "y": math.log10(y), "text": escape(name), "colour": place % PALETTE} for place, (name, y) in enumerate(best.items()) if y]
+    traces = [{"type": "scatter", "mode": "lines", "name": "measured roofs", "x": [smallest / 3, ridge, 10.0 ** (high + 10)],
                "y": [smallest / 3 / floor["median"], roof, roof], "line": {"width": 3}, "hoverinfo": "skip", "colour": "ceiling"}]
     traces += [{"type": "scatter", "name": escape(name), "x": [x for x, _ in points], "y": [y for _, y in points],
                 "text": [f"{y:.0f} GB/s, {100 * y / roof:.1f} % of the roof" for _, y in points], "hoverinfo": "name+text", **{**line_style(place), "mode": "markers"}}
@@ -216,8 +220,11 @@ def roofline(track, groups, floor):
         f"same run: an empty kernel takes {duration(floor['median'])}, and memory gives {roof:.0f} GB/s.",
         "height": 440,
         "data": traces,
-        "layout": layout({"title": {"text": "fewest bytes that the problem must move"}, "automargin": True, **log_ticks([smallest / 3, 3 * largest], size_text)},
-                         {"title": {"text": "GB/s"}, "automargin": True, **log_ticks(heights, lambda value: f"{value:g}")}, legend_below=True),
+        "layout": layout({"title": {"text": "fewest bytes that the problem must move"}, "automargin": True, **log_ticks([smallest / 3, 3 * largest], size_text), "range": [low, high]},
+                         {"title": {"text": "GB/s"}, "automargin": True, **log_ticks(heights, lambda value: f"{value:g}"),
+                          "range": [math.log10(min(heights)) - 0.1, math.log10(max(heights)) + 0.1]}, legend_below=True),
+        "labels": labels,
+        "roof": math.log10(roof),
     }
 
 

@@ -172,6 +172,18 @@ def write(site, folder):
     shutil.copyfile(HERE / "site.css", folder / "_static" / "site.css")
 
 
+FOREIGN = re.compile(r"""<(?:link|script|img|iframe|source)\b[^>]*\b(?:href|src)\s*=\s*["']?(?:https?:)?//|@import|url\(\s*["']?(?:https?:)?//""", re.IGNORECASE)
+
+
+def without_foreign_font(page):
+    """The slides without the font that pandoc's template asks Google for: they use the reader's own (slides.html). Raises
+    ValueError where a page still asks another host for something."""
+    page = re.sub(r"""<link\b[^>]*//fonts\.googleapis\.com/[^>]*>\n?""", "", page).replace("'Oswald', arial, serif", "system-ui, sans-serif")
+    if found := FOREIGN.search(page):
+        raise ValueError(f"the slides ask another host for something: {page[found.start():found.start() + 100]}")
+    return page
+
+
 def build_slides(python, output):
     """docs/slides/*.md as HTML slides (pandoc's DZSlides), each in one file with its pictures beside it."""
     for slides in sorted((ROOT / "docs" / "slides").glob("*.md")):
@@ -179,6 +191,7 @@ def build_slides(python, output):
         place.parent.mkdir(parents=True, exist_ok=True)
         call = "import pypandoc, sys; pypandoc.convert_file(sys.argv[1], 'dzslides', format='gfm+yaml_metadata_block', outputfile=sys.argv[2], extra_args=['--standalone', '--slide-level=2', '-H', sys.argv[3]])"
         subprocess.run([python, "-c", call, slides, place, HERE / "slides.html"], check=True)
+        place.write_text(without_foreign_font(place.read_text(encoding="utf-8")), encoding="utf-8")
     # Where the slides look for them: they stand as far from them as in docs/.
     shutil.copytree(ROOT / "docs" / "pictures", output / "pictures", dirs_exist_ok=True)
 

@@ -162,6 +162,8 @@ int main(int argc, char** argv) {
         lab::conversation::say_progress);
     if (!asked.socket.empty()) serve_together(worker);
     if (asked.serve) {
+      // What a kernel has printed before it crashes, or is ended, is not lost.
+      std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
       serve(worker);
       std::fflush(stdout);
       // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().

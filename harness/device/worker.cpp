@@ -7,6 +7,7 @@
 #include <regex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "common/file.hpp"
 #include "common/gpu_group.hpp"
@@ -170,8 +171,16 @@ bool is_found_by_observing(failure_kind kind) {
          kind == failure_kind::out_of_bounds || kind == failure_kind::crash;
 }
 
+// The first warning of a launch, with its trial; empty where there is none.
+std::string warning_of(const profile_record& profile, const std::string& trial) {
+  const auto found = std::find_if(profile.diagnostics.begin(), profile.diagnostics.end(),
+                                  [](const std::string& one) { return one.starts_with("warning: "); });
+  return found == profile.diagnostics.end() ? "" : *found + " (" + trial + ")";
+}
+
 // The stage's first trials with observed kernels, in both orders of a block's threads; and larger ones, as
-// many as come in a second.
+// many as come in a second. A warning, "warning: ...", is told as progress: it is known even where a later
+// trial does not end.
 verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream,
                             const progress_sink& progress) {
   constexpr double seconds_of_larger = 1;
@@ -182,6 +191,7 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
   const std::vector<trial> larger = its_track.larger_trials(stage, seeds.drawn);
   all.insert(all.end(), larger.begin(), larger.end());
   std::int64_t larger_begin = 0, told = 0;
+  bool has_warned = false;
   for (std::size_t place = 0; place < all.size(); ++place) {
     if (place == quick) larger_begin = host_nanoseconds();
     if (place > quick && host_seconds_since(larger_begin) > seconds_of_larger) break;
@@ -194,7 +204,9 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
     const auto work = its_track.make(stage, one.parameters, stream);
     const launch_setup setup{
         .input = one.input, .seed = one.seed.value_or(seeds.drawn), .reversed = record.cases % 2 == 1};
-    const check_result found = count_kernels(*work, setup, stream).check;
+    const auto [found, profile] = count_kernels(*work, setup, stream);
+    const std::string warning = warning_of(profile, trial_name(one.parameters, setup));
+    if (progress && !warning.empty() && !std::exchange(has_warned, true)) progress(warning);
     ++record.cases;
     record.compared += found.compared;
     if (!found.failure || !is_found_by_observing(found.failure->kind)) continue;

@@ -161,6 +161,15 @@ class Site(Folder):
         self.assertIn("(../stages/a/01_b/stage.cu.md) [track](../stages/a/README.md)", site.files["docs/page.md"])
         self.assertIn("int main() {}", site.files["stages/a/01_b/stage.cu.md"])
 
+    def test_slides_ask_no_other_host_for_anything(self):
+        page = "<link href='https://fonts.googleapis.com/css?family=Oswald' rel='stylesheet'>\n<style>b { font-family: 'Oswald', arial, serif; }</style>\n"
+        rest = "<p><a href='https://example.org/'>x</a></p>"
+        self.assertEqual(site_build.without_foreign_font(page + rest), "<style>b { font-family: system-ui, sans-serif; }</style>\n" + rest)
+        for foreign in ("<script src=https://example.org/x.js>", "<link rel='stylesheet' href='//example.org/x.css'>", "<style>@import 'x'</style>",
+                        "<style>b { src: url(https://example.org/f.woff) }</style>"):
+            with self.assertRaises(ValueError):
+                site_build.without_foreign_font(page + foreign)
+
     def test_stages_stand_below_their_own_track(self):
         self.page("# A `b` of one\n", "stages/a/01_b/README.md")
         self.page("# C\n", "stages/c/README.md")

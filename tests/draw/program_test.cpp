@@ -141,6 +141,26 @@ TEST_CASE("a stage that is wrong on purpose is drawn, since it fails as it shoul
   CHECK(seen.at("request").at(0).at("at").at("line") == 16);
 }
 
+TEST_CASE("calls with other options write other files") {
+  const temporary_directory directory;
+  const strings stage{"draw", "reduction/02_tree", "--n", "5000"};
+  const auto wrote = [&](const strings& more, const std::string& name) {
+    strings arguments = stage;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const outcome found = lab_in(directory, arguments);
+    INFO(found.text);
+    CHECK(found.code == 0);
+    CHECK(found.text.find("wrote " + name + "\n") != std::string::npos);
+    CHECK(std::filesystem::exists(directory / name));
+  };
+  wrote({}, "reduction_02_tree.n_5000.svg");
+  wrote({"--line", "24"}, "reduction_02_tree.n_5000.line_24.svg");
+  wrote({"--line", "stages/reduction/02_tree/stage.cu:24", "--warp", "1"},
+        "reduction_02_tree.n_5000.line_stages_reduction_02_tree_stage.cu_24.warp_1.svg");
+  wrote({"--block"}, "reduction_02_tree.n_5000.block.svg");
+  wrote({"--block", "--block-number", "1"}, "reduction_02_tree.n_5000.block.block-number_1.svg");
+}
+
 TEST_CASE("draw refuses what it cannot draw, in words, and writes nothing") {
   const temporary_directory directory;
   struct refusal {
@@ -169,7 +189,7 @@ TEST_CASE("draw refuses what it cannot draw, in words, and writes nothing") {
       {{stage, "--window", "3"}, "window"},
       {{stage, "--output", "no/such/folder/a.svg"}, "no/such/folder"},
       {{stage, "--output", "a.svg", "--json", "./a.svg"}, "are one file"},
-      {{stage, "--json", "reduction_02_tree.svg"}, "are one file"},
+      {{stage, "--json", "reduction_02_tree.n_5000.svg"}, "are one file"},
   };
   for (const refusal& one : refusals) {
     strings arguments{"draw", "--n", "5000"};

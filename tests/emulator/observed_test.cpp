@@ -103,6 +103,17 @@ __global__ void warp_sum(float* out, bool synchronize) {
   if (threadIdx.x == 0) *out = part[0];
 }
 
+__global__ void shuffle_and_vote(int* out, int rounds) {
+  const unsigned half = threadIdx.x < 32 ? ~0u : threadIdx.x < 48 ? 0xffffu : 0xffff0000u;
+  int value = static_cast<int>(threadIdx.x);
+  for (int k = 0; k < rounds; ++k) {
+    value = __shfl_xor_sync(~0u, value, 1);
+    __syncwarp();
+    value += __any_sync(half, value > 40);
+  }
+  out[threadIdx.x] = value;
+}
+
 // Half warps that synchronize by themselves.
 __global__ void half_warps(int* out) {
   __shared__ int part[32];
@@ -583,4 +594,13 @@ TEST_CASE("observed: counters belong to lines") {
   CHECK(stores == 6);
   CHECK(loads == 6);
   CHECK(kernels[0].metrics.at("lab__barriers.sum") == 3);
+  CHECK(kernels[0].metrics.at("lab__warp_collectives.sum") == 0);
+}
+
+TEST_CASE("observed: collectives of warps are counted, and __syncwarp() is none") {
+  device_array<int> out(64);
+  const observation watching;
+  // Two warps, and three times a shuffle and a vote; the second warp's halves vote by themselves.
+  REQUIRE(try_launch(shuffle_and_vote, 1, 64, 0, out.get(), 3) == cudaSuccess);
+  CHECK(watching.kernels().at(0).metrics.at("lab__warp_collectives.sum") == 3 * (2 + 1 + 2));
 }

@@ -270,6 +270,26 @@ constexpr wasteful all_wasteful[] = {
      "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
      "}",
      "requests"},
+    {"reduction/03_warp_shuffle", "lanes",
+     "for (int from = 1; from < 32; ++from) {\n"
+     "  const T other = __shfl_sync(0xffffffffu, value, from);\n"
+     "  if (threadIdx.x % 32 == 0) value = combine(value, other);\n"
+     "}\n"
+     "return value;",
+     "shuffles"},
+    {"ewm/03_look_back.lanes", "lanes",
+     "State all = run;\n"
+     "for (int from = 1; from < 32; ++from) {\n"
+     "  const State earlier = windows::shuffle(run, from);\n"
+     "  if (lane == 0) all = operation.combine(earlier, all);\n"
+     "}\n"
+     "run = all;",
+     "shuffles"},
+    {"reduction_2d/04_split", "lanes",
+     "float all = 0;\n"
+     "for (int from = 0; from < threads; ++from) all += __shfl_sync(0xffffffffu, partial, from, threads);\n"
+     "partial = all;",
+     "shuffles"},
     {"shared_tile/01_synchronized", "fill",
      "for (int k = 0; threadIdx.x == 0 && threadIdx.y == 0 && k < tile * tile; ++k)\n"
      "  values[k / tile][k % tile] = amplitude(x + k % tile, y + k / tile);\n"
@@ -363,6 +383,74 @@ TEST_CASE("a value that is not returned is the compiler's to find, and a proved 
   CHECK(contains(found.text, "waits in a loop for ever"));
   CHECK(contains(found.text, " | while (n > 0 && *first != 12345.5) {\n"));
   CHECK(!contains(found.text, "4. sound"));
+}
+
+TEST_CASE("blocks that all do the same are named, whether the results are right or not") {
+  const workbook book;
+  const std::string path = "elementwise/01_naive";
+  book.begin(path);
+  // Each block writes everything, which takes far too long for large inputs.
+  lab::test::put(book.file(path, "stage.cu"),
+                 with_part(path, "element",
+                           "for (std::int64_t i = threadIdx.x; i < n; i += block_threads)\n"
+                           "  doubled[i] = 2 * values[i];"));
+  outcome found = book.lab({"check", path, "--timeout", "10"});
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        ok"));
+  const auto names_the_blocks = [&] {
+    return contains(found.text, "   warning: ") && contains(found.text, "double_kernel: block (1,0,0): ") &&
+           contains(found.text, " of block (0,0,0) writes at ") &&
+           contains(found.text, "nothing orders the two blocks; both write the same value (n=");
+  };
+  CHECK(names_the_blocks());
+
+  // Each block writes the first elements.
+  const workbook another;
+  found = check_part(another, "elementwise/01_naive", "element",
+                     "const std::int64_t i = threadIdx.x;\nif (i < n) doubled[i] = 2 * values[i];");
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        FAIL"));
+  CHECK(names_the_blocks());
+}
+
+TEST_CASE("what a kernel prints is shown, its first lines") {
+  const workbook book;
+  outcome found = check_part(
+      book, "elementwise/01_naive", "element",
+      "const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;\n"
+      "if (i < 25) printf(\"element %lld\\n\", static_cast<long long>(i));\n"
+      "if (i < n) doubled[i] = 2 * values[i];");
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "   printed:\n      element 0\n      element 1\n"));
+  CHECK(contains(found.text, "\n      element 19\n      … and "));
+  CHECK(!contains(found.text, "element 20"));
+
+  // A crash loses nothing of it.
+  const workbook another;
+  found = check_part(another, "elementwise/01_naive", "element",
+                     "if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"here\\n\");\n"
+                     "doubled[values[0] > -1e9 ? -1'000'000'000'000 : 0] = 1;");
+  INFO(found.text);
+  CHECK(found.code == 1);
+  CHECK(contains(found.text, "3. right        FAIL"));
+  CHECK(contains(found.text, "   printed:\n      here\n"));
+}
+
+TEST_CASE("on a terminal a check has colours, the seconds of each step and lines of its width") {
+  const std::string call = std::string(LAB_PROGRAM) + " check elementwise/01_naive --solution";
+  const outcome found =
+      call_program({"/usr/bin/env", "-u", "NO_COLOR", "TERM=xterm", "script", "-qec", call, "/dev/null"},
+                   std::chrono::seconds(1200));
+  INFO(found.text);
+  CHECK(found.code == 0);
+  CHECK(contains(found.text, "\033[32m ok\033[0m"));
+  CHECK(contains(found.text, " s)"));
+  CHECK(contains(found.text, "elementwise/01_naive: \033[32mPASSED\033[0m"));
+  CHECK(contains(found.text, "\033[32m: reached\033[0m: l1tex__"));
+  CHECK(contains(found.text, "\n      l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum is 8"));
 }
 
 TEST_CASE("with --watch every save is checked") {

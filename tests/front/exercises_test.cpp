@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/exercises/check_text.hpp"
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/exercises/expression.hpp"
@@ -279,6 +280,40 @@ TEST_CASE("the solution of every exercise fits between its own marks, and an emp
                   "nothing is written yet"));
     }
   }
+}
+
+TEST_CASE("a check has colours, seconds and a width on a terminal, and none of them elsewhere") {
+  lab::front::examination found;
+  found.exercise = "track/01_stage";
+  found.steps.push_back({.name = "right",
+                         .status = lab::front::step_status::failed,
+                         .message = "wrong at index 7: expected 1, found 2",
+                         .at = {.file = "s.cu", .line = 5, .code = "  out[i] = in[i] + 1000 * other;"},
+                         .seconds = 1.26});
+  CHECK(lab::front::step_text(found.steps[0], found, {}) ==
+        "1. right        FAIL    wrong at index 7: expected 1, found 2\n"
+        "      5 |   out[i] = in[i] + 1000 * other;\n"
+        "        |   ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+  CHECK(lab::front::step_text(found.steps[0], found, {.colour = true, .seconds = true, .width = 30}) ==
+        "1. right       \033[31m FAIL\033[0m    wrong\n"
+        "      at index 7: expected 1,\n"
+        "      found 2 (1.3 s)\n"
+        "      5 |   out[i] = in[i] ...\n"
+        "        |   ^~~~~~~~~~~~~~~~~~\n");
+  CHECK(lab::front::outcome_text(found, {}) == "track/01_stage: not passed yet");
+  found.printed = {.first = {"thread 0: 17"}, .lines = 4};
+  CHECK(holds(lab::front::step_text(found.steps[0], found, {}),
+              "   printed:\n      thread 0: 17\n      … and 3 more lines\n"));
+  found.printed.lines = 1001;
+  CHECK(holds(lab::front::step_text(found.steps[0], found, {}), "      … and at least 1000 more lines\n"));
+  found.passed = true;
+  CHECK(lab::front::outcome_text(found, {.colour = true}) == "track/01_stage: \033[32mPASSED\033[0m");
+
+  const lab::front::shown_line cut = lab::front::clipped(
+      {.line = 12, .code = std::string(50, 'a') + "!" + std::string(50, 'b'), .column = 51}, 6, 40);
+  CHECK(cut.code.size() == 29);
+  CHECK(cut.code[cut.column - 1] == '!');
+  CHECK(lab::front::clipped({.line = 12, .code = "short", .column = 2}, 6, 40).code == "short");
 }
 
 TEST_CASE("kernels are emptied and nothing else") {

@@ -256,6 +256,10 @@ TEST_CASE("text is padded and cut by what is seen of it") {
   CHECK(lab::front::shortened("abcdefgh", 5) == "ab...");
   CHECK(lab::front::shortened("✓✓✓✓✓", 4) == "✓...");
   CHECK(lab::front::shortened("abc", 3) == "abc");
+  CHECK(lab::front::wrapped("one two three four", 9, 2) == "one two\n  three\n  four");
+  CHECK(lab::front::wrapped("one two three", 13, 2) == "one two three");
+  CHECK(lab::front::wrapped("one two three", 0, 2) == "one two three");
+  CHECK(lab::front::wrapped("✓✓✓✓✓✓✓ ab", 4, 1) == "✓✓✓✓\n ✓✓✓\n ab");
 }
 
 TEST_CASE("the columns of a table stand below each other, and a row's last cell is not padded") {

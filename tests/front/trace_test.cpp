@@ -62,7 +62,7 @@ TEST_CASE("a timeline is a table, a trace for Perfetto, and a picture") {
   expect(lab_in(directory, {"trace", "ladder/02", "--baseline", "ladder/01", "--json", "trace.json"}), 0,
          {"launches                                   2          2", "device: of it idle", "4.000 us",
           "a_kernel", "report: ladder_02_second.nsys-rep", "open:   nsys-ui ladder_01_first.nsys-rep",
-          "picture: ladder_02"});
+          "picture: ladder_02_second.baseline_ladder_01_first.svg"});
   CHECK(get(directory / "ladder_01_first.nsys-rep") == "report\n");
   const auto found = document(directory / "trace.json");
   CHECK(found.at("stages")[0].at("stage") == "ladder/01_first");
@@ -86,6 +86,9 @@ TEST_CASE("a timeline is a table, a trace for Perfetto, and a picture") {
   CHECK(!contains(svg, "<script>"));
   expect(lab_in(directory, {"trace", "ladder/02", "--output", "x"}, false), 0,
          {"no report of Nsight Systems: it ended with exit code 3", "picture: x.svg"});
+  expect(
+      lab_in(directory, {"trace", "ladder/02", "--n", "1000", "--seed", "7"}), 0,
+      {"trace:   ladder_02_second.n_1000.seed_7.trace.json", "picture: ladder_02_second.n_1000.seed_7.svg"});
 }
 
 TEST_CASE("what cannot be traced is refused before anything is written") {

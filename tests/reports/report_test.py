@@ -220,12 +220,38 @@ class Pages(Case):
         self.assertEqual(sorted(path.name for path in site.iterdir()), ["a.html", "index.html", "sweeps_b.html"])
         index = Texts((site / "index.html").read_text())
         self.assertEqual([attributes["href"] for tag, attributes in index.tags if tag == "a" and "html" in attributes["href"]], ["a.html", "sweeps_b.html"])
-        self.assertIn("90.9 %", index.texts)
+        for text in ("90.9 %", "track: n = 1000, 2000", "track: counters", "sweeps/b.json"):
+            self.assertIn(text, index.texts)
         (records / "broken.json").write_text("{")
         code, printed = self.call(records, "--output", self.directory / "other", "--no-figures")
         self.assertEqual(code, 2)
         self.assertIn("broken.json", printed)
         self.assertFalse((self.directory / "other").exists())
+
+
+    def test_the_index_is_sorted_by_track_and_parameters(self):
+        records = self.directory / "records"
+        records.mkdir()
+        one = [row("01_naive", 4e6, 0.25)]
+        (records / "a.json").write_text(json.dumps(run([group(10_000, one, parameters={"n": 10_000, "pitch": 0})])))
+        (records / "b.json").write_text(json.dumps(run([group(2000, one + [row("02_fast", 1e6, 0.9)])])))
+        (records / "c.json").write_text(json.dumps(run([{**group(1, one), "track": "another"}])))
+        (records / "d.json").write_text(json.dumps(run([group(2000, one)], options={"processes": 2})))
+        (records / "e.json").write_text(json.dumps(run([group(n, one, l2="warm") for n in range(1, 6)])))
+        code, printed = self.call(records, "--output", self.directory / "site", "--no-figures")
+        self.assertEqual(code, 0, printed)
+        index = Texts((self.directory / "site" / "index.html").read_text())
+        titles = [text for text in index.texts if text.startswith(("track", "another"))]
+        self.assertEqual(titles, ["another: n = 1 (01_naive alone)", "track: n: 5 values, L2 warm (01_naive alone)", "track: n = 2000",
+                                  "track: n = 2000, a process for each GPU (01_naive alone)", "track: n = 10000 (01_naive alone)"])
+
+    def test_a_stage_has_the_name_of_today(self):
+        with mock.patch.object(report, "RENAMED", {"track/02_fast": "track/02_faster"}):
+            code, printed = self.call(self.put(whole()), "--output", self.directory / "page.html", "--no-figures")
+        self.assertEqual(code, 0, printed)
+        page = Texts((self.directory / "page.html").read_text())
+        self.assertIn("02_faster", page.texts)
+        self.assertNotIn("02_fast", page.texts)
 
 
 class Figures(unittest.TestCase):
@@ -260,6 +286,10 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["data"][0]["x"][1], 12_000)  # 4 GB/s for the 3 us of an empty kernel
         self.assertEqual(figure["data"][0]["y"][1:], [4, 4])
         self.assertEqual(figure["data"][1]["y"], [1, 0.5])
+        # Beside the best point of each stage.
+        labels = {one["text"]: 10 ** one["y"] for one in figure["labels"]}
+        self.assertEqual(list(labels), ["01_naive", "02_fast", "90_library (library)"])
+        self.assertAlmostEqual(labels["01_naive"], 1)
         self.assertIsNone(report_figures.roofline("track", whole()["groups"], None))
 
     def test_samples_are_shown_relative_to_the_median_and_each_process_alone(self):
@@ -299,6 +329,34 @@ class Browser(Case):
                 self.assertTrue(any("<script>" in text for text in drawn))  # shown, and not run
                 ground = "rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)"
                 self.assertIn(ground, dom)
+
+    def test_names_and_legend_of_a_roofline_lie_on_nothing_on_a_narrow_page(self):
+        if not BROWSER or plotly_problem():
+            self.skipTest("no Chromium is installed" if not BROWSER else plotly_problem())
+        rows = [row(f"{place:02}_stage", 1.1e6 + 100 * place, 0.9) for place in range(1, 13)]
+        output = self.directory / "page.html"
+        code, printed = self.call(self.put(run([group(1000, rows)])), "--output", output)
+        self.assertEqual(code, 0, printed)
+        # A window of Chromium's is wider.
+        output.with_name("narrow.html").write_text(f"""<iframe src="{output.name}" style="width: 390px; height: 3000px"></iframe><script>
+            onload = () => {{
+              const page = document.querySelector("iframe").contentDocument;
+              const figure = [...page.querySelectorAll(".plot")].find((one) => one.textContent.includes("measured roofs"));
+              const boxes = (names) => [...figure.querySelectorAll(names)].map((one) => one.getBoundingClientRect());
+              const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+              const texts = [...boxes(".annotation-text"), ...boxes(".legendtext"), ...boxes(".xtitle")];
+              const all = texts.every((a, i) => texts.every((b, k) => i === k || apart(a, b)));
+              const edge = figure.getBoundingClientRect();
+              const inside = texts.every((one) => one.left >= edge.left && one.right <= edge.right && one.bottom <= edge.bottom);
+              document.body.dataset.found = `${{texts.length}} texts, apart: ${{all}}, inside: ${{inside}}`;
+            }};
+        </script>""")
+        dom = subprocess.run(
+            [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", f"--user-data-dir={self.directory}/profile",
+             "--virtual-time-budget=10000", "--window-size=1200,900", "--dump-dom", output.with_name("narrow.html").as_uri()],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120, env={**os.environ, "HOME": str(self.directory)},
+        ).stdout
+        self.assertIn("26 texts, apart: true, inside: true", dom)
 
 
 class Picture(Case):

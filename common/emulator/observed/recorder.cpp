@@ -150,6 +150,7 @@ void observation::recorder::end_grid() {
 void observation::recorder::begin_counts() {
   counted_before_ = record_->sites.counters();
   barriers_before_ = record_->barriers;
+  collectives_before_ = record_->collectives;
   compiled_before_ = record_->compiled ? record_->compiled->snapshot() : nullptr;
 }
 
@@ -160,9 +161,11 @@ std::function<void()> observation::recorder::end_counts() {
     (*counted)[number] -= counted_before_[number];
   std::shared_ptr<compiled_counts::totals> compiled;
   if (record_->compiled) compiled = record_->compiled->since(*compiled_before_);
-  return [this, record = record_, barriers = record_->barriers - barriers_before_, counted, compiled] {
+  return [this, record = record_, barriers = record_->barriers - barriers_before_,
+          collectives = record_->collectives - collectives_before_, counted, compiled] {
     saw_events_ = true;
     record->barriers += barriers;
+    record->collectives += collectives;
     record->sites += *counted;
     if (compiled) record->compiled->add(*compiled);
   };
@@ -340,7 +343,10 @@ void observation::recorder::collective_passed(unsigned warp, unsigned lanes, boo
     if (trace_.stream(lane).count == lane_stream::capacity + lane_stream::slack) make_room(warp);
   }
   trace_.meet(lanes);
-  if (!orders_memory) return;
+  if (!orders_memory) {
+    ++record_->collectives;
+    return;
+  }
   shared_.warp_synchronized(warp, lanes);
   the_known_reads.begin_turn();
 }
@@ -1017,6 +1023,7 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
     }
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
+    kernel.metrics["lab__warp_collectives.sum"] = static_cast<double>(record->collectives);
     const auto launches = static_cast<double>(record->launches);
     kernel.metrics["launch__grid_size"] = static_cast<double>(record->blocks) / launches;
     kernel.metrics["launch__block_size"] = static_cast<double>(record->block_threads) / launches;

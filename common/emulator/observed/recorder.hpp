@@ -102,6 +102,7 @@ class observation::recorder final : public observer, private request_sink {
     std::string name;
     std::uint64_t launches = 0;
     std::uint64_t barriers = 0;
+    std::uint64_t collectives = 0;    // of warps, __syncwarp() is none
     std::uint64_t blocks = 0;         // summed over launches
     std::uint64_t block_threads = 0;  // likewise
     site_table sites;
@@ -192,6 +193,7 @@ class observation::recorder final : public observer, private request_sink {
   // Of the kernel's earlier launches, while this one may be counted again.
   std::vector<site_counters> counted_before_;
   std::uint64_t barriers_before_ = 0;
+  std::uint64_t collectives_before_ = 0;
   std::shared_ptr<compiled_counts::totals> compiled_before_;
   bool barrier_is_partial_ = false;
   dim3 grid_, block_size_;

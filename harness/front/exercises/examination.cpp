@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 #include "common/file.hpp"
 #include "common/run_time/cache_key.hpp"
@@ -113,6 +114,9 @@ class checking {
       result_.steps[step].at = line_in(result_.steps[step].message, shown_path(own_name()), own_file());
       result_.steps[step].at.column = column;
     }
+    const auto now = std::chrono::steady_clock::now();
+    result_.steps[step].seconds =
+        std::chrono::duration<double>(now - std::exchange(step_began_, now)).count();
     told_(result_.steps[step], result_);
     return passed;
   }
@@ -217,19 +221,34 @@ class checking {
     return options_.graded == nullptr ? what : options_.graded->shown_as + ": " + what;
   }
 
-  answer_record ask(const std::vector<std::string>& command, nlohmann::json message, const char* what) {
+  void keep_line(const std::string& line) {
+    printed_output& printed = result_.printed;
+    if (printed.lines++ < printed_output::most_lines) printed.first.push_back(line);
+  }
+
+  // `printed`: what is done with a line that the worker prints.
+  answer_record ask(
+      const std::vector<std::string>& command, nlohmann::json message, const char* what,
+      const worker::line_sink& printed = [](const std::string&) {}) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
     // The walls of a graded part have processes of their own: a filter for this one's number would be in the
     // way.
     worker one = options_.graded != nullptr ? worker(options_.graded->confined(command))
                                             : worker(command, freedom::confined);
-    // Everything that counts is in the answer.
-    one.set_output_sink([](const std::string&) {});
+    one.set_output_sink(printed);
     status_line status;
     status.show(doing(what));
     const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(answer_seconds));
-    return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
+    return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+                       [this](const std::string& progress) { keep_warning(progress); });
+  }
+
+  // Only observed kernels are warned of, in step 4 (sound).
+  void keep_warning(const std::string& progress) {
+    constexpr std::string_view mark = "warning: ";
+    if (progress.starts_with(mark))
+      result_.steps[3].warning = without_scopes(cleaned(progress.substr(mark.size())));
   }
 
   // What the answer says against the source; empty where nothing.
@@ -243,7 +262,7 @@ class checking {
                                       {"trial_seed", options_.trial_seed},
                                       {"thorough", false},
                                       {"references", nlohmann::json::object()}},
-                                     "verifying");
+                                     "verifying", [this](const std::string& line) { keep_line(line); });
     if (const std::string fault = fault_in(answer); !fault.empty()) {
       ends(2, false, fault);
       // A wrong result is often a race, and observed kernels know its lines. A kernel that never ends would
@@ -400,6 +419,7 @@ class checking {
   expression_values values_;
   std::optional<exercise_slot> slot_;
   asked_workers asked_;
+  std::chrono::steady_clock::time_point step_began_ = std::chrono::steady_clock::now();
   examination result_;
 };
 
@@ -460,6 +480,7 @@ void to_json(nlohmann::json& json, const examination& examination) {
                      {"file", text_or_null(one.at.file)},
                      {"line", one.at.line},
                      {"column", one.at.column},
+                     {"warning", text_or_null(one.warning)},
                      {"code", text_or_null(one.at.code)}});
   }
   nlohmann::json checkpoints = nlohmann::json::array();
@@ -491,6 +512,7 @@ void to_json(nlohmann::json& json, const examination& examination) {
           {"sizes", examination.sizes},
           {"passed", examination.passed},
           {"steps", steps},
+          {"printed", examination.printed.first},
           {"checkpoints", checkpoints},
           {"predictions", predictions},
           {"prediction_digest", text_or_null(record.digest)},

@@ -56,6 +56,8 @@ struct check_step {
   step_status status = step_status::not_reached;
   std::string message;  // one line
   shown_line at;        // of a failure: the line that its message is about
+  double seconds = 0;   // how long it took
+  std::string warning;  // what is suspicious, though nothing is known to be wrong
 };
 
 struct checked_checkpoint {
@@ -66,6 +68,14 @@ struct checked_checkpoint {
   std::string file;  // of a miss: the line that has most of it, "" where no line has
   std::int64_t line = 0;
   std::string code;  // what stands on it, tabs as spaces
+};
+
+// What the kernels print in step 3 (right).
+struct printed_output {
+  static constexpr std::size_t most_lines = 20;
+
+  std::vector<std::string> first;  // lines, at most so many
+  std::size_t lines = 0;           // of worker::most_output_lines at most, and one if there are more
 };
 
 struct judged_answer {
@@ -84,6 +94,7 @@ struct examination {
   std::map<std::string, std::string> sizes;
   bool passed = false;
   std::vector<check_step> steps;
+  printed_output printed;
   std::vector<checked_checkpoint> checkpoints;
   std::vector<judged_answer> predictions;  // only after everything passed
   workbook_record record;                  // as it is after this check

@@ -51,6 +51,21 @@ shown_line line_in(const std::string& message, const std::string& own, const fs:
   return read_line(fs::path(LAB_SOURCE_ROOT) / name, name, number_at(place, colon + 1));
 }
 
+shown_line clipped(const shown_line& shown, std::size_t indentation, std::size_t width) {
+  const std::size_t margin = indentation + std::to_string(shown.line).size() + 3;  // "18 | "
+  if (width <= margin + 10 || display_width(shown.code) <= width - margin) return shown;
+  const std::size_t room = width - margin;
+  shown_line cut = shown;
+  if (shown.column > room - 3) {
+    std::size_t from = shown.column - room / 2;
+    while (from < cut.code.size() && (cut.code[from] & 0xc0) == 0x80) ++from;  // whole characters
+    cut.code = "..." + cut.code.substr(from);
+    cut.column = shown.column - from + 3;
+  }
+  cut.code = shortened(cut.code, room);
+  return cut;
+}
+
 std::string caret_text(const shown_line& shown, std::size_t indentation) {
   const std::string number = std::to_string(shown.line);
   const std::string margin(indentation, ' ');

@@ -23,6 +23,10 @@ struct shown_line {
 [[nodiscard]] shown_line line_in(const std::string& message, const std::string& own,
                                  const std::filesystem::path& own_file);
 
+// The line within `width` columns once caret_text() shows it: long code is cut around its column. 0: as it
+// is.
+[[nodiscard]] shown_line clipped(const shown_line& shown, std::size_t indentation, std::size_t width);
+
 // "    18 |   __syncthread();\n       |   ^": two lines, `indentation` spaces before each.
 [[nodiscard]] std::string caret_text(const shown_line& shown, std::size_t indentation);
 

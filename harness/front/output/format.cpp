@@ -148,4 +148,22 @@ std::string shortened(const std::string& text, std::size_t width) {
   return result + "...";
 }
 
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indentation) {
+  std::string rest = text;
+  std::string lines;
+  while (width > indentation && display_width(rest) > width) {
+    // Of a line the bytes that fit, and as many of them as end with a word.
+    std::size_t fits = 0;
+    for (std::size_t taken = 0; fits < rest.size(); ++fits) {
+      if (begins_character(rest[fits]) && ++taken > width) break;
+    }
+    const std::size_t first = rest.find_first_not_of(' ');
+    const std::size_t space = rest.rfind(' ', fits);
+    const bool at_space = space != std::string::npos && space > first;
+    lines += rest.substr(0, at_space ? space : fits) + "\n";
+    rest = std::string(indentation, ' ') + rest.substr(at_space ? space + 1 : fits);
+  }
+  return lines + rest;
+}
+
 }  // namespace lab::front

@@ -40,6 +40,10 @@ namespace lab::front {
 // lines and length.
 void clean(nlohmann::json& answer);
 
+// The text in lines of at most `width` columns, broken at spaces where there are some, and `indentation`
+// spaces before every line but the first. 0: one line, as it is.
+[[nodiscard]] std::string wrapped(const std::string& text, std::size_t width, std::size_t indentation);
+
 // At most `width` columns; what is cut off is marked by "...".
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 

@@ -21,9 +21,9 @@ bool is_terminal(int descriptor) {
   return isatty(descriptor) == 1 && name != nullptr && std::string_view(name) != "dumb";
 }
 
-std::size_t terminal_width() {
+std::size_t terminal_width(int descriptor) {
   winsize size = {};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
 
@@ -32,6 +32,10 @@ std::size_t terminal_width() {
 bool standard_output_has_colour() {
   const char* no_colour = std::getenv("NO_COLOR");
   return is_terminal(STDOUT_FILENO) && (no_colour == nullptr || *no_colour == '\0');
+}
+
+std::size_t standard_output_width() {
+  return is_terminal(STDOUT_FILENO) ? terminal_width(STDOUT_FILENO) : 0;
 }
 
 void keep_standard_descriptors() {
@@ -66,7 +70,7 @@ void status_line::show(const std::string& text) {
   if (text == shown_) return;
   shown_ = text;
   // One column is left free: a full line would wrap, and could not be rewritten.
-  std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_width() - 1).c_str());
+  std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_width(STDERR_FILENO) - 1).c_str());
   std::fflush(stderr);
 }
 

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 namespace lab::front {
 
 // Colour is for a terminal whose owner has not set NO_COLOR.
 [[nodiscard]] bool standard_output_has_colour();
+
+// Columns of the terminal that standard output is; 0 where it is none.
+[[nodiscard]] std::size_t standard_output_width();
 
 // Sees to it that descriptors 0 to 2 are open, so that no file or pipe takes the number of one that is
 // closed. What stands in for a closed standard output refuses every write, as the closed one would.

@@ -9,8 +9,10 @@
 #include <memory>
 
 #include "harness/front/command_line/options.hpp"
+#include "harness/front/exercises/check_text.hpp"
 #include "harness/front/exercises/examination.hpp"
 #include "harness/front/output/file_output.hpp"
+#include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
 #include "harness/front/verbs/verbs.hpp"
@@ -20,9 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void print_line(const std::string& line) {
-  std::printf("%s\n", line.c_str());
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+void print_line(const std::string& line) {
+  print(line + "\n");
 }
 
 int show_hints(const check_request& options) {
@@ -31,38 +37,14 @@ int show_hints(const check_request& options) {
   return exit_ok;
 }
 
-void tell_step(const check_step& step, const examination& so_far) {
-  const auto number = &step - so_far.steps.data() + 1;
-  print_line(fmt::format("{}. {:<12} {:<6}  {}", number, step.name,
-                         step.status == step_status::passed ? "ok" : "FAIL", step.message));
-  if (step.at.line > 0) print_line(caret_text(step.at, 6));
-  if (step.name != "checkpoints") return;
-  for (const checked_checkpoint& one : so_far.checkpoints) {
-    print_line(
-        fmt::format("   {}: {}: {}", one.name, one.reached ? "reached" : "MISSED", checkpoint_text(one)));
-    if (!one.reached && one.line > 0)
-      print_line(fmt::format("      {}:{}:\n{}", one.file, one.line,
-                             caret_text({.line = one.line, .code = one.code}, 6)));
-  }
-}
-
-void tell_predictions(const examination& found) {
-  int right = 0;
-  for (const judged_answer& one : found.predictions) {
-    right += one.right ? 1 : 0;
-    print_line(fmt::format("   {}: you predicted {}, {}", one.name, one.given.empty() ? "nothing" : one.given,
-                           one.right ? "right" : "and it is " + one.answer));
-    print_line("      " + one.because);
-  }
-  if (!found.predictions.empty())
-    print_line(fmt::format("predictions: {} of {} right", right, found.predictions.size()));
-}
-
 int check_once(const check_request& options) {
-  const examination found = examine(options, tell_step);
-  if (!found.notice.empty()) print_line("note: " + found.notice);
-  tell_predictions(found);
-  print_line(fmt::format("{}: {}", found.exercise, found.passed ? "PASSED" : "not passed yet"));
+  const check_style style = style_of_standard_output();
+  const examination found = examine(options, [&](const check_step& step, const examination& so_far) {
+    print(step_text(step, so_far, style));
+  });
+  if (!found.notice.empty()) print_line(wrapped("note: " + found.notice, style.width, 6));
+  print(predictions_text(found, style));
+  print_line(outcome_text(found, style));
   const bool has_hints = !options.solution && !found.passed && !found.record.digest.empty();
   if (has_hints) {
     print_line(fmt::format("a hint: ./lab check {} --hint {}", found.exercise,

@@ -10,6 +10,7 @@
 
 #include "harness/accesses.hpp"
 #include "harness/failure_message.hpp"
+#include "harness/front/command_line/file_name.hpp"
 #include "harness/front/command_line/options.hpp"
 #include "harness/front/draw/block_picture.hpp"
 #include "harness/front/draw/png_picture.hpp"
@@ -36,7 +37,7 @@ struct draw_options {
   std::optional<std::int64_t> block_number;  // 0 by default
   std::optional<std::int64_t> warp;
   std::optional<std::int64_t> request;  // from 1
-  std::string output;                   // empty: the stage's name, in the current directory
+  std::string output;                   // empty: named as the stage and what is chosen, here
   std::uint64_t seed = 1;
   std::optional<double> timeout_seconds;
   std::string json_path;
@@ -151,12 +152,25 @@ sight see(const draw_options& options, const worker_set& observed, const stage_d
   return seen;
 }
 
-// The stage's name, in the current directory, where nobody says where.
+// In the current directory, where nobody says where: the stage and what was chosen.
 std::string output_path(const draw_options& options, const std::string& stage) {
   if (!options.output.empty()) return options.output;
-  std::string name = stage;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name + ".svg";
+  std::vector<parameter_argument> choices = options.parameters;
+  const auto choose = [&](const char* name, const std::string& text) {
+    if (!text.empty()) choices.push_back({name, text});
+  };
+  const auto choose_number = [&](const char* name, const std::optional<std::int64_t>& number) {
+    if (number) choices.push_back({name, std::to_string(*number)});
+  };
+  if (options.seed != draw_options{}.seed) choose("seed", std::to_string(options.seed));
+  choose("kernel", options.kernel);
+  choose("line", options.line);
+  choose("memory", options.memory);
+  if (options.block) choices.push_back({"block", ""});
+  choose_number("block-number", options.block_number);
+  choose_number("warp", options.warp);
+  choose_number("request", options.request);
+  return stem_of_call(stage, choices) + ".svg";
 }
 
 int draw_stage(const draw_options& options) {
@@ -231,7 +245,8 @@ verb draw_verb(CLI::App& program) {
   add_number(*app, "--warp", options->warp, "which of the block's warps (default: the dearest)");
   add_number(*app, "--request", options->request,
              "which of the warp's accesses at the line, from 1 (default: the dearest)");
-  app->add_option("--output", options->output, "the picture, .svg or .png (default: the stage's name, here)")
+  app->add_option("--output", options->output,
+                  "the picture, .svg or .png (default: named as the stage and the options, here)")
       ->type_name("FILE");
   add_seed(*app, options->seed);
   add_timeout(*app, options->timeout_seconds);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/utf8.hpp"
+#include "harness/front/command_line/file_name.hpp"
 #include "harness/front/command_line/options.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
@@ -30,7 +31,7 @@ struct trace_options {
   std::vector<parameter_argument> parameters;
   std::vector<std::string> option_names;
   std::string
-      output;  // the files' names without their endings; empty: the stage's name, in the current directory
+      output;  // the files' names without their endings; empty: named as the stage and what is chosen, here
   std::uint64_t seed = 1;
   std::optional<double> timeout_seconds;
   std::string json_path;
@@ -43,12 +44,12 @@ std::chrono::milliseconds trace_timeout(const trace_options& options) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
 }
 
-// "redact_04_two_pass", unless the person has named it.
-std::string stem_of(const trace_options& options, const std::string& stage) {
-  if (!options.output.empty()) return options.output;
-  std::string stem = stage;
-  std::replace(stem.begin(), stem.end(), '/', '_');
-  return stem;
+// "redact_04_two_pass.rows_600000": the stage and what was chosen.
+std::string default_stem(const trace_options& options, const std::string& stage) {
+  std::vector<parameter_argument> choices = options.parameters;
+  if (options.device != trace_options{}.device) choices.push_back({"device", options.device});
+  if (options.seed != trace_options{}.seed) choices.push_back({"seed", std::to_string(options.seed)});
+  return stem_of_call(stage, choices);
 }
 
 struct trace_files {
@@ -110,18 +111,24 @@ void keep_report(const trace_options& options, const std::vector<std::string>& w
 }
 
 // The files of each stage. With a baseline --output names the stage's files, and the baseline keeps its own
-// name. Throws where one cannot be written.
+// name; without it the name of the picture says that there are two. Throws where one cannot be written.
 std::vector<trace_files> checked_files(const trace_options& options, const track_selection& selection,
                                        bool modelled) {
   std::vector<named_file> written{{"--json", options.json_path}};
-  const std::string& asked = selection.stages.back()->path;
-  written.push_back({"the picture", files_of(stem_of(options, asked)).picture});
+  const stage_description* const asked = selection.stages.back();
   std::vector<trace_files> files;
   for (const stage_description* stage : selection.stages) {
-    files.push_back(files_of(stage->path == asked ? stem_of(options, asked) : stem_of({}, stage->path)));
+    const bool is_named = stage == asked && !options.output.empty();
+    files.push_back(files_of(is_named ? options.output : default_stem(options, stage->path)));
     written.push_back({"the trace of " + stage->path, files.back().perfetto});
     if (!modelled) written.push_back({"the report of " + stage->path, files.back().report});
   }
+  if (selection.stages.size() > 1 && options.output.empty()) {
+    files.back().picture =
+        stem_of_call(default_stem(options, asked->path), {{"baseline", selection.stages.front()->path}}) +
+        ".svg";
+  }
+  written.push_back({"the picture", files.back().picture});
   check_files({}, written);
   return files;
 }
@@ -214,8 +221,9 @@ verb trace_verb(CLI::App& program) {
   add_json(*app, options->json_path);
   app->add_option("--baseline", options->baseline, "trace this stage of the track, too, to compare with")
       ->type_name("STAGE");
-  app->add_option("--output", options->output,
-                  "of the files, without .trace.json, .svg, .nsys-rep (default: the stage's name here)")
+  app->add_option(
+         "--output", options->output,
+         "of the files, without .trace.json, .svg, .nsys-rep (default: as the stage and the options, here)")
       ->type_name("NAME");
   add_seed(*app, options->seed);
   app->footer(parameter_help);

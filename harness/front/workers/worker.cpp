@@ -37,7 +37,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t longest_line = std::size_t{256} << 20;
 constexpr std::size_t longest_output_line = std::size_t{64} << 10;
 // What a process prints is passed on for a person to read, who reads no more than this of one request.
-constexpr int most_lines = 1000;
+constexpr int most_lines = worker::most_output_lines;
 
 // How long a process may take to be gone once it has given its answer, and a launcher with all that it has
 // started, maybe on other hosts.

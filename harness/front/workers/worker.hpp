@@ -42,8 +42,9 @@ class worker {
                   process_launch launch = {})
       : arguments_(std::move(arguments)), allowed_(allowed), launch_(std::move(launch)) {}
 
-  // Where lines go that the process prints to its stdout and stderr; the default is stderr. After a thousand
-  // lines of one request no more go there.
+  // Where lines go that the process prints to its stdout and stderr; the default is stderr. After this many
+  // lines of one request no more go there, but one that says so.
+  static constexpr int most_output_lines = 1000;
   void set_output_sink(line_sink sink) { output_sink_ = std::move(sink); }
 
   // Starts the process, and returns the closing line of its answer to `message`. Nothing of the process is
