@@ -452,6 +452,11 @@ void wrong(char which) {
     case 'e': cudaEventRecord(event, a); scale<<<1, n, 0, a>>>(managed, 2); cudaEventSynchronize(event);
       printf("%d\n", managed[3]); break;
     case 'b': scale<<<1, n, 0, a>>>(managed, 2); cudaStreamSynchronize(b); printf("%d\n", managed[3]); break;
+    case 'f': cudaMemsetAsync(managed, 1, 4 * n, a); printf("%d\n", managed[3]); break;
+    case 'p': scale<<<1, n>>>(managed, 2);
+      printf("%s %d %d\n",
+             cudaGetErrorString(cudaDeviceSynchronize()), managed[3], managed[4]); break;
+    case 'x': scale<<<1, n>>>(managed, 2); printf("%d\n", managed[3]); exit(0);
   }
 }
 int right() {
@@ -524,13 +529,20 @@ TEST_CASE("emulate: the host touches what a stream's work uses only after it has
       {"z", "ahead.cu:31: host code reads"},
       {"o", "ahead.cu:32: host code reads"},
       {"e", "ahead.cu:34: host code reads"},
-      {"b", "ahead.cu:35: host code reads"}};
+      {"b", "ahead.cu:35: host code reads"},
+      {"f", "ahead.cu:36: host code reads 4 bytes of memory that the fill at",
+       "ahead.cu:36 may still be writing"},
+      {"x", "ahead.cu:40: host code reads"}};
   for (const strings& one : wrong) {
     strings words = one;
     words[0] = "it has not waited for the device";
     expect(emulate({"--observe", source, "--", one[0]}), 1, words);
   }
   expect_right({"--observe", source}, "right 1 no error\n");
+  // In one statement with the call that waits: in which order is the compiler's choice.
+  const outcome in_one = emulate({"--observe", source, "--", "p"});
+  expect(in_one, 0, {"no error", "warning", "ahead.cu:38: host code reads", "the statement waits"});
+  CHECK(in_one.text.find("lab: fault") == std::string::npos);
 }
 
 // Indices beyond static shared arrays, and what looks much like them.

@@ -15,6 +15,8 @@
 #include "common/emulator/observer.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/source_lines.hpp"
+#include "common/emulator/spin_watch.hpp"
+#include "common/emulator/stream_order.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -25,6 +27,7 @@ std::atomic<bool> is_written{false};
 void write_report() {
   const char* const path = std::getenv("LAB_EMULATE_REPORT");
   if (path == nullptr || *path == '\0' || is_written.exchange(true)) return;
+  tell_early_accesses();
   std::string text =
       format("{\"failed\": %s, \"diagnostics\": [", sticky_error() != cudaSuccess ? "true" : "false");
   const char* separator = "";
