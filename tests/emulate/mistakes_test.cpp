@@ -38,6 +38,8 @@ __global__ void raise(double* most) {
 __global__ void flag(volatile int* set) {
   while (*set == 0) {}
 }
+__global__ void plain_flag(int* set) { while (*set == 0) {} }
+__global__ void count_turns(volatile int* set, int* out) { for (int n = 0; *set == 0; ++n) out[1] = n; }
 __global__ void lock(int* taken) {
   while (atomicCAS(taken, 0, 1) != 0) {}
 }
@@ -74,6 +76,8 @@ int main(int count, char** words) {
   switch (count > 1 ? words[1][0] : ' ') {
     case 'c': raise<<<1, 128>>>(most); break;
     case 'f': flag<<<2, 64>>>(n); break;
+    case 'p': plain_flag<<<1, 32>>>(n); break;
+    case 't': count_turns<<<1, 32>>>(n, n); break;
     case 'l': lock<<<1, 256>>>(n); break;
     case 'b': barriers<<<2, 256>>>(n); break;
     case 'v': votes<<<1, 64>>>(n); break;
@@ -92,16 +96,17 @@ TEST_CASE("emulate: a loop that never ends is named with its line in seconds, an
   const temporary_directory directory;
   const std::string source = (directory / "loops.cu").string(), program = (directory / "loops").string();
   put(source, loops);
-  const strings wrong[] = {{"cas", "loops.cu:11: raise"},
-                           {"flag", "loops.cu:15: flag"},
-                           {"lock", "loops.cu:18: lock"},
-                           {"barriers", "loops.cu:21: barriers"},
-                           {"votes", "loops.cu:24: votes"}};
+  const strings wrong[] = {{"cas", "loops.cu:11: raise"},         {"flag", "loops.cu:15: flag"},
+                           {"plain", "loops.cu:17: plain_flag"},  {"lock", "loops.cu:20: lock"},
+                           {"barriers", "loops.cu:23: barriers"}, {"votes", "loops.cu:26: votes"}};
   for (const strings& one : wrong) {
     const outcome found = emulate({source, "--timeout", "10", "--", one[0]});
     expect(found, 1, {one[1], "waits in a loop for ever", "launch failure"});
     CHECK(found.text.find("running the program again") == std::string::npos);
   }
+  // A loop that counts its turns is always in another state: where it was is told when its time is over.
+  expect(emulate({source, "--timeout", "2", "--", "turns"}), 1,
+         {"loops.cu:18: a kernel was here when the program was ended", "it ran longer than 2 s"});
   expect_right({source}, "no error 1 4000000\n");
   if (LAB_WITH_OBSERVED)
     expect(emulate({"--observe", source, "--timeout", "20", "--", "cas"}), 1, {"loops.cu:11: raise"});

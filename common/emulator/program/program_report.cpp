@@ -51,6 +51,8 @@ void write_report() {
 // abort(), a fault of the host's code and a request to end run no destructors. Not everything here may be
 // called in a signal handler; what hangs is ended by the front.
 void write_and_die(int signal_number) {
+  if (const void* const place = last_interrupted_at(); signal_number == SIGTERM && place != nullptr)
+    add_diagnostic(text_of_instruction(place) + "a kernel was here when the program was ended");
   write_report();
   ::signal(signal_number, SIG_DFL);
   raise(signal_number);
