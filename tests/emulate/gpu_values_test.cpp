@@ -117,6 +117,12 @@ int main() {
   launch((const void*)add, arguments);
   cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost);
   printf("%g\n", first);
+  cudaLaunchConfig_t config{};
+  config.gridDim = 1; config.blockDim = 32;
+  cudaMemset(out, 0, 128);
+  puts(cudaGetErrorString(cudaLaunchKernelExC(&config, (const void*)add, arguments)));
+  cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost);
+  printf("%g\n", first);
 }
 )cuda";
 
@@ -149,7 +155,7 @@ TEST_CASE("a kernel of another file is launched by its address") {
   const std::string kernel = (directory / "kernel.cu").string(), main = (directory / "main.cu").string();
   put(kernel, kernel_elsewhere);
   put(main, launches_by_address);
-  expect(emulate({main, kernel}), 0, {"no error\n1\n"});
+  expect(emulate({main, kernel}), 0, {"no error\n1\nno error\n1\n"});
 }
 
 TEST_CASE("emulate: addresses know their spaces, and the rest of CUDA's mathematics has its values") {

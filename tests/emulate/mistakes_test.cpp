@@ -258,6 +258,13 @@ __global__ void others(const int* in, int* out) {
   Direct(direct).Load(in, items);
   if (threadIdx.x == 0) out[blockIdx.x] = sum + items[0];
 }
+__global__ void own_storage(const int* in, int* out) {
+  int sum = Reduce().Sum(in[threadIdx.x]), before;
+  MEET;
+  Scan().ExclusiveSum(1, before);
+  sum += Reduce().Sum(before);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
 __global__ void of_a_warp(const int* in, int* out) {
   using Reduce = cub::BlockReduce<int, 32>;
   __shared__ Reduce::TempStorage storage;
@@ -273,6 +280,7 @@ int main(int, char** words) {
     case 'b': load_and_scan<<<1, threads>>>(in, out); break;
     case 's': scan_and_sort<<<2, threads>>>(in, out); break;
     case 'x': exchange_and_words<<<1, threads>>>(in, out); break;
+    case 'p': own_storage<<<2, threads>>>(in, out); break;
     default: others<<<3, threads>>>(in, out); of_a_warp<<<3, 32>>>(in, out + 3);
   }
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
@@ -291,7 +299,7 @@ TEST_CASE("emulate: a collective's storage that is used again without a barrier 
     words[0] = "uses a TempStorage that the collective at";
     expect(emulate({source, "--", one[0]}), 1, words);
   }
-  for (const char* const one : {"loop", "both", "sort", "x", "others"})
+  for (const char* const one : {"loop", "both", "sort", "x", "others", "private"})
     expect_right({"-DRIGHT", source, "--", one}, "no error\n");
   if (!LAB_WITH_OBSERVED) return;
   expect(emulate({"--observe", source, "--", "x"}), 1,
@@ -419,6 +427,54 @@ TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read onl
   for (const strings& one : wrong) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1], one[2]});
   for (const char* const one : {"p", "own", "x", "group", "none", "c"})
     expect_right({"--observe", "-DRIGHT", source, "--", one}, "no error\n");
+}
+
+TEST_CASE("emulate: a kernel whose name means several is called what the program calls it") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "several.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+__global__ void scale(float* p, float by) { p[threadIdx.x + 1] = p[threadIdx.x] * by; }
+__global__ void scale(double* p, double by) { p[threadIdx.x + 1] = p[threadIdx.x] * by; }
+int main() {
+  float* p;
+  cudaMallocManaged(&p, 4096);
+  scale<<<1, 32>>>(p, 2);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda");
+  expect(emulate({"--observe", source}), 1, {"several.cu:3: scale: block (0,0,0)"});
+}
+
+TEST_CASE("emulate: a block waits for another one's cuda::atomic to change") {
+  const temporary_directory directory;
+  const std::string source = (directory / "wait.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+#include <cuda/atomic>
+__global__ void hand_over(cuda::atomic<int, cuda::thread_scope_device>* flag, int* data, int* out) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 7;
+    __syncthreads();
+    if (threadIdx.x == 0) { flag->store(1); flag->notify_all(); }
+  } else {
+    if (threadIdx.x == 0) flag->wait(0);
+    __syncthreads();
+    out[threadIdx.x] = data[63 - threadIdx.x];
+  }
+}
+int main() {
+  int* p;
+  cudaMallocManaged(&p, 4096);
+  cudaMemset(p, 0, 4096);
+  hand_over<<<2, 64>>>((cuda::atomic<int, cuda::thread_scope_device>*)p, p + 64, p + 128);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  printf("%d\n", p[190]);
+}
+)cuda");
+  expect_right({source}, "no error\n7\n");
+  if (LAB_WITH_OBSERVED) expect_right({"--observe", source}, "no error\n7\n");
 }
 
 // The host touches what work on a stream may still be using, or has waited for it in one of many ways.
