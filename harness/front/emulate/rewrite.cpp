@@ -1142,7 +1142,7 @@ class rewriter {
       return nowhere;
     }
     for (;;) {
-      if ((is(at, "(") || is(at, "[")) && partner_[at] != nowhere) {
+      if ((is(at, "(") || is(at, "[") || is(at, "{")) && partner_[at] != nowhere) {
         at = partner_[at] + 1;
       } else if ((is(at, ".") || is(at, "->") || is(at, "::")) && is_identifier(at + 1)) {
         at += 2;
@@ -1154,7 +1154,7 @@ class rewriter {
         while (is_identifier(close) || is(close, ",") || is(close, "::") || is(close, "*") ||
                (close < tokens_.size() && tokens_[close].kind == token_kind::number))
           ++close;
-        if (!is(close, ">") || !is(close + 1, "(")) return at;
+        if (!is(close, ">") || !(is(close + 1, "(") || is(close + 1, "{"))) return at;
         at = close + 1;
       } else {
         return at;
