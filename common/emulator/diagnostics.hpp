@@ -34,5 +34,7 @@ inline std::string text_of(place where) {
 // The name of a kernel without its parameters, from the program's symbol table; "kernel" if that was
 // stripped.
 std::string kernel_name(const void* kernel);
+// What else it is called: of one that is known by what calls it.
+void name_kernel(const void* kernel, const char* name);
 
 }  // namespace lab::emulator

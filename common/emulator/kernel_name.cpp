@@ -1,10 +1,13 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "common/emulator/diagnostics.hpp"
+#include "common/emulator/never_destroyed.hpp"
 #include "common/emulator/program_symbols.hpp"
 
 namespace lab::emulator {
@@ -26,9 +29,27 @@ std::string without_signature(std::string name) {
   return name;
 }
 
+struct given_names {
+  std::mutex mutex;
+  std::map<const void*, std::string> names;
+};
+given_names& given() {
+  static never_destroyed<given_names> one;
+  return *one;
+}
+
 }  // namespace
 
+void name_kernel(const void* kernel, const char* name) {
+  const std::lock_guard lock(given().mutex);
+  given().names.try_emplace(kernel, name);
+}
+
 std::string kernel_name(const void* kernel) {
+  {
+    const std::lock_guard lock(given().mutex);
+    if (const auto found = given().names.find(kernel); found != given().names.end()) return found->second;
+  }
   const std::string& mangled = mangled_name(kernel);
   if (mangled.empty()) return "kernel";
   int status = 0;

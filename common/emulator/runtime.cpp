@@ -1185,7 +1185,10 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
   const traced_call traced("cudaMemsetAsync", bytes);
   note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  const auto set = [=] { return fill("cudaMemsetAsync", to, byte, bytes, stream); };
+  const auto set = [=] {
+    note_fill(to, bytes, stream);
+    return fill("cudaMemsetAsync", to, byte, bytes, stream);
+  };
   return capture(stream, set) ? finish(cudaSuccess) : set();
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -63,7 +64,12 @@ const std::vector<code_range>& own_code() {
   return ranges;
 }
 
+std::atomic<std::uintptr_t> interrupted_at{0};
+std::atomic<int> watches{0};
+
 void on_tick(int, siginfo_t*, void* context) {
+  const std::uintptr_t instruction = instruction_pointer(context);
+  if (is_users_code(instruction)) interrupted_at.store(instruction, std::memory_order_relaxed);
   tick(context);
 }
 
@@ -116,10 +122,16 @@ thread_timer& the_timer() {
 
 spin_watch::spin_watch() {
   install_handler();
+  ++watches;
   the_timer().set(first_tick_ns, tick_ns);
 }
 spin_watch::~spin_watch() {
   the_timer().set(0, 0);
+  if (--watches == 0) interrupted_at = 0;
+}
+
+const void* last_interrupted_at() {
+  return reinterpret_cast<const void*>(interrupted_at.load(std::memory_order_relaxed));
 }
 
 bool is_users_code(std::uintptr_t address) {

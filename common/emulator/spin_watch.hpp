@@ -17,6 +17,10 @@ class spin_watch {
   ~spin_watch();
 };
 
+// An instruction of the program's own that a kernel was found at by the last interruption; null where no
+// kernel runs.
+const void* last_interrupted_at();
+
 // Whether an instruction is neither the emulator's own nor a library's: a thread may be stopped there.
 bool is_users_code(std::uintptr_t address);
 

@@ -1,6 +1,8 @@
 #include "common/emulator/stream_order.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -20,12 +22,18 @@ namespace {
 // Up to which number each stream's work is done.
 using knowledge = std::map<cudaStream_t, std::uint64_t>;
 
+enum class range_use { read, written, filled };
 struct copy_range {
   std::uintptr_t begin;
   std::size_t bytes;
-  bool is_read;  // and else written
+  range_use use;
   stream_work work;
   std::string call;
+};
+
+struct early_access {
+  std::string line;
+  std::function<void(bool)> tell;
 };
 
 struct order {
@@ -36,6 +44,7 @@ struct order {
   knowledge host;
   stream_work latest;
   std::vector<copy_range> copies;
+  std::vector<early_access> early;
 };
 
 order& the_order() {
@@ -101,7 +110,55 @@ void host_learns(order& all, const knowledge& what) {
   used_end = 0;
 }
 
+// "main.cu:31": no line but the last of those from `first` to `last` ends a statement.
+bool is_one_statement(const std::string& first, const std::string& last) {
+  const std::size_t colon = first.rfind(':');
+  if (colon == std::string::npos || last.substr(0, last.rfind(':')) != first.substr(0, colon)) return false;
+  const int begin = std::atoi(first.c_str() + colon + 1), end = std::atoi(last.c_str() + colon + 1);
+  if (begin >= end) return begin == end;
+  std::ifstream file(first.substr(0, colon));
+  std::string text;
+  for (int line = 1; line < end; ++line) {
+    if (!std::getline(file, text) || (line >= begin && text.find_first_of(";{}") != std::string::npos))
+      return false;
+  }
+  return true;
+}
+
+void settle_early_accesses(std::string call) {
+  order& all = the_order();
+  std::vector<early_access> early;
+  {
+    const order_lock lock(all);
+    early.swap(all.early);
+  }
+  if (early.empty()) return;
+  if (call.ends_with(": ")) call.resize(call.size() - 2);
+  for (const early_access& one : early)
+    one.tell(is_one_statement(call, one.line) || is_one_statement(one.line, call));
+}
+
+// The host is in a call that waits.
+void begin_wait() {
+  order& all = the_order();
+  {
+    const order_lock lock(all);
+    if (all.early.empty()) return;
+  }
+  settle_early_accesses(text_of_call());
+}
+
 }  // namespace
+
+void note_early_access(const std::string& line, std::function<void(bool)> tell) {
+  order& all = the_order();
+  const order_lock lock(all);
+  all.early.push_back({line, std::move(tell)});
+}
+
+void tell_early_accesses() {
+  settle_early_accesses({});
+}
 
 void note_used(std::uintptr_t address, std::size_t bytes) {
   used_begin = std::min(used_begin.load(), address);
@@ -157,6 +214,7 @@ void note_waiting_stream(cudaStream_t stream, cudaEvent_t event) {
 
 void host_waits_for(cudaStream_t stream) {
   if (!is_kept()) return;
+  begin_wait();
   order& all = the_order();
   const order_lock lock(all);
   const cudaStream_t key = key_of(stream);
@@ -165,6 +223,7 @@ void host_waits_for(cudaStream_t stream) {
 
 void host_waits_for(cudaEvent_t event) {
   if (!is_kept()) return;
+  begin_wait();
   order& all = the_order();
   const order_lock lock(all);
   host_learns(all, all.events[event]);
@@ -178,38 +237,51 @@ void host_waits_for(const stream_work& work) {
 
 void host_waits_for_all() {
   if (!is_kept()) return;
+  begin_wait();
   order& all = the_order();
   const order_lock lock(all);
   for (const auto& [stream, done] : all.streams) learn(all.host, done);
   host_learns(all, {});
 }
 
-void note_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
-               cudaStream_t stream) {
-  if (!is_kept() || to_bytes == 0) return;
-  const auto is_pageable = [](const void* pointer) {
-    return !device_memory::instance().owns(pointer) && !is_host_memory_of_the_device(pointer);
-  };
-  const stream_work work = enqueue(stream);
-  if (is_pageable(to) || is_pageable(from)) return host_waits_for(stream);
+namespace {
+
+bool is_pageable(const void* pointer) {
+  return !device_memory::instance().owns(pointer) && !is_host_memory_of_the_device(pointer);
+}
+
+void note_range(const void* pointer, std::size_t bytes, range_use use, const stream_work& work) {
+  if (device_memory::instance().owns(pointer) && !is_managed(pointer)) return;
   const std::string call = text_of_call();
   order& all = the_order();
   const order_lock lock(all);
-  const auto add = [&](const void* pointer, std::size_t bytes, bool is_read) {
-    if (device_memory::instance().owns(pointer) && !is_managed(pointer)) return;
-    all.copies.push_back({reinterpret_cast<std::uintptr_t>(pointer), bytes, is_read, work, call});
-    note_used(all.copies.back().begin, bytes);
-  };
-  add(to, to_bytes, false);
-  add(from, from_bytes, true);
+  all.copies.push_back({reinterpret_cast<std::uintptr_t>(pointer), bytes, use, work, call});
+  note_used(all.copies.back().begin, bytes);
+}
+
+}  // namespace
+
+void note_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
+               cudaStream_t stream) {
+  if (!is_kept() || to_bytes == 0) return;
+  const stream_work work = enqueue(stream);
+  if (is_pageable(to) || is_pageable(from)) return host_waits_for(stream);
+  note_range(to, to_bytes, range_use::written, work);
+  note_range(from, from_bytes, range_use::read, work);
+}
+
+void note_fill(const void* to, std::size_t bytes, cudaStream_t stream) {
+  if (!is_kept() || bytes == 0 || is_pageable(to)) return;
+  note_range(to, bytes, range_use::filled, enqueue(stream));
 }
 
 unfinished_copy find_copy(std::uintptr_t address, std::size_t bytes, bool host_writes) {
   order& all = the_order();
   const order_lock lock(all);
   for (const copy_range& one : all.copies) {
-    if (one.is_read && !host_writes) continue;
-    if (address < one.begin + one.bytes && one.begin < address + bytes) return {true, one.is_read, one.call};
+    if (one.use == range_use::read && !host_writes) continue;
+    if (address < one.begin + one.bytes && one.begin < address + bytes)
+      return {true, one.use == range_use::read, one.use == range_use::filled, one.call};
   }
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/emulator/runtime_api.hpp"
@@ -44,14 +45,23 @@ void host_waits_for_all();
 // managed. Where pageable memory takes part the host has waited.
 void note_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
                cudaStream_t stream);
+// Likewise of cudaMemsetAsync().
+void note_fill(const void* to, std::size_t bytes, cudaStream_t stream);
 // The copies in whose way an access of host code is: where they were called, "main.cu:31: ", and whether they
 // read what the host writes; empty if there is none.
 struct unfinished_copy {
   bool is_there = false;
   bool reads = false;
+  bool fills = false;
   std::string call;
 };
 unfinished_copy find_copy(std::uintptr_t address, std::size_t bytes, bool host_writes);
+
+// Host code at `line` ("main.cu:31") has not waited for what it touches. Whether the next call that waits
+// stands in the same statement, as in printf("%s %d", cudaGetErrorString(cudaDeviceSynchronize()), *result),
+// `tell` hears before that call waits, or at the program's end.
+void note_early_access(const std::string& line, std::function<void(bool waits_in_same_statement)> tell);
+void tell_early_accesses();
 
 // All work that this thread enqueues in this scope is the stream's.
 class work_of_stream {

@@ -15,7 +15,12 @@ constexpr const char* arithmetic = R"cuda(
 #include <cstdio>
 #include <climits>
 #include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 struct S { unsigned bits : 5; int whole; float part; };
+template <class T> struct pair_of { T a, b; };
+struct mine { float value; __device__ operator float() const { return value; } };
+struct whole_one { float value; __device__ operator float() const { return value; } __device__ operator int() const { return 7; } };
 enum color { red, green = 1 << 3 };
 template <int N> struct sized { static const int value = N; };
 __device__ int quantize(float x) { return x * 255.0f; }
@@ -48,6 +53,10 @@ __global__ void k(const float* f, int by, int* wrong, unsigned char* pixel, int*
   const float* p = f; p = by > 0 ? f + 1 : f; check(17, isnan(*p));
   check(18, (size_t)p % 4 == 0 && (int)sizeof(float) == 4);
   unsigned char q = 300.7f * by / 32; check(19, q == 44);
+  const __half half = __float2half(INFINITY), below = __float2half(-300.0f);
+  check(20, (int)half == INT_MAX && (long long)half == LLONG_MAX && static_cast<unsigned>(below) == 0u && (int)below == -300);
+  short word = half; signed char byte = below; i = half; check(21, word == SHRT_MAX && byte == -128 && i == INT_MAX);
+  check(22, int(__float2bfloat16(INFINITY)) == INT_MAX && (int)mine{-1e20f} == INT_MIN && (int)whole_one{2.5f} == 7 && (int)pair_of<float>{2e20f, 1}.a == INT_MAX);
 }
 int main() {
   float host[4] = {1e30f, NAN, -1.5f, 3.7f}; float* f; int *wrong, *out; unsigned char* pixel;
@@ -117,6 +126,12 @@ int main() {
   launch((const void*)add, arguments);
   cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost);
   printf("%g\n", first);
+  cudaLaunchConfig_t config{};
+  config.gridDim = 1; config.blockDim = 32;
+  cudaMemset(out, 0, 128);
+  puts(cudaGetErrorString(cudaLaunchKernelExC(&config, (const void*)add, arguments)));
+  cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost);
+  printf("%g\n", first);
 }
 )cuda";
 
@@ -149,7 +164,7 @@ TEST_CASE("a kernel of another file is launched by its address") {
   const std::string kernel = (directory / "kernel.cu").string(), main = (directory / "main.cu").string();
   put(kernel, kernel_elsewhere);
   put(main, launches_by_address);
-  expect(emulate({main, kernel}), 0, {"no error\n1\n"});
+  expect(emulate({main, kernel}), 0, {"no error\n1\nno error\n1\n"});
 }
 
 TEST_CASE("emulate: addresses know their spaces, and the rest of CUDA's mathematics has its values") {

@@ -38,6 +38,8 @@ __global__ void raise(double* most) {
 __global__ void flag(volatile int* set) {
   while (*set == 0) {}
 }
+__global__ void plain_flag(int* set) { while (*set == 0) {} }
+__global__ void count_turns(volatile int* set, int* out) { for (int n = 0; *set == 0; ++n) out[1] = n; }
 __global__ void lock(int* taken) {
   while (atomicCAS(taken, 0, 1) != 0) {}
 }
@@ -74,6 +76,8 @@ int main(int count, char** words) {
   switch (count > 1 ? words[1][0] : ' ') {
     case 'c': raise<<<1, 128>>>(most); break;
     case 'f': flag<<<2, 64>>>(n); break;
+    case 'p': plain_flag<<<1, 32>>>(n); break;
+    case 't': count_turns<<<1, 32>>>(n, n); break;
     case 'l': lock<<<1, 256>>>(n); break;
     case 'b': barriers<<<2, 256>>>(n); break;
     case 'v': votes<<<1, 64>>>(n); break;
@@ -92,16 +96,17 @@ TEST_CASE("emulate: a loop that never ends is named with its line in seconds, an
   const temporary_directory directory;
   const std::string source = (directory / "loops.cu").string(), program = (directory / "loops").string();
   put(source, loops);
-  const strings wrong[] = {{"cas", "loops.cu:11: raise"},
-                           {"flag", "loops.cu:15: flag"},
-                           {"lock", "loops.cu:18: lock"},
-                           {"barriers", "loops.cu:21: barriers"},
-                           {"votes", "loops.cu:24: votes"}};
+  const strings wrong[] = {{"cas", "loops.cu:11: raise"},         {"flag", "loops.cu:15: flag"},
+                           {"plain", "loops.cu:17: plain_flag"},  {"lock", "loops.cu:20: lock"},
+                           {"barriers", "loops.cu:23: barriers"}, {"votes", "loops.cu:26: votes"}};
   for (const strings& one : wrong) {
     const outcome found = emulate({source, "--timeout", "10", "--", one[0]});
     expect(found, 1, {one[1], "waits in a loop for ever", "launch failure"});
     CHECK(found.text.find("running the program again") == std::string::npos);
   }
+  // A loop that counts its turns is always in another state: where it was is told when its time is over.
+  expect(emulate({source, "--timeout", "2", "--", "turns"}), 1,
+         {"loops.cu:18: a kernel was here when the program was ended", "it ran longer than 2 s"});
   expect_right({source}, "no error 1 4000000\n");
   if (LAB_WITH_OBSERVED)
     expect(emulate({"--observe", source, "--timeout", "20", "--", "cas"}), 1, {"loops.cu:11: raise"});
@@ -253,6 +258,13 @@ __global__ void others(const int* in, int* out) {
   Direct(direct).Load(in, items);
   if (threadIdx.x == 0) out[blockIdx.x] = sum + items[0];
 }
+__global__ void own_storage(const int* in, int* out) {
+  int sum = Reduce().Sum(in[threadIdx.x]), before;
+  MEET;
+  Scan().ExclusiveSum(1, before);
+  sum += Reduce().Sum(before);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
 __global__ void of_a_warp(const int* in, int* out) {
   using Reduce = cub::BlockReduce<int, 32>;
   __shared__ Reduce::TempStorage storage;
@@ -268,6 +280,7 @@ int main(int, char** words) {
     case 'b': load_and_scan<<<1, threads>>>(in, out); break;
     case 's': scan_and_sort<<<2, threads>>>(in, out); break;
     case 'x': exchange_and_words<<<1, threads>>>(in, out); break;
+    case 'p': own_storage<<<2, threads>>>(in, out); break;
     default: others<<<3, threads>>>(in, out); of_a_warp<<<3, 32>>>(in, out + 3);
   }
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
@@ -286,7 +299,7 @@ TEST_CASE("emulate: a collective's storage that is used again without a barrier 
     words[0] = "uses a TempStorage that the collective at";
     expect(emulate({source, "--", one[0]}), 1, words);
   }
-  for (const char* const one : {"loop", "both", "sort", "x", "others"})
+  for (const char* const one : {"loop", "both", "sort", "x", "others", "private"})
     expect_right({"-DRIGHT", source, "--", one}, "no error\n");
   if (!LAB_WITH_OBSERVED) return;
   expect(emulate({"--observe", source, "--", "x"}), 1,
@@ -416,6 +429,54 @@ TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read onl
     expect_right({"--observe", "-DRIGHT", source, "--", one}, "no error\n");
 }
 
+TEST_CASE("emulate: a kernel whose name means several is called what the program calls it") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "several.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+__global__ void scale(float* p, float by) { p[threadIdx.x + 1] = p[threadIdx.x] * by; }
+__global__ void scale(double* p, double by) { p[threadIdx.x + 1] = p[threadIdx.x] * by; }
+int main() {
+  float* p;
+  cudaMallocManaged(&p, 4096);
+  scale<<<1, 32>>>(p, 2);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda");
+  expect(emulate({"--observe", source}), 1, {"several.cu:3: scale: block (0,0,0)"});
+}
+
+TEST_CASE("emulate: a block waits for another one's cuda::atomic to change") {
+  const temporary_directory directory;
+  const std::string source = (directory / "wait.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+#include <cuda/atomic>
+__global__ void hand_over(cuda::atomic<int, cuda::thread_scope_device>* flag, int* data, int* out) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 7;
+    __syncthreads();
+    if (threadIdx.x == 0) { flag->store(1); flag->notify_all(); }
+  } else {
+    if (threadIdx.x == 0) flag->wait(0);
+    __syncthreads();
+    out[threadIdx.x] = data[63 - threadIdx.x];
+  }
+}
+int main() {
+  int* p;
+  cudaMallocManaged(&p, 4096);
+  cudaMemset(p, 0, 4096);
+  hand_over<<<2, 64>>>((cuda::atomic<int, cuda::thread_scope_device>*)p, p + 64, p + 128);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  printf("%d\n", p[190]);
+}
+)cuda");
+  expect_right({source}, "no error\n7\n");
+  if (LAB_WITH_OBSERVED) expect_right({"--observe", source}, "no error\n7\n");
+}
+
 // The host touches what work on a stream may still be using, or has waited for it in one of many ways.
 constexpr const char* host_order = R"cuda(
 #include <cstdio>
@@ -452,6 +513,11 @@ void wrong(char which) {
     case 'e': cudaEventRecord(event, a); scale<<<1, n, 0, a>>>(managed, 2); cudaEventSynchronize(event);
       printf("%d\n", managed[3]); break;
     case 'b': scale<<<1, n, 0, a>>>(managed, 2); cudaStreamSynchronize(b); printf("%d\n", managed[3]); break;
+    case 'f': cudaMemsetAsync(managed, 1, 4 * n, a); printf("%d\n", managed[3]); break;
+    case 'p': scale<<<1, n>>>(managed, 2);
+      printf("%s %d %d\n",
+             cudaGetErrorString(cudaDeviceSynchronize()), managed[3], managed[4]); break;
+    case 'x': scale<<<1, n>>>(managed, 2); printf("%d\n", managed[3]); exit(0);
   }
 }
 int right() {
@@ -524,13 +590,20 @@ TEST_CASE("emulate: the host touches what a stream's work uses only after it has
       {"z", "ahead.cu:31: host code reads"},
       {"o", "ahead.cu:32: host code reads"},
       {"e", "ahead.cu:34: host code reads"},
-      {"b", "ahead.cu:35: host code reads"}};
+      {"b", "ahead.cu:35: host code reads"},
+      {"f", "ahead.cu:36: host code reads 4 bytes of memory that the fill at",
+       "ahead.cu:36 may still be writing"},
+      {"x", "ahead.cu:40: host code reads"}};
   for (const strings& one : wrong) {
     strings words = one;
     words[0] = "it has not waited for the device";
     expect(emulate({"--observe", source, "--", one[0]}), 1, words);
   }
   expect_right({"--observe", source}, "right 1 no error\n");
+  // In one statement with the call that waits: in which order is the compiler's choice.
+  const outcome in_one = emulate({"--observe", source, "--", "p"});
+  expect(in_one, 0, {"no error", "warning", "ahead.cu:38: host code reads", "the statement waits"});
+  CHECK(in_one.text.find("lab: fault") == std::string::npos);
 }
 
 // Indices beyond static shared arrays, and what looks much like them.

@@ -27,7 +27,7 @@ std::string kernel_of(const std::string& source) {
   const std::string mark = "return lab_use(";
   const std::size_t begin = text.find(mark);
   if (begin == std::string::npos) return "";
-  const std::size_t end = text.find("); })", begin);
+  const std::size_t end = text.find("); }, \"", begin);
   return text.substr(begin + mark.size(), end - begin - mark.size());
 }
 
@@ -48,6 +48,8 @@ TEST_CASE("a launch is rewritten whatever its kernel and its configuration look 
       rewrite_cuda("void f() { a<<<1, 2>>>(x); b<<<1, 2>>>([&] { c<<<3, 4>>>(); }); }");
   CHECK(two.launches == 3);
   CHECK(contains(two.text, "::lab::emulator::chevrons(1, 2)"));
+  CHECK(contains(rewrite_cuda("void f() { ns::k<unsigned int, 'a'><<<1, 2>>>(); }").text,
+                 ", \"ns::k<unsigned int,'a'>\")"));
 }
 
 TEST_CASE("what only looks like a launch stays as it is") {

@@ -976,18 +976,29 @@ void observation::recorder::host_access_ahead(std::uintptr_t address, unsigned b
   if (launch != unfinished_.end()) {
     other = launch->kernel + " may still be using";
   } else if (const unfinished_copy copy = find_copy(address, bytes, writes); copy.is_there) {
-    other = "the copy" + (copy.call.empty() ? "" : " at " + copy.call.substr(0, copy.call.size() - 2)) +
+    other = std::string(copy.fills ? "the fill" : "the copy") +
+            (copy.call.empty() ? "" : " at " + copy.call.substr(0, copy.call.size() - 2)) +
             (copy.reads ? " may still be reading" : " may still be writing");
   } else {
     return;
   }
   if (!reported_.emplace(std::pair(place, 3), true).second) return;
-  const std::string text = text_of_line(place) + ": host code " + verb_of(operation) +
-                           format(" %u bytes of memory that ", bytes) + other +
-                           ": it has not waited for the device";
-  faults_.push_back({fault::race, text});
-  add_diagnostic(text);
-  set_sticky_error(cudaErrorLaunchFailure);
+  const std::string line = text_of_line(place);
+  const std::string text =
+      line + ": host code " + verb_of(operation) + format(" %u bytes of memory that ", bytes) + other;
+  note_early_access(line, [this, text](bool waits_in_same_statement) {
+    const std::lock_guard again(ahead_mutex_);
+    if (waits_in_same_statement) {
+      return add_warning(
+          text +
+          ": the statement waits for the device as well, but the compiler chooses in which order "
+          "a statement's parts are evaluated");
+    }
+    const std::string whole = text + ": it has not waited for the device";
+    faults_.push_back({fault::race, whole});
+    add_diagnostic(whole);
+    set_sticky_error(cudaErrorLaunchFailure);
+  });
 }
 
 // ---- the result

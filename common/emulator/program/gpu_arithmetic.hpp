@@ -35,6 +35,26 @@ template <class To, class From>
   }
 }
 
+// A number of 16 bits, or an object of the program's own, which becomes a float on its way to an integer.
+template <class To, class From>
+inline constexpr bool is_object_of_float = false;
+template <class To, class From>
+requires(
+    std::is_integral_v<To> && !std::is_same_v<To, bool> &&
+    requires(From && value) { value.operator float(); } &&
+    !requires(From && value) {
+      value.operator To();
+    }) inline constexpr bool is_object_of_float<To, From> = true;
+// One of 16 bits saturates at every width.
+template <class To, class From>
+[[gnu::always_inline]] constexpr To number_of_float(float value) {
+  if constexpr (requires { typename std::remove_cvref_t<From>::number_of_16_bits; }) {
+    return to_whole<To, rounding::to_zero>(value);
+  } else {
+    return to_integer<To>(value);
+  }
+}
+
 // (int)x, int(x), static_cast<int>(x), int y = x;
 template <class To, arithmetic From>
 [[gnu::always_inline]] constexpr To converted(From value) {
@@ -42,7 +62,11 @@ template <class To, arithmetic From>
 }
 template <class To, class From>
 requires(!arithmetic<std::remove_cvref_t<From>>) [[gnu::always_inline]] constexpr To converted(From&& value) {
-  return (To)std::forward<From>(value);
+  if constexpr (is_object_of_float<To, From>) {
+    return number_of_float<To, From>(value.operator float());
+  } else {
+    return (To)std::forward<From>(value);
+  }
 }
 
 // y = x; of whatever types: what is no conversion to an integer stays as it is.
@@ -56,9 +80,13 @@ template <class To, arithmetic From>
   }
 }
 template <class To, class From>
-requires(!arithmetic<std::remove_cvref_t<From>>)
-    [[gnu::always_inline]] constexpr From&& assigned(From&& value) {
-  return std::forward<From>(value);
+requires(!arithmetic<std::remove_cvref_t<From>>) [[gnu::always_inline]] constexpr decltype(auto)
+    assigned(From&& value) {
+  if constexpr (is_object_of_float<std::remove_cvref_t<To>, From>) {
+    return converted<std::remove_cvref_t<To>>(std::forward<From>(value));
+  } else {
+    return std::forward<From>(value);
+  }
 }
 
 // ---- shifts: a << b is a << shift << b

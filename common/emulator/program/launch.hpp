@@ -144,7 +144,7 @@ struct take_address_for {
 };
 
 // A launch that waits for the kernel's arguments. `call` calls the kernel; `use` hands its name to a
-// function.
+// function, and `name` is how the program writes it.
 template <class Call, class Use>
 class chevron_launch {
   static constexpr bool wants_references() {
@@ -156,8 +156,8 @@ class chevron_launch {
   }
 
  public:
-  chevron_launch(const cudaLaunchConfig_t& config, Call call, Use use)
-      : config_(config), call_(call), use_(use) {}
+  chevron_launch(const cudaLaunchConfig_t& config, Call call, Use use, const char* name)
+      : config_(config), call_(call), use_(use), name_(name) {}
 
   // Arguments are copied, as a launch copies them; a kernel that takes references gets the arguments
   // themselves.
@@ -241,6 +241,7 @@ class chevron_launch {
     const auto id = kernel != nullptr
                         ? kernel
                         : reinterpret_cast<const void*>(static_cast<void (*)(const void*)>(run_thread));
+    if (kernel == nullptr) name_kernel(id, name_);
     const std::array<const void*, sizeof...(Arguments) + 1> addresses{object_address(arguments)..., nullptr};
     launch(config_, {id, run_thread, &bound, sizeof bound, addresses.data(), sizeof...(Arguments)});
   }
@@ -248,13 +249,14 @@ class chevron_launch {
   cudaLaunchConfig_t config_;
   Call call_;
   Use use_;
+  const char* name_;
 };
 
 struct chevron_config {
   cudaLaunchConfig_t config;
   template <class Call, class Use>
-  auto operator()(Call call, Use use) const {
-    return chevron_launch<Call, Use>(config, call, use);
+  auto operator()(Call call, Use use, const char* name) const {
+    return chevron_launch<Call, Use>(config, call, use, name);
   }
 };
 

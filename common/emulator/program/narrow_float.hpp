@@ -50,6 +50,7 @@ struct brain16 {
 // In the global namespace, as CUDA's types are: operators that users declare there must be found.
 template <class Format>
 struct emulated_half {
+  using number_of_16_bits = Format;
   std::uint16_t bits;
 
   emulated_half() = default;

@@ -412,3 +412,13 @@ inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, di
   if (!possible) return cudaErrorCooperativeLaunchTooLarge;
   return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, stream);
 }
+template <class... Parameters>
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                                void** arguments) {
+  return lab::emulator::launch_with_array(kernel, *config, arguments,
+                                          std::index_sequence_for<Parameters...>());
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                       void** arguments) {
+  return lab::emulator::launch_known_kernel(kernel, *config, arguments);
+}

@@ -15,6 +15,8 @@
 #include "common/emulator/observer.hpp"
 #include "common/emulator/scheduler.hpp"
 #include "common/emulator/source_lines.hpp"
+#include "common/emulator/spin_watch.hpp"
+#include "common/emulator/stream_order.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -25,6 +27,7 @@ std::atomic<bool> is_written{false};
 void write_report() {
   const char* const path = std::getenv("LAB_EMULATE_REPORT");
   if (path == nullptr || *path == '\0' || is_written.exchange(true)) return;
+  tell_early_accesses();
   std::string text =
       format("{\"failed\": %s, \"diagnostics\": [", sticky_error() != cudaSuccess ? "true" : "false");
   const char* separator = "";
@@ -48,6 +51,8 @@ void write_report() {
 // abort(), a fault of the host's code and a request to end run no destructors. Not everything here may be
 // called in a signal handler; what hangs is ended by the front.
 void write_and_die(int signal_number) {
+  if (const void* const place = last_interrupted_at(); signal_number == SIGTERM && place != nullptr)
+    add_diagnostic(text_of_instruction(place) + "a kernel was here when the program was ended");
   write_report();
   ::signal(signal_number, SIG_DFL);
   raise(signal_number);

@@ -248,6 +248,8 @@ class compilation {
     append(command, {"-w", "-Wno-register", "-fpermissive", "-fno-strict-aliasing", "-ffp-contract=off",
                      // an index beyond a row of an array says nothing of how often a loop runs
                      "-fno-aggressive-loop-optimizations",
+                     // A loop that does nothing but wait for memory is one that never ends, on a GPU as here.
+                     "-fno-finite-loops",
                      // new in a kernel gives null where the heap does not suffice
                      "-fcheck-new",
                      // where a call returns to tells whose it is

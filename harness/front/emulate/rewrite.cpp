@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -1141,7 +1142,7 @@ class rewriter {
       return nowhere;
     }
     for (;;) {
-      if ((is(at, "(") || is(at, "[")) && partner_[at] != nowhere) {
+      if ((is(at, "(") || is(at, "[") || is(at, "{")) && partner_[at] != nowhere) {
         at = partner_[at] + 1;
       } else if ((is(at, ".") || is(at, "->") || is(at, "::")) && is_identifier(at + 1)) {
         at += 2;
@@ -1153,7 +1154,7 @@ class rewriter {
         while (is_identifier(close) || is(close, ",") || is(close, "::") || is(close, "*") ||
                (close < tokens_.size() && tokens_[close].kind == token_kind::number))
           ++close;
-        if (!is(close, ">") || !is(close + 1, "(")) return at;
+        if (!is(close, ">") || !(is(close + 1, "(") || is(close + 1, "{"))) return at;
         at = close + 1;
       } else {
         return at;
@@ -1308,6 +1309,20 @@ class rewriter {
     return !(at > 0 && is(at - 1, "operator"));
   }
 
+  // For a string literal: "ns :: k < unsigned int >" as ns::k<unsigned int>.
+  static std::string as_literal(const std::string& tokens) {
+    const auto is_of_word = [&](std::size_t at) {
+      return std::isalnum(static_cast<unsigned char>(tokens[at])) != 0 || tokens[at] == '_';
+    };
+    std::string literal;
+    for (std::size_t at = 0; at < tokens.size(); ++at) {
+      if (tokens[at] == ' ' && !(is_of_word(at - 1) && is_of_word(at + 1))) continue;
+      if (tokens[at] == '"' || tokens[at] == '\\') literal += '\\';
+      literal += tokens[at];
+    }
+    return literal;
+  }
+
   void launch(std::size_t at) {
     const std::size_t first = beginning_of_kernel(at);
     const std::size_t closing = closing_chevron(at + 3);
@@ -1324,10 +1339,11 @@ class rewriter {
     }
     replace_bytes(begin, end, std::string(chevron_launch) + newlines(begin, end));
     replace_range(at, at + 2, "");
-    replace_range(closing, closing + 2,
-                  fmt::format(")([&](auto... {0}) -> decltype(({1})({0}...)) {{ return ({1})({0}...); }}, "
-                              "[&](auto lab_use) -> decltype(lab_use({1})) {{ return lab_use({1}); }})",
-                              lambda_argument, kernel));
+    replace_range(
+        closing, closing + 2,
+        fmt::format(")([&](auto... {0}) -> decltype(({1})({0}...)) {{ return ({1})({0}...); }}, "
+                    "[&](auto lab_use) -> decltype(lab_use({1})) {{ return lab_use({1}); }}, \"{2}\")",
+                    lambda_argument, kernel, as_literal(kernel)));
     ++result_.launches;
   }
 

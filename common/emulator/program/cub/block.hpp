@@ -26,6 +26,12 @@ struct shared_values {
   alignas(T) unsigned char bytes[sizeof(T) * static_cast<std::size_t>(Count)];
   T* values() { return reinterpret_cast<T*>(bytes); }
 };
+// A collective that is given no storage has some of its own, as in CUB.
+template <class Storage>
+Storage& storage_of_its_own() {
+  static thread_local Storage storage;
+  return storage;
+}
 struct NullType {};
 
 // ---- a block
@@ -60,6 +66,7 @@ class BlockReduce {
 
  public:
   using TempStorage = shared_values<T, threads>;
+  BlockReduce() : BlockReduce(storage_of_its_own<TempStorage>()) {}
   explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
   // The result is thread 0's; the others have their own value.
@@ -102,6 +109,7 @@ class BlockScan {
 
  public:
   using TempStorage = shared_values<T, threads + 1>;
+  BlockScan() : BlockScan(storage_of_its_own<TempStorage>()) {}
   explicit BlockScan(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
 
   template <class Combine>
@@ -239,7 +247,7 @@ class BlockLoad {
 
  public:
   using TempStorage = std::conditional_t<transposes, transposing, direct>;
-  BlockLoad() = default;
+  BlockLoad() : BlockLoad(storage_of_its_own<TempStorage>()) {}
   explicit BlockLoad(TempStorage& storage) : storage_(&storage) {}
   template <class In>
   void Load(In from, T (&items)[Items], place where = place::here()) {
@@ -276,7 +284,7 @@ class BlockStore {
 
  public:
   using TempStorage = std::conditional_t<transposes, transposing, direct>;
-  BlockStore() = default;
+  BlockStore() : BlockStore(storage_of_its_own<TempStorage>()) {}
   explicit BlockStore(TempStorage& storage) : storage_(&storage) {}
   template <class Out>
   void Store(Out to, T (&items)[Items], place where = place::here()) {
@@ -306,6 +314,7 @@ class BlockExchange {
 
  public:
   using TempStorage = shared_values<T, threads * Items>;
+  BlockExchange() : BlockExchange(storage_of_its_own<TempStorage>()) {}
   explicit BlockExchange(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
 
   template <class Out>
@@ -379,6 +388,7 @@ class BlockRadixSort {
 
  public:
   using TempStorage = shared_values<element, count>;
+  BlockRadixSort() : BlockRadixSort(storage_of_its_own<TempStorage>()) {}
   explicit BlockRadixSort(TempStorage& storage) : storage_(storage), elements_(storage.values()) {}
   void Sort(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
     Value values[Items];
