@@ -87,7 +87,7 @@ machine_code read_machine_code(const compile_request& request, const std::string
   const auto capability = static_cast<unsigned>(std::stoul(request.words.architecture)) / 10;
   std::error_code error;
   const files::path toolkit = files::canonical(nvcc, error).parent_path().parent_path();
-  const std::string headers_of_emulator = find_toolchain(true).headers;
+  const std::string headers_of_emulator = find_toolchain(true).headers.front();
   const std::vector<std::string> headers{"/usr", toolkit.string(), headers_of_emulator};
   std::size_t number = 0;
   for (const std::string& source : request.sources) {
