@@ -1,6 +1,6 @@
 // A launch that was prepared, with scratch memory that the plan settles: a stage of columns may have a plan,
 // too.
-#include "tests/wrong/upper_case/right.hpp"
+#include "tests/tracks/upper_case/right.hpp"
 
 namespace lab::upper_case {
 namespace {
