@@ -44,7 +44,7 @@ TEST_CASE("damaged PTX is translated or refused, and never more") {
   for (const auto& input : lab::test::ptx_inputs()) {
     if (input.ptx.size() > 6000) continue;
     INFO(input.file);
-    for (int k = 0; k < 40; ++k, ++tried) {
+    for (int k = 0; k < 80; ++k, ++tried) {
       const std::string ptx = damaged(input.ptx, random);
       try {
         const auto made = lab::ptx::translate(ptx, k % 2 == 0 ? input.asked : lab::ptx::request{});
