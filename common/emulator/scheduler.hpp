@@ -69,6 +69,8 @@ struct launch_state {
   mutable std::vector<child_launch> children;
   // OS threads that run a block, and those of them whose block waits for ever unless another one helps it.
   mutable std::atomic<int> running{0}, stuck{0};
+  // How often the clock was asked, by the place that asks.
+  mutable std::array<std::atomic<long long>, 64> clock_calls{};
 };
 
 // Whether a barrier counts only the threads that have not left the kernel, as GPUs do and CUDA does not
@@ -150,6 +152,7 @@ class block_runner {
   void pause();
   void yield_from(const void* instruction);
   void tick(void* context);
+  long long count_clock_call(const void* instruction);
   [[noreturn]] void fail(place where, const std::string& what);
   [[noreturn]] void fail_assertion(const char* condition, place where);
   [[noreturn]] void fail_at(const void* instruction, const std::string& what, cudaError_t error);

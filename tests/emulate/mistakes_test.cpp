@@ -69,6 +69,10 @@ __global__ void wait_for_time(int* set, long long cycles) {
   const long long begin = clock64();
   while (atomicAdd(set, 0) == 0 && clock64() - begin < cycles) {}
 }
+__global__ void let_time_pass(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {}
+}
 int main(int count, char** words) {
   double* most; int* n;
   cudaMallocManaged(&most, 64); cudaMallocManaged(&n, 64);
@@ -85,6 +89,7 @@ int main(int count, char** words) {
       count_shared<<<1, 32>>>(400000, n);
       count_locked<<<2, 8>>>(4000000, n + 1, n + 2);
       wait_for_time<<<1, 64>>>(n + 3, 10000000);
+      let_time_pass<<<4, 64>>>(100'000'000'000);
   }
   printf("%s %d %d\n", cudaGetErrorString(cudaDeviceSynchronize()), n[0], n[2]);
 }
