@@ -33,8 +33,10 @@ class outside_of_kernel {
 // ---- while others wait
 
 // True if some thread that does not wait at the block's barrier can go on. While the others wait, or ask
-// again and again, a copy lands.
+// again and again, a copy lands; and one now and then where no thread ever has to wait for it.
 bool block_runner::others_go_on() {
+  constexpr unsigned patience = 256;
+  if (copies_.has_copies_in() && ++passes_with_copies_ % patience == 0) land_copy();
   const bool is_awake = std::exchange(woken_, false);
   if (wake_yielded()) {
     if (!is_awake) land_copy();

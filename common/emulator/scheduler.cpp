@@ -269,6 +269,7 @@ void block_runner::prepare_threads() {
   forget_spins();
   exited_ = at_barrier_ = at_collective_ = at_other_barriers_ = yielded_ = paused_ = 0;
   woken_ = false;
+  passes_with_copies_ = 0;
   // Copies end in another order in each block, launch and order of threads, and in the same one whenever the
   // launch is repeated.
   copies_.begin_block(block_number_ << 16 | std::uint64_t{launch_->shared_byte} << 8 |

@@ -299,6 +299,7 @@ class block_runner {
   unsigned at_other_barriers_ = 0;  // at_phase, at_named_barrier
   bool woken_ = false;              // a thread that waited there can go on
   block_copies copies_;
+  unsigned passes_with_copies_ = 0;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
 
   // Of a thread in a launch that has taken long enough to be looked at: states in which it was found.
