@@ -1,17 +1,20 @@
 // Bulk asynchronous copies between global and shared memory, and the barriers that they complete on (compute
 // capability 9.0). PTX ISA, sections "cp.async.bulk" and "mbarrier". Addresses and sizes are multiples of 16
-// bytes. For kernels with the trait gpu_only, or where a kernel asks for the architecture; on lower ones the
-// functions trap.
+// bytes. On lower architectures the functions trap. The emulator's are in
+// common/emulator/bulk_copy_functions.hpp.
 #pragma once
 
 #include <cstdint>
 
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
+#if LAB_EMULATED
+#include "common/emulator/bulk_copy_functions.hpp"
+#endif
 
 namespace lab {
 
-// Of a kernel that has another way, too: whether it can use these copies where it runs.
+// Of a kernel that has another way, too: whether it is to use these copies where it runs.
 #if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
 inline constexpr bool has_bulk_copies = false;
 #else

@@ -9,9 +9,17 @@
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
 
-#if defined(__CUDACC__) && !LAB_EMULATED
+#if defined(__CUDACC__) || LAB_EMULATED
 
 namespace lab {
+
+#if LAB_EMULATED
+
+// A kernel begins when the one before has ended, which it may always do.
+inline void trigger_dependents() {}
+inline void grid_dependency_sync() {}
+
+#else
 
 // In the kernel before: the next one may begin as soon as every block has called this, or has ended.
 __device__ __forceinline__ void trigger_dependents() {
@@ -25,15 +33,21 @@ __device__ __forceinline__ void grid_dependency_sync() {
   LAB_SM90("griddepcontrol.wait;" ::: "memory");
 }
 
+#endif
+
 // launch(), for a kernel that may begin early.
 template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   cudaStream_t stream, Arguments&&... arguments) {
+#if LAB_EMULATED
+  launch(kernel, grid, block, shared_bytes, stream, std::forward<Arguments>(arguments)...);
+#else
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   launch_with(&attribute, 1, kernel, grid, block, shared_bytes, stream,
               std::forward<Arguments>(arguments)...);
+#endif
 }
 
 }  // namespace lab

@@ -194,6 +194,12 @@ void device_memory::forbid_writes(const void* pointer) {
     const_cast<allocation*>(what)->is_read_only = true;
 }
 
+bool device_memory::is_read_only(const void* pointer) const {
+  const std::lock_guard lock(mutex_);
+  const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer));
+  return what != nullptr && protected_ && what->is_read_only;
+}
+
 void device_memory::let_runtime_write(const void* pointer) {
   const std::lock_guard lock(mutex_);
   const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer));

@@ -65,6 +65,7 @@ class device_memory {
   std::vector<versioned_range> usable_versions() const;
   // Kernels of a watched launch may only read the allocation that holds the address.
   void forbid_writes(const void* pointer);
+  bool is_read_only(const void* pointer) const;
   // But the runtime's own functions may write where they are asked to.
   void let_runtime_write(const void* pointer);
   // Takes [pointer, pointer + bytes) for all that kernels may touch of the allocation that holds it.

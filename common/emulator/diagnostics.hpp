@@ -26,6 +26,10 @@ inline std::string text_of(uint3 position) {
   return format("(%u,%u,%u)", position.x, position.y, position.z);
 }
 
+inline std::string text_of_thread(uint3 index) {
+  return "thread " + text_of(index);
+}
+
 // "file:line"
 inline std::string text_of(place where) {
   return format("%s:%d", where.file, where.line);

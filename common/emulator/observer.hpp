@@ -76,6 +76,17 @@ class observer {
   virtual void copies_committed() {}
   virtual void copies_waited_for(std::size_t /*prior*/) {}
   virtual void all_copies_waited_for() {}
+  // The running thread initialises a barrier in shared memory, arrives at it or waits for it.
+  virtual void barrier_used(const void* /*barrier*/, bool /*initialises*/, const void* /*return_address*/) {}
+  // What the running thread has done is ordered before what those do who are told by `key` from now on; and
+  // it is told.
+  virtual void tell_block(const void* /*key*/) {}
+  virtual void told_by_block(const void* /*key*/) {}
+  // The running thread begins a bulk copy between shared and device memory; nobody may touch the shared
+  // memory, or write it where the copy reads, until that is over.
+  virtual void bulk_copy_began(const void* /*shared*/, const void* /*global*/, std::size_t /*bytes*/,
+                               bool /*into_shared*/, const void* /*return_address*/) {}
+  virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
   virtual void fence_passed() = 0;
   // The running thread's next atomic access orders nothing before what the thread does behind it.
   virtual void release_only() {}

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "common/emulator/built_in_variables.hpp"
+#include "common/emulator/bulk_copy_functions.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/fp_environment.hpp"
@@ -44,10 +45,6 @@ constinit thread_local machine_fault last_fault{};
 
 bool same_place(place a, place b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
-}
-
-std::string text_of_thread(uint3 index) {
-  return "thread " + text_of(index);
 }
 
 std::int64_t now_ns() {
@@ -270,7 +267,14 @@ void block_runner::prepare_threads() {
   }
   for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
   forget_spins();
-  exited_ = at_barrier_ = at_collective_ = yielded_ = paused_ = 0;
+  exited_ = at_barrier_ = at_collective_ = at_other_barriers_ = yielded_ = paused_ = 0;
+  woken_ = false;
+  passes_with_copies_ = 0;
+  // Copies end in another order in each block, launch and order of threads, and in the same one whenever the
+  // launch is repeated.
+  copies_.begin_block(block_number_ << 16 | std::uint64_t{launch_->shared_byte} << 8 |
+                          std::uint64_t{launch_->reverse} << 1 | std::uint64_t{launch_->reverse_blocks},
+                      launch_->shared_byte);
   waits_for_blocks_ = false;
   stopping_ = false;
   failure_.reset();
@@ -317,7 +321,8 @@ std::optional<std::string> block_runner::run_threads() {
     }
     if (!stopping_ && waits_for_blocks_) return rest();
     stop_if_endless();
-  } while (!stopping_ && exited_ != size && (wake_yielded() || pass_barrier()));
+  } while (!stopping_ && exited_ != size && (others_go_on() || pass_barrier()));
+  if (!stopping_) finish_copies();
   if (stopping_) abandon_threads();
   if (active_observer) {
     auto complaint = active_observer->end_block(!stopping_);
@@ -384,9 +389,11 @@ std::string block_runner::describe_missing_block(std::uint64_t block) const {
 
 void block_runner::abandon_threads() {
   for (emulated_thread& thread : threads_) {
-    const bool waits = thread.state == thread_state::at_barrier ||
-                       thread.state == thread_state::at_collective || thread.state == thread_state::ready ||
-                       thread.state == thread_state::yielded || thread.state == thread_state::paused;
+    const bool waits =
+        thread.state == thread_state::at_barrier || thread.state == thread_state::at_collective ||
+        thread.state == thread_state::at_phase || thread.state == thread_state::at_named_barrier ||
+        thread.state == thread_state::ready || thread.state == thread_state::yielded ||
+        thread.state == thread_state::paused;
     if (!waits) continue;
     thread.on->start();
     idle_.push_back(thread.on);
@@ -624,6 +631,7 @@ std::string block_runner::prefix(place where) const {
 }
 
 std::string block_runner::describe_deadlock() const {
+  if (at_other_barriers_ != 0) return describe_waits();
   for (const emulated_thread& thread : threads_) {
     if (thread.state == thread_state::at_collective) {
       return prefix(thread.call->where) + text_of_thread(thread.index) + " waits in " + thread.call->name +
@@ -727,15 +735,19 @@ bool block_runner::repeats_at_call(std::uint64_t state, const void* return_addre
 void block_runner::sample() {
   if (active_observer) active_observer->leave_thread();
   --samples_left_;
-  const place where = running_->state == thread_state::at_barrier      ? running_->where
-                      : running_->state == thread_state::at_collective ? running_->call->where
-                                                                       : place{};
+  const place where =
+      running_->state == thread_state::at_barrier      ? running_->where
+      : running_->state == thread_state::at_collective ? running_->call->where
+      : running_->state == thread_state::at_phase || running_->state == thread_state::at_named_barrier
+          ? running_->wait->where
+          : place{};
   repeats_at_call(digest_of_caller(current_thread.stack_end), nullptr, where);
   if (active_observer) active_observer->enter_thread();
 }
 
 void block_runner::stop_if_endless() {
   const std::size_t live = threads_.size() - exited_;
+  if (copies_.has_copies_in()) return;  // which may land
   if (stopping_ || live == 0 || spins_.empty() || quiet_ < live) return;
   // Where blocks start in an order of their own, one that waits for an earlier one is to be found soon: the
   // launch is repeated in ascending order, and nothing is held against it.
@@ -781,7 +793,8 @@ std::string block_runner::describe_endless_loop() const {
   const emulated_thread* waiting = nullptr;
   for (const emulated_thread& thread : threads_) {
     const bool blocked =
-        thread.state == thread_state::at_barrier || thread.state == thread_state::at_collective;
+        thread.state == thread_state::at_barrier || thread.state == thread_state::at_collective ||
+        thread.state == thread_state::at_phase || thread.state == thread_state::at_named_barrier;
     if (!first && spins_[thread.number].instruction != nullptr && thread.state != thread_state::exited &&
         !blocked)
       first = &thread;
@@ -1036,6 +1049,36 @@ collective_result wait_for_lanes(const collective_call& call) {
 }
 void wait_for_all_blocks(place where) {
   current_runner->wait_for_all_blocks(where);
+}
+void initialise_phases(std::uint64_t* barrier, int arrivals, place where) {
+  current_runner->initialise_phases(barrier, arrivals, where, __builtin_return_address(0));
+}
+void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where) {
+  current_runner->arrive_in_phase(barrier, arrives, bytes, where, __builtin_return_address(0));
+}
+void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where) {
+  current_runner->wait_for_phase(barrier, phase, where, __builtin_return_address(0));
+}
+void fence_phases() {
+  current_runner->fence_phases();
+}
+void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where) {
+  current_runner->copy_in_bulk(shared, global, bytes, barrier, where, __builtin_return_address(0));
+}
+void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where) {
+  current_runner->copy_out_in_bulk(global, shared, bytes, where, __builtin_return_address(0));
+}
+void check_prefetch(const void* global, std::int64_t bytes, place where) {
+  current_runner->check_prefetch(global, bytes, where);
+}
+void commit_copies_out() {
+  current_runner->commit_copies_out();
+}
+void wait_for_copies_out(std::size_t pending) {
+  current_runner->wait_for_copies_out(pending);
+}
+unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where) {
+  return current_runner->wait_at_named_barrier(name, threads, predicate, where);
 }
 void pause_thread() {
   current_runner->pause();

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "common/emulator/block_copies.hpp"
 #include "common/emulator/dialect.hpp"
 #include "common/emulator/fault_handler.hpp"
 #include "common/emulator/program_symbols.hpp"
@@ -165,6 +166,20 @@ class block_runner {
   unsigned launch_depth() const { return launch_->depth; }
   void keep_child(bool is_tail, std::function<void()> run);
   void refuse_waiting_for_children(const void* instruction);
+  // bulk_copy_functions.hpp
+  void initialise_phases(std::uint64_t* barrier, int arrivals, place where, const void* return_address);
+  void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
+                       const void* return_address);
+  void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where, const void* return_address);
+  void fence_phases();
+  void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where,
+                    const void* return_address);
+  void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where,
+                        const void* return_address);
+  void check_prefetch(const void* global, std::int64_t bytes, place where);
+  void commit_copies_out();
+  void wait_for_copies_out(std::size_t pending);
+  unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -175,9 +190,21 @@ class block_runner {
     paused,
     at_barrier,
     at_collective,
+    at_phase,
+    at_named_barrier,
     exited
   };
   struct carrier;
+
+  // A thread's wait for a phase of a barrier in shared memory, or at a named barrier; on its own stack.
+  struct barrier_wait {
+    place where;
+    const std::uint64_t* barrier;  // null: a named one
+    unsigned phase;                // or its name
+    unsigned threads;              // of a named one
+    bool predicate;
+    unsigned votes;
+  };
 
   // One cache line, since a block that waits at a barrier goes from one to the next.
   struct alignas(64) emulated_thread {
@@ -186,7 +213,10 @@ class block_runner {
     uint3 index{};
     unsigned number = 0;
     carrier* on = nullptr;
-    const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
+    union {
+      const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
+      barrier_wait* wait;                     // at_phase, at_named_barrier; likewise
+    };
     union {
       place where{};             // at_barrier
       collective_result result;  // of the last collective
@@ -232,6 +262,15 @@ class block_runner {
   bool wake_paused();
   bool wake_yielded();
   bool pass_barrier();
+  bool others_go_on();
+  bool land_copy();
+  void wake_waiting(const std::uint64_t* barrier);
+  void refuse(place where, const std::string& what);
+  void check_bulk_copy(const void* global, const void* shared, std::int64_t bytes, bool writes_global,
+                       place where);
+  bool is_shared(const void* pointer, std::size_t bytes) const;
+  std::string describe_waits() const;
+  void finish_copies();
   std::string describe_deadlock() const;
   std::string describe_missing_lane(const emulated_thread& waiting) const;
   std::string describe_uneven_barrier() const;
@@ -260,6 +299,10 @@ class block_runner {
   unsigned paused_ = 0;
   unsigned at_collective_ = 0;
   unsigned at_barrier_ = 0;
+  unsigned at_other_barriers_ = 0;  // at_phase, at_named_barrier
+  bool woken_ = false;              // a thread that waited there can go on
+  block_copies copies_;
+  unsigned passes_with_copies_ = 0;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
 
   // Of a thread in a launch that has taken long enough to be looked at: states in which it was found.

@@ -26,7 +26,8 @@ struct in_place : suffix_prefix<Operation, group_threads_, per_thread_> {
 
   template <class Shared>
   __device__ void initialise(Shared& shared, int block_threads) const {
-    constexpr int states = sizeof(shared.others) / sizeof(state);
+    constexpr std::size_t state_bytes = sizeof(state);
+    constexpr int states = sizeof(shared.others) / state_bytes;
     for (int i = static_cast<int>(threadIdx.x); i < states; i += block_threads)
       shared.others[0].begin()[i] = this->operation.identity();
   }

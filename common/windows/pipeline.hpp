@@ -68,7 +68,7 @@ struct ring_plan {
   }
 };
 
-#if defined(__CUDACC__) && !LAB_EMULATED
+#if defined(__CUDACC__) || LAB_EMULATED
 
 // A block's tiles are one long stripe of the array.
 struct stripe {

@@ -98,9 +98,10 @@ build_record describe_build() {
 }
 
 std::string needs_text(const traits& needs) {
-  if (!needs.gpu_only) return "";
-  if (needs.minimum_compute_capability == 0) return "GPU";
-  return "GPU, compute capability " + std::to_string(needs.minimum_compute_capability / 10) + "." +
+  const std::string gpu = needs.gpu_only ? "GPU" : "";
+  if (needs.minimum_compute_capability == 0) return gpu;
+  return gpu + (gpu.empty() ? "" : ", ") + "compute capability " +
+         std::to_string(needs.minimum_compute_capability / 10) + "." +
          std::to_string(needs.minimum_compute_capability % 10);
 }
 

@@ -271,9 +271,9 @@ def stage_of(file, directory):
             raise NotUnderstood("the traits are no list of names and values")
         stage["library"] = traits.get("library") is True
         stage["gpu_only"] = traits.get("gpu_only") is True
-        if stage["gpu_only"]:
-            least = traits.get("minimum_compute_capability", 0)
-            stage["needs"] = f"GPU, compute capability {least // 10}.{least % 10}" if least else "GPU"
+        least = traits.get("minimum_compute_capability", 0)
+        words = (["GPU"] if stage["gpu_only"] else []) + ([f"compute capability {least // 10}.{least % 10}"] if least else [])
+        stage["needs"] = ", ".join(words)
         if failure := traits.get("expected_failure"):
             stage["expected_failure"] = expected_failure(failure.get("failures"), text)
             stage["hidden"] = {"cuda": failure.get("hidden_on_gpu", ""), "emulator": failure.get("hidden_on_emulator", "")}

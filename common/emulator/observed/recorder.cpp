@@ -238,6 +238,8 @@ void observation::recorder::begin_block(uint3 block) {
   trace_.begin_block();
   shared_.begin_block();
   in_flight_.clear();
+  bulk_.clear();
+  has_phase_barriers_ = false;
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
@@ -624,6 +626,7 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
   }
   if (operation != memory_operation::load) forget_known_words(address, bytes);
   if (!in_flight_.empty()) report_in_flight(address, bytes, operation, place);
+  if (!bulk_.empty()) report_bulk(address, bytes, operation, place);
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push_access(address, bytes, operation, strong, place, memory_space::shared);
@@ -666,6 +669,100 @@ void observation::recorder::copy_began(const void* to, std::size_t bytes, const 
   in_flight_.begin(address, bytes, the_lane.thread,
                    static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
                                               the_callbacks.program_begin));
+}
+
+// ---- barriers in shared memory, and bulk copies
+
+namespace {
+
+std::uint32_t place_of_caller(const void* return_address) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
+                                    the_callbacks.program_begin);
+}
+
+}  // namespace
+
+// Of a barrier that was initialised by another thread, and nothing orders this thread behind it.
+void observation::recorder::barrier_used(const void* barrier, bool initialises, const void* return_address) {
+  const auto address = reinterpret_cast<std::uintptr_t>(barrier);
+  if (address - the_lane.shared_begin >= the_lane.shared_bytes) return;
+  const unobserved here;
+  const shared_access access{the_lane.thread, place_of_caller(return_address),
+                             initialises ? memory_operation::store : memory_operation::atomic};
+  if (initialises) {
+    has_phase_barriers_ = true;
+    forget_known_words(address, sizeof(std::uint64_t));
+  }
+  const auto conflict = shared_.note(address - the_lane.shared_begin, sizeof(std::uint64_t), access);
+  if (conflict && conflict->earlier) report_shared(*conflict, access, address, sizeof(std::uint64_t));
+}
+
+void observation::recorder::tell_block(const void* key) {
+  const unobserved here;
+  shared_.fence_passed(the_lane.thread);
+  shared_.strong_access(the_lane.thread, reinterpret_cast<std::uintptr_t>(key), memory_operation::store);
+  the_known_reads.begin_turn();
+}
+
+void observation::recorder::told_by_block(const void* key) {
+  const unobserved here;
+  shared_.strong_access(the_lane.thread, reinterpret_cast<std::uintptr_t>(key), memory_operation::load);
+}
+
+// The copy's accesses are the running thread's, and made now; but they are not counted.
+void observation::recorder::bulk_copy_began(const void* shared, const void* global, std::size_t bytes,
+                                            bool into_shared, const void* return_address) {
+  const unobserved here;
+  constexpr unsigned unit = 16;
+  const auto in_shared = reinterpret_cast<std::uintptr_t>(shared);
+  const auto in_global = reinterpret_cast<std::uintptr_t>(global);
+  const std::uint32_t place = place_of_caller(return_address);
+  const shared_access access{the_lane.thread, place,
+                             into_shared ? memory_operation::store : memory_operation::load};
+  if (in_shared - the_lane.shared_begin < the_lane.shared_bytes) {
+    report_bulk(in_shared, static_cast<unsigned>(bytes), access.operation, place);
+    if (into_shared) forget_known_words(in_shared, static_cast<unsigned>(bytes));
+    if (const auto conflict =
+            shared_.note(in_shared - the_lane.shared_begin, static_cast<unsigned>(bytes), access)) {
+      if (conflict->earlier) {
+        auto certain = *conflict;
+        certain.earlier->both_write = false;  // the copy's values are not known yet
+        report_shared(certain, access, in_shared, static_cast<unsigned>(bytes));
+      } else {
+        report_shared(*conflict, access, in_shared, static_cast<unsigned>(bytes));
+      }
+    }
+    bulk_.push_back({in_shared, bytes, into_shared, the_lane.thread, place});
+  }
+  for (std::uintptr_t at = in_global; at < in_global + bytes; at += unit) {
+    global_shadow::range* const in = global_.find(at, unit);
+    if (in == nullptr) return;
+    note_global(*in, at, unit,
+                {the_lane.thread, place, into_shared ? memory_operation::load : memory_operation::store,
+                 strength::plain});
+  }
+}
+
+void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(shared);
+  const auto found = std::find_if(bulk_.begin(), bulk_.end(), [&](const bulk_copy& one) {
+    return one.shared == address && one.bytes == bytes;
+  });
+  if (found != bulk_.end()) bulk_.erase(found);
+}
+
+void observation::recorder::report_bulk(std::uintptr_t address, unsigned bytes, memory_operation operation,
+                                        std::uint32_t place) {
+  for (const bulk_copy& copy : bulk_) {
+    if (copy.shared >= address + bytes || address >= copy.shared + copy.bytes) continue;
+    if (!copy.into_shared && operation == memory_operation::load) continue;
+    const unobserved here;
+    if (!reported_.emplace(std::pair(place, copy.place), true).second) continue;
+    report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
+                            " shared memory that a bulk copy of " + text_of_thread(copy.thread) + " at " +
+                            text_of_line(copy.place) + " may still be " +
+                            (copy.into_shared ? "writing" : "reading"));
+  }
 }
 
 void observation::recorder::copies_committed() {
@@ -844,6 +941,8 @@ void observation::recorder::report(fault kind, const std::string& text) {
 }
 
 void observation::recorder::report_unwritten_reads() {
+  // Bulk copies fill tiles as far as the array goes; threads read the rest, too, and use nothing of it.
+  if (has_phase_barriers_) unwritten_reads_.clear();
   for (const auto& [place, text] : unwritten_reads_) {
     if (unwritten_shared_reads_fail) {
       report(fault::uninitialised, text);

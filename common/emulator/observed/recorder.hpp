@@ -57,6 +57,12 @@ class observation::recorder final : public observer, private request_sink {
   void leave_warp(unsigned warp) override;
   void atomic_access(const void* address, unsigned bytes, const void* return_address) override;
   void compare_and_swap(std::uint64_t desired, const void* return_address) override;
+  void barrier_used(const void* barrier, bool initialises, const void* return_address) override;
+  void tell_block(const void* key) override;
+  void told_by_block(const void* key) override;
+  void bulk_copy_began(const void* shared, const void* global, std::size_t bytes, bool into_shared,
+                       const void* return_address) override;
+  void bulk_copy_over(const void* shared, std::size_t bytes) override;
   void fence_passed() override;
   void release_only() override;
 
@@ -169,6 +175,7 @@ class observation::recorder final : public observer, private request_sink {
   void report_hosts_table(std::uintptr_t table, std::uint32_t place);
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
+  void report_bulk(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
                                                 memory_operation operation, std::uint32_t place);
   [[gnu::noinline]] void note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
@@ -207,6 +214,15 @@ class observation::recorder final : public observer, private request_sink {
   counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
   copies_in_flight in_flight_;
+  struct bulk_copy {
+    std::uintptr_t shared;
+    std::size_t bytes;
+    bool into_shared;
+    unsigned thread;
+    std::uint32_t place;
+  };
+  std::vector<bulk_copy> bulk_;                       // of the block, not over
+  bool has_phase_barriers_ = false;                   // the block has initialised one
   std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // of virtual functions, all
   std::set<std::uintptr_t> tables_of_kernels_;        // those of objects that kernels have made
   // Launches that the host may not have waited for: the blocks are numbered through all launches.
@@ -319,7 +335,7 @@ inline bool observation::recorder::note_harmless(std::uintptr_t address, unsigne
                                                  memory_operation operation, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
   const unsigned thread = the_lane.thread;
-  if (!in_flight_.empty()) return false;
+  if (!in_flight_.empty() || !bulk_.empty()) return false;
   if (operation == memory_operation::store) {
     const std::size_t in_dynamic = address - dynamic_begin_;
     const bool beyond = in_dynamic < sizeof lab_dynamic_shared && in_dynamic + 4 * words > dynamic_bytes_;

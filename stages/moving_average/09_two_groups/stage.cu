@@ -16,7 +16,6 @@ using window_sums = windows::suffix_prefix<windows::total, group_threads, per_th
 constexpr int tile = window_sums::tile;  // 1792 values = 14 KiB
 constexpr windows::ring_plan ring{tile};
 
-#if !LAB_EMULATED
 using computation = windows::in_place<windows::total, group_threads, per_thread>;
 using tiles_in_flight = windows::pipeline<computation, groups, ring.slots>;
 
@@ -39,15 +38,14 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
               windows::stripe{stripe_tiles}, windows::total::mean(in.window),
               window_sums::choose_segment(in.window));
 }
-#endif
 
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "two groups of threads take turns: one computes while the other waits",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .unsupported = [](const problem::parameters& p) { return ring.too_long(p.window); },
      .tile = tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::moving_average::two_groups

@@ -19,7 +19,6 @@ using window_sums = windows::suffix_prefix<windows::total, group_threads, per_th
 constexpr int tile = window_sums::tile;  // 1792 values = 14 KiB
 constexpr windows::ring_plan ring{tile};
 
-#if !LAB_EMULATED
 using computation = windows::in_place<windows::total, group_threads, per_thread>;
 using tiles_in_flight = windows::pipeline<computation, groups, ring.slots>;
 
@@ -43,16 +42,15 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
               windows::work_counter{chunk_tiles, static_cast<unsigned*>(scratch.data)},
               windows::total::mean(in.window), window_sums::choose_segment(in.window));
 }
-#endif
 
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "the next chunk from a counter: the blocks stay close together in memory",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
      .unsupported = [](const problem::parameters& p) { return ring.too_long(p.window); },
      .tile = tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::moving_average::work_counter

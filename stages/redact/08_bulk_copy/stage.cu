@@ -24,8 +24,6 @@ constexpr int blocks_per_multiprocessor = 7;
 // How far ahead rows are brought into the cache, in blocks of a multiprocessor.
 constexpr int blocks_ahead = 3;
 
-#if !LAB_EMULATED
-
 template <class Offset>
 struct parsed_memory {
   staged_characters<visibilities_capacity> visibilities;
@@ -125,7 +123,7 @@ template <class Offset>
 __global__ void __launch_bounds__(tile_threads, blocks_per_multiprocessor)
     redact_kernel(columns<Offset> in, int tile_rows, int tiles_ahead, look_back_word* words, Offset* offsets,
                   char* chars) {
-  __shared__ alignas(128) bulk_memory<Offset> memory;
+  __shared__ __align__(128) bulk_memory<Offset> memory;
   __shared__ mbarrier full;
   __shared__ bool is_copied;
   __shared__ std::int64_t tile_begin;
@@ -202,14 +200,12 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   });
 }
 
-#endif
-
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "bulk copies instead of loads, from a cache that other blocks have filled",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .tile = max_tile_rows,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::redact::bulk_copy

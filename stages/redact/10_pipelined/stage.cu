@@ -41,8 +41,6 @@ constexpr int max_visibility_bytes = 8 * max_rows;
 constexpr int max_output_of_tile = max_name_bytes + static_cast<int>(max_growth) * max_rows;
 constexpr tile_room room{max_name_bytes, max_visibility_bytes, max_output_of_tile, max_rows};
 
-#if !LAB_EMULATED
-
 // At the end of an array less than 16 bytes may be left, which no bulk copy takes.
 enum class tile_state { copied, to_be_completed, wide, none };
 
@@ -137,9 +135,9 @@ __device__ __forceinline__ void order_prefetches(const work<Offset>& all, std::i
   const std::int64_t first_row = tile * all.tile_rows;
   const std::int64_t end = first_row + all.tile_rows;
   if (end >= in.rows) return;
-  const auto prefetch_chunks = [](const char* chars, Offset begin, Offset end) {
+  const auto prefetch_chunks = [](const char* chars, Offset begin, Offset behind) {
     const Offset from = begin & ~Offset{15};
-    const Offset bytes = (end - from) & ~Offset{15};
+    const Offset bytes = (behind - from) & ~Offset{15};
     if (bytes > 0 && bytes <= max_name_bytes) prefetch(chars + from, static_cast<int>(bytes));
   };
   prefetch(in.name_offsets + first_row, all.tile_rows);
@@ -234,7 +232,17 @@ __device__ __forceinline__ void write_out(const work<Offset>& all, block_memory<
 // The warps that parse.
 struct team {
   static constexpr int threads = pipelined::threads;
-  static __device__ __forceinline__ void sync() { asm volatile("bar.sync 1, %0;" ::"n"(threads) : "memory"); }
+#if LAB_EMULATED
+  static void sync() {
+    named_barrier(1, threads);
+  }
+  static bool sync_or(bool flag) {
+    return emulator::wait_at_named_barrier(1, threads, flag, emulator::place::here()) != 0;
+  }
+#else
+  static __device__ __forceinline__ void sync() {
+    asm volatile("bar.sync 1, %0;" ::"n"(threads) : "memory");
+  }
   // Whether `flag` was set in any thread.
   static __device__ __forceinline__ bool sync_or(bool flag) {
     unsigned any;
@@ -246,6 +254,7 @@ struct team {
         : "memory");
     return any != 0;
   }
+#endif
 };
 
 // A tile at the end of an array.
@@ -485,14 +494,12 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   });
 }
 
-#endif
-
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "warps with roles: copying, parsing and writing are at different tiles",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .tile = max_rows,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::redact::pipelined

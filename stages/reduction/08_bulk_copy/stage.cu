@@ -24,8 +24,6 @@ int blocks_of(const problem::parameters& p) {
   return blocks_for(p.n * p.type / 8, piece_bytes, multiprocessors());
 }
 
-#if !LAB_EMULATED
-
 template <class T, class Operation>
 __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const T* __restrict__ values, std::int64_t n, T* partials, unsigned* counter,
@@ -104,8 +102,6 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-#endif
-
 // A value's longest way: 4 additions within its piece, one for each piece of its block, at most 16 in the
 // ragged end, 10 in the block, and the last block's own.
 double relative_error(const problem::parameters& p) {
@@ -117,14 +113,14 @@ double relative_error(const problem::parameters& p) {
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "bulk copies into a ring of shared memory, one warp orders them",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .workspace_bytes =
          [](const problem::parameters& p) {
            return counter_bytes + static_cast<std::size_t>(blocks_of(p)) * sizeof(double);
          },
      .tile = piece_bytes / 4,
      .relative_error = relative_error,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::reduction::bulk_copy

@@ -17,7 +17,6 @@ constexpr int per_thread = 7;
 constexpr int tile = group_threads * per_thread;  // 1792 values = 14 KiB
 constexpr windows::ring_plan ring{tile};
 
-#if !LAB_EMULATED
 template <class Operation>
 using computation = windows::in_place<Operation, group_threads, per_thread>;
 template <class Operation>
@@ -54,7 +53,6 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
       launch_one(operation, in, out, scratch, stream);
   });
 }
-#endif
 
 std::string unsupported(const problem::parameters& p) {
   const std::string why = state_too_large(p);
@@ -64,11 +62,11 @@ std::string unsupported(const problem::parameters& p) {
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "copies by their own threads, two groups, tiles from a counter",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
      .unsupported = unsupported,
      .tile = tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::rolling::work_counter

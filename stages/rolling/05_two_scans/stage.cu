@@ -87,7 +87,6 @@ void with_layout(std::int64_t window, const Visit& visit) {
   visit(typename its_layouts::type{});
 }
 
-#if !LAB_EMULATED
 template <class Operation, int per_thread>
 using computation = std::conditional_t<std::is_same_v<Operation, windows::moments>,
                                        windows::moment_scans<group_threads, per_thread>,
@@ -134,7 +133,6 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
     });
   });
 }
-#endif
 
 std::string unsupported(const problem::parameters& p) {
   const input in = problem::bind_input(p, nullptr);
@@ -148,11 +146,11 @@ std::string unsupported(const problem::parameters& p) {
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "the ring keeps values: scanned as they enter and again as they leave",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .workspace_bytes = [](const problem::parameters& /*p*/) { return sizeof(unsigned); },
      .unsupported = unsupported,
      .tile = layouts<windows::total>::type::ring.tile,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::rolling::two_scans
