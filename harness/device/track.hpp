@@ -93,8 +93,8 @@ class workload {
   // Of a launch that has been repeated and given the same bits: what repetitions do wrong beside their
   // results. May launch again.
   virtual std::optional<failure_record> check_repetitions() { return damage(); }
-  // Launches once more, twice: false where output i stays as it is whatever memory held, true where what is
-  // written there is made of what memory held; no value where neither is so or can be told.
+  // Launches once more, several times: false where output i stays as it is whatever memory held, true where
+  // what is written there is made of what memory held; no value where neither is so or can be told.
   virtual std::optional<bool> writes_what_it_finds(std::int64_t /*index*/) { return std::nullopt; }
   // Waits, and hashes the outputs bit by bit.
   virtual std::uint64_t digest() = 0;

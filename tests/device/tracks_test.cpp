@@ -49,7 +49,7 @@ TEST_CASE("what is wrong with one of several inputs is said by its name") {
   require_refusal(
       "axpy/changes_y", failure_kind::input_changed,
       lab::emulated
-          ? "changes_y/stage.cu:9: lab::axpy::wrong::(anonymous namespace)::axpy_kernel: block (0,0,0): "
+          ? ": lab::axpy::wrong::changes_y::(anonymous namespace)::axpy_kernel: block (0,0,0): "
             "thread (0,0,0) writes at offset 0 of an allocation of 3208 bytes, which a launch may only read"
           : "changed its input y at index 0");
   require_refusal("axpy/writes_behind_y", failure_kind::out_of_bounds,
