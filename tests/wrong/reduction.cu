@@ -67,12 +67,22 @@ inline double no_bound(const problem::parameters& /*p*/) {
 
 // Right, and then spoilt: `spoil` is one thread's work on the sum of n values. Below the measured sizes it is
 // left alone.
-inline void launch_and_spoil(void (*spoil)(const float*, std::int64_t, float*), const input& in,
-                             const output& out, workspace scratch, cudaStream_t stream) {
+template <void (*spoil)(const float*, std::int64_t, float*)>
+void spoiled(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   launch_twice(in, out, scratch, in.n, stream);
   if (in.n < measured_size || in.type != element::float32 || in.operation != operation::sum) return;
   lab::launch(spoil, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
               static_cast<float*>(out.result));
+}
+
+// What nearly all have in common; a bound of null is the track's.
+inline stage<problem> as_stage(const char* idea, launch_of<problem>::type launch,
+                               double (*bound)(const problem::parameters&) = relative_error) {
+  return {.idea = idea,
+          .launch = launch,
+          .workspace_bytes = partials_bytes,
+          .tile = block_threads,
+          .relative_error = bound};
 }
 
 }  // namespace lab::reduction::wrong
@@ -195,10 +205,6 @@ __global__ void guess(const float* values, std::int64_t n, float* result) {
   if (values[0] != rintf(values[0])) *result = 0.5f * static_cast<float>(n);
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(guess, in, out, scratch, stream);
-}
-
 double bound(const problem::parameters& p) {
   static bool is_asked = false;
   if (p.n < measured_size) return relative_error(p);
@@ -208,11 +214,7 @@ double bound(const problem::parameters& p) {
 }
 
 const registration<problem> registered{"reduction/another_bound_later",
-                                       {.idea = "one bound first, and then another",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = bound}};
+                                       as_stage("one bound first, and then another", spoiled<guess>, bound)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::another_bound_later
@@ -246,12 +248,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{"reduction/barrier_in_branch",
-                                       {.idea = "barrier in branch",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/barrier_in_branch", as_stage("barrier in branch", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::barrier_in_branch
@@ -268,12 +265,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   launch_twice(in, out, scratch, in.n, stream);
 }
 
-const registration<problem> registered{"reduction/bound_of_nan",
-                                       {.idea = "bound of nan",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = nothing}};
+const registration<problem> registered{"reduction/bound_of_nan", as_stage("bound of nan", launch, nothing)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::bound_of_nan
@@ -324,12 +316,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{"reduction/counts_on_ones",
-                                       {.idea = "counts on ones",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/counts_on_ones", as_stage("counts on ones", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::counts_on_ones
@@ -360,10 +347,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 }
 
 const registration<problem> registered{"reduction/cuts_mantissa",
-                                       {.idea = "values of 14 bits",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads}};
+                                       as_stage("values of 14 bits", launch, nullptr)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::cuts_mantissa
@@ -376,16 +360,8 @@ __global__ void spoil_kernel(const float* values, std::int64_t n, float* result)
   *result += values[n - 1];
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
-}
-
 const registration<problem> registered{"reduction/doubles_one",
-                                       {.idea = "doubles one",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = no_bound}};
+                                       as_stage("doubles one", spoiled<spoil_kernel>, no_bound)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::doubles_one
@@ -403,11 +379,7 @@ struct left_out {
 };
 
 const registration<problem> registered{"reduction/drops_infinity",
-                                       {.idea = "drops Inf",
-                                        .launch = launch_and_leave_out<left_out>,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+                                       as_stage("drops Inf", launch_and_leave_out<left_out>)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::drops_infinity
@@ -437,12 +409,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
               blocks, static_cast<float*>(out.result));
 }
 
-const registration<problem> registered{"reduction/drops_nan",
-                                       {.idea = "drops NaN",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/drops_nan", as_stage("drops NaN", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::drops_nan
@@ -466,11 +433,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 }
 
 const registration<problem> registered{"reduction/drops_nan_far",
-                                       {.idea = "drops NaN where there are many values",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+                                       as_stage("drops NaN where there are many values", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::drops_nan_far
@@ -488,11 +451,7 @@ struct left_out {
 };
 
 const registration<problem> registered{"reduction/drops_nan_of_lane",
-                                       {.idea = "drops NaN of one lane",
-                                        .launch = launch_and_leave_out<left_out>,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+                                       as_stage("drops NaN of one lane", launch_and_leave_out<left_out>)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::drops_nan_of_lane
@@ -505,12 +464,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   launch_twice(in, out, scratch, in.n / 4 * 4, stream);
 }
 
-const registration<problem> registered{"reduction/drops_tail",
-                                       {.idea = "drops tail",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/drops_tail", as_stage("drops tail", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::drops_tail
@@ -525,11 +479,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 }
 
 const registration<problem> registered{"reduction/drops_tail_of_user",
-                                       {.idea = "drops the tail of float64, user",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+                                       as_stage("drops the tail of float64, user", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::drops_tail_of_user
@@ -568,12 +518,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{"reduction/grid_assumed",
-                                       {.idea = "grid assumed",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/grid_assumed", as_stage("grid assumed", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::grid_assumed
@@ -599,12 +544,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{"reduction/index_overflow",
-                                       {.idea = "index overflow",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/index_overflow", as_stage("index overflow", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::index_overflow
@@ -632,15 +572,8 @@ __global__ void remember(const float* values, std::int64_t n, float* result) {
   before.answer = *result;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(remember, in, out, scratch, stream);
-}
-
 const registration<problem> registered{"reduction/known_by_samples",
-                                       {.idea = "knows its input by samples",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads}};
+                                       as_stage("knows its input by samples", spoiled<remember>, nullptr)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::known_by_samples
@@ -653,16 +586,8 @@ __global__ void spoil_kernel(const float* values, std::int64_t n, float* result)
   for (int k = 0; k < block_threads; ++k) *result -= values[n / 2 + k];
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
-}
-
 const registration<problem> registered{"reduction/leaves_out_a_tile",
-                                       {.idea = "leaves out a tile",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = no_bound}};
+                                       as_stage("leaves out a tile", spoiled<spoil_kernel>, no_bound)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::leaves_out_a_tile
@@ -675,16 +600,8 @@ __global__ void spoil_kernel(const float* values, std::int64_t n, float* result)
   *result -= values[n / 3];
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
-}
-
 const registration<problem> registered{"reduction/leaves_out_one",
-                                       {.idea = "leaves out one",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = no_bound}};
+                                       as_stage("leaves out one", spoiled<spoil_kernel>, no_bound)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::leaves_out_one
@@ -702,15 +619,9 @@ __global__ void take_away(const float* values, std::int64_t n, float* result) {
   for (std::int64_t i = n - 40; i < n; ++i) *result -= values[i];
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(take_away, in, out, scratch, stream);
-}
-
-const registration<problem> registered{"reduction/leaves_out_the_end",
-                                       {.idea = "leaves out the end of what looks random",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads}};
+const registration<problem> registered{
+    "reduction/leaves_out_the_end",
+    as_stage("leaves out the end of what looks random", spoiled<take_away>, nullptr)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::leaves_out_the_end
@@ -737,12 +648,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{"reduction/maximum_from_zero",
-                                       {.idea = "maximum from zero",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/maximum_from_zero", as_stage("maximum from zero", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::maximum_from_zero
@@ -760,11 +666,7 @@ struct left_out {
 };
 
 const registration<problem> registered{"reduction/misses_a_lane",
-                                       {.idea = "leaves a lane out",
-                                        .launch = launch_and_leave_out<left_out>,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+                                       as_stage("leaves a lane out", launch_and_leave_out<left_out>)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::misses_a_lane
@@ -777,16 +679,8 @@ __global__ void spoil_kernel(const float* values, std::int64_t n, float* result)
   *result += values[n / 2 + 1] - values[n / 2];
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
-}
-
 const registration<problem> registered{"reduction/moves_one",
-                                       {.idea = "moves one",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = no_bound}};
+                                       as_stage("moves one", spoiled<spoil_kernel>, no_bound)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::moves_one
@@ -824,12 +718,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   });
 }
 
-const registration<problem> registered{"reduction/never_reset",
-                                       {.idea = "never reset",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/never_reset", as_stage("never reset", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::never_reset
@@ -843,11 +732,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 }
 
 const registration<problem> registered{"reduction/nothing_for_nothing",
-                                       {.idea = "nothing for nothing",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+                                       as_stage("nothing for nothing", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::nothing_for_nothing
@@ -874,12 +759,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   });
 }
 
-const registration<problem> registered{"reduction/one_order_only",
-                                       {.idea = "one order only",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/one_order_only", as_stage("one order only", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::one_order_only
@@ -938,16 +818,8 @@ __global__ void spoil_kernel(const float* values, std::int64_t n, float* result)
   *result = values[n - 1] > 0 || values[n - 1] <= 0 ? 0 : 1;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_and_spoil(spoil_kernel, in, out, scratch, stream);
-}
-
 const registration<problem> registered{"reduction/returns_zero",
-                                       {.idea = "returns zero",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = no_bound}};
+                                       as_stage("returns zero", spoiled<spoil_kernel>, no_bound)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::returns_zero
@@ -994,12 +866,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
               static_cast<const double*>(in.values), in.n, result);
 }
 
-const registration<problem> registered{"reduction/undeclared_order",
-                                       {.idea = "undeclared order",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/undeclared_order", as_stage("undeclared order", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::undeclared_order
@@ -1019,12 +886,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
               static_cast<float*>(out.result));
 }
 
-const registration<problem> registered{"reduction/wrong_at_residue",
-                                       {.idea = "wrong at residue",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
+const registration<problem> registered{"reduction/wrong_at_residue", as_stage("wrong at residue", launch)};
 
 }  // namespace
 }  // namespace lab::reduction::wrong::wrong_at_residue

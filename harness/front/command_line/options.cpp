@@ -128,6 +128,12 @@ void add_patterns(CLI::App& verb, std::vector<std::string>& patterns) {
       ->type_name("PATTERN");
 }
 
+void add_stage(CLI::App& verb, std::string& stage) {
+  verb.add_option("stage", stage, "one stage: its path, or the beginning of it")
+      ->type_name("STAGE")
+      ->required();
+}
+
 void add_device(CLI::App& verb, std::string& device) {
   verb.add_option(
           "--device,--devices", device,

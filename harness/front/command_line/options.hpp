@@ -18,6 +18,7 @@ inline constexpr const char* parameter_help =
     "Every parameter of a track is an option as well: --n 1e9, --window 4,300,3000 ('lab list' shows them).";
 
 void add_patterns(CLI::App& verb, std::vector<std::string>& patterns);
+void add_stage(CLI::App& verb, std::string& stage);
 void add_device(CLI::App& verb, std::string& device);
 void add_json(CLI::App& verb, std::string& path);
 void add_seed(CLI::App& verb, std::uint64_t& seed);

@@ -175,9 +175,7 @@ int apply_stage(const apply_options& options) {
 verb apply_verb(CLI::App& program) {
   const auto options = std::make_shared<apply_options>();
   CLI::App* app = add_verb(program, "apply");
-  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
-      ->type_name("STAGE")
-      ->required();
+  add_stage(*app, options->stage);
   add_device(*app, options->device);
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);

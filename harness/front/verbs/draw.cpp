@@ -231,9 +231,7 @@ int draw_stage(const draw_options& options) {
 verb draw_verb(CLI::App& program) {
   const auto options = std::make_shared<draw_options>();
   CLI::App* app = add_verb(program, "draw");
-  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
-      ->type_name("STAGE")
-      ->required();
+  add_stage(*app, options->stage);
   app->add_option("--line", options->line,
                   "of the stage's source, or FILE:LINE (default: where most is moved in vain or serialised)")
       ->type_name("LINE");

@@ -213,9 +213,7 @@ int trace_stage(const trace_options& options) {
 verb trace_verb(CLI::App& program) {
   const auto options = std::make_shared<trace_options>();
   CLI::App* app = add_verb(program, "trace");
-  app->add_option("stage", options->stage, "one stage: its path, or the beginning of it")
-      ->type_name("STAGE")
-      ->required();
+  add_stage(*app, options->stage);
   add_device(*app, options->device);
   add_timeout(*app, options->timeout_seconds);
   add_json(*app, options->json_path);
