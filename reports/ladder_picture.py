@@ -32,9 +32,9 @@ def panels(records, track):
     for parameters in sets:
         rows = {stage: row for stage, row in records.rows[track][parameters].items() if row["status"] == "ok" and row["ceiling"]}
         if rows:
-            found.append((records.parameters_text(track, [pair for pair in parameters if pair not in common]), rows))
+            found.append((tables.parameters_text([pair for pair in parameters if pair not in common]), rows))
     stages = sorted({stage for _, rows in found for stage in rows})
-    return found, stages, records.parameters_text(track, common)
+    return found, stages, tables.parameters_text(common)
 
 
 def picture(records, track=TRACK):

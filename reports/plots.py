@@ -69,7 +69,7 @@ class Records:
         for name, text in where.items():
             if name not in known:
                 raise ValueError(f"{group['track']} has no parameter {name}: {', '.join(known)}")
-            if text not in (str(known[name]), group.get("choice_names", {}).get(name)):
+            if text != str(known[name]):
                 return False
         return True
 
@@ -80,8 +80,6 @@ class Records:
             known = self.common.setdefault(name, (value, number(value) if isinstance(value, int) else value))
             if known[0] != value:
                 raise ValueError(f"{name} is {known[0]} in one record and {value} in another: add --where {name}={known[0]}")
-            if name in group.get("choice_names", {}):
-                self.common[name] = (value, group["choice_names"][name])
         x = group["parameters"][self.parameter]
         self.bytes[x] = group["fewest_bytes"]
         self.ceilings.pop(x, None)
@@ -121,11 +119,15 @@ class Records:
 
 
 def read(paths):
-    files = [json.loads(pathlib.Path(path).read_text()) for path in paths]
-    for path, run in zip(paths, files):
-        if run.get("schema") != "kernel-lab-results":
+    runs = []
+    for path in paths:
+        text = pathlib.Path(path).read_text()
+        found = [json.loads(line) for line in text.splitlines()] if path.endswith(".jsonl") else [json.loads(text)]
+        if any(run.get("schema") != "kernel-lab-results" for run in found):
             raise ValueError(f"{path} is no record of a run")
-    return files
+        # What several processes measured is an experiment of its own.
+        runs += [run for run in found if len(found) == 1 or not run["options"].get("processes")]
+    return runs
 
 
 def count_text(value):

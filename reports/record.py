@@ -3,13 +3,12 @@
 
 Wanted is every row of the records in --like (of the folder itself, unless another is named) that the folder lacks, or
 has of older kernels only, as reports/tables.py judges them. Of each parameter set the stages that are wanted run in one
-call of `lab run`, and pass its checks. What passes is put beside the other records, in a file of its own that is named by
-what was asked (rolling.operation_max.window_300.json); rows of older kernels that it replaces leave theirs. Nothing is
-lost: a row leaves when its successor has been written, and of a call that was cut short the finished rows are kept.
+call of `lab run`, and pass its checks. What passes is added to the file of its track (rolling.jsonl), a line a row; the
+newest row of a stage and its parameters counts. Of a call that was cut short the finished rows are kept.
 
 usage: reports/record.py --list                      what is wanted, and run nothing
        reports/record.py [OPTION]... [-- OPTION OF LAB RUN]...
-       reports/record.py --place FILE... [OPTION]... puts result files that were made elsewhere into their places
+       reports/record.py --place FILE... [OPTION]... adds the rows of result files that were made elsewhere
 
   --folder DIR       the device's records (reports/h200)
   --like DIR         the device whose parameter sets and stages are wanted (the folder's own)
@@ -21,7 +20,7 @@ usage: reports/record.py --list                      what is wanted, and run not
   --commit HASH      what the records name as their commit, for a tree that was copied without its repository
   --lab PROGRAM      ./lab
 
-Runs of several processes (--processes) and with a warm cache are experiments of their own and recorded by hand. The exit
+Runs of several processes (--processes) and with a warm cache are experiments of their own: --place adds them, too. The exit
 code is 1 where a row that was asked for has no record after it.
 """
 
@@ -147,84 +146,31 @@ def run(command, seconds):
     return False
 
 
-def name_of(group, parameters, defaults):
-    """ "rolling.operation_max.window_300": what differs from the defaults, in the file's name."""
-    parts = [group["track"]] + [f"{name}_{text_of(value)}" for name, value in parameters if defaults.get(name) != [value]]
-    return re.sub(r"[^A-Za-z0-9._-]", "_", ".".join(parts))
-
-
-def now_named(row):
-    """The row's stage and sources as they are called today."""
-    stage, sources = tables.same_code_pairs().follow(row["stage"], row.get("sources"))
-    return tables.RENAMED.get(stage, stage), sources
-
-
-def is_experiment_of_its_own(run_found, group):
-    return group["l2"] == "warm" or bool(run_found["options"].get("processes"))
-
-
-def place(run_found, folder, defaults, commit):
-    """Writes the rows of a result file that are of today's kernels, each group into a file; the stages that have a record
-    now, as (track, parameters, stage)."""
+def place(run_found, folder, commit):
+    """Adds the rows of a result file that are of today's kernels to the records; (track, parameters, stage) of each that was
+    timed."""
+    today = tables.todays_digests()
+    if commit:
+        run_found = {**run_found, "program": {**run_found["program"], "commit": commit, "dirty": False}}
     placed = []
     for group in run_found["groups"]:
-        here = tables.Records(folder)
-        parameters = here.in_words(group["track"], group["parameters"])
-        rows = [row for row in group["rows"] if row["status"] in KEPT and row.get("sources") == here.digests.get(row["stage"])]
-        made = [row["stage"] for row in rows if row["status"] == "ok"]
-        if not made or is_experiment_of_its_own(run_found, group):
+        rows = [row for row in group["rows"] if row["status"] in KEPT and row.get("sources") == today.get(row["stage"])]
+        made = [(group["track"], tables.parameter_set(group["parameters"]), row["stage"]) for row in rows if row["status"] == "ok"]
+        if not made:
             continue
-        document = {**run_found, "groups": [{**group, "rows": rows}], "complete": True}
-        if commit:
-            document["program"] = {**document["program"], "commit": commit, "dirty": False}
-        name = name_of(group, parameters, defaults.get(group["track"], {}))
-        number = 1
-        path = folder / f"{name}.json"
-        while path.exists() and not is_replaced(path, here, group["track"], parameters, made):
-            number += 1
-            path = folder / f"{name}.{number}.json"
-        write(path, document)
-        for other in sorted(folder.glob("*.json")):
-            if other != path:
-                take_out(other, here, group["track"], parameters, made)
-        print(f"{path}: {', '.join(stage.split('/')[1] for stage in made)}", flush=True)
-        placed += [(group["track"], parameters, stage) for stage in made]
+        path = folder / f"{group['track']}.jsonl"
+        with open(path, "a", encoding="utf-8") as records:
+            for row in rows:
+                records.write(line_of({**run_found, "groups": [{**group, "rows": [row]}], "complete": True}))
+        print(f"{path}: {', '.join(stage.split('/')[1] for *_, stage in made)}", flush=True)
+        placed += made
     return placed
 
 
-def write(path, document):
-    temporary = path.with_suffix(".new")
-    temporary.write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    temporary.replace(path)
-
-
-def is_superseded(row, records, track, old, group, parameters, made):
-    """Whether older kernels made the row, and there is a newer one of the same stage and parameters."""
-    if group["track"] != track or is_experiment_of_its_own(old, group) or records.in_words(track, group["parameters"]) != parameters:
-        return False
-    stage, sources = now_named(row)
-    return stage in made and sources != records.digests.get(stage)
-
-
-def is_replaced(path, records, track, parameters, made):
-    """Whether nothing would be left of the file."""
-    old = tables.read_record(path)
-    return old is not None and all(is_superseded(row, records, track, old, group, parameters, made) for group in old["groups"] for row in group["rows"] if row["status"] != "skipped")
-
-
-def take_out(path, records, track, parameters, made):
-    old = tables.read_record(path)
-    if old is None:
-        return
-    kept = []
-    for group in old["groups"]:
-        rows = [row for row in group["rows"] if not is_superseded(row, records, track, old, group, parameters, made)]
-        if rows == group["rows"] or any(row["status"] != "skipped" for row in rows):
-            kept.append({**group, "rows": rows})
-    if not kept:
-        path.unlink()
-    elif kept != old["groups"]:
-        write(path, {**old, "groups": kept})
+def line_of(run):
+    """A line of the records: what all rows of the run repeat is cut to what is read of it."""
+    floor = run["floor"] and {**run["floor"], "samples": []}
+    return json.dumps({**run, "floor": floor}, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def record(calls, options, of_lab, defaults):
@@ -250,7 +196,7 @@ def record(calls, options, of_lab, defaults):
                     if row["status"] not in KEPT:
                         print(f"{row['stage']}: {row['status']}: {row['message']}", flush=True)
             if not options.results:
-                placed += place(found, options.folder, defaults, options.commit)
+                placed += place(found, options.folder, options.commit)
     return placed
 
 
@@ -286,12 +232,8 @@ def main(arguments):
         fail(f"{options.folder}: no directory, and no --like that says what is wanted")
     if options.place:
         found = [(path, tables.read_record(path)) for path in options.place]
-        for path, one in found:
-            if one is None:
-                fail(f"{path}: no result of lab run")
         options.folder.mkdir(parents=True, exist_ok=True)
-        defaults = defaults_of(options.lab)
-        missed = [path for path, one in found if not place(one, options.folder, defaults, options.commit)]
+        missed = [path for path, one in found if not place(one, options.folder, options.commit)]
         for path in missed:
             print(f"{path}: no row of today's kernels")
         return 1 if missed else 0

@@ -28,7 +28,7 @@ from html import escape
 
 import counters
 import report_figures
-from tables import RENAMED, BrokenRecord, duration, link_text, number, problem_of, read_json, significant
+from tables import BrokenRecord, duration, link_text, number, parameter_set, parameters_text, problem_of, read_json, read_records, significant
 
 HERE = pathlib.Path(__file__).resolve().parent
 LARGEST = 256 << 20  # bytes of a record
@@ -44,13 +44,14 @@ class NoRecord(Refused):
 
 
 def read(path):
-    """A record: ("run" or "counters", its document, its bytes). None for another of the lab's records. Raises Refused."""
+    """A record: ("run" or "counters", its document, its bytes). None for another of the lab's records. Raises Refused. Of a
+    file of records (.jsonl), a run of the newest row of each stage and its parameters."""
     if not path.is_file():
         raise Refused(f"{path}: " + ("no such file" if not path.exists() else "is no regular file"))
     if path.stat().st_size > LARGEST:
         raise Refused(f"{path}: {path.stat().st_size} bytes are too many for a record; {LARGEST} are read at most")
     try:
-        document = read_json(path)
+        document = newest_rows(read_records(path)) if path.suffix == ".jsonl" else read_json(path)
         schema = document.get("schema") if isinstance(document, dict) else None
         if schema == "kernel-lab-results":
             if document.get("version") != 1:
@@ -58,12 +59,12 @@ def read(path):
             problem = problem_of(document) or problem_of_times(document)
             if problem:
                 raise Refused(f"{path}: {problem}")
-            return "run", with_todays_names(document), path.read_bytes()
+            return "run", document, path.read_bytes()
         if schema == "kernel-lab-profile":
             problem = problem_of_counters(document)
             if problem:
                 raise Refused(f"{path}: {problem}")
-            return "counters", with_todays_names(document), path.read_bytes()
+            return "counters", document, path.read_bytes()
     except BrokenRecord as problem:
         raise Refused(str(problem)) from None
     if isinstance(schema, str) and schema.startswith("kernel-lab-"):
@@ -71,11 +72,17 @@ def read(path):
     raise NoRecord(f"{path}: is no record of lab run or lab profile (--json FILE writes one)")
 
 
-def with_todays_names(document):
-    """The record, its stages under the names that they have now (reports/renamed.json)."""
-    for row in [row for group in document.get("groups", []) for row in group["rows"]] + document.get("stages", []):
-        row["stage"] = RENAMED.get(row["stage"], row["stage"])
-    return document
+def newest_rows(runs):
+    """One run, with a group for each parameter set. What several processes measured at once is an experiment of its own, which
+    the tables show, and is left out where there is another; None where there is no run."""
+    alone = [run for run in runs if not run.get("options", {}).get("processes")] or runs
+    groups = {}
+    for run in sorted(alone, key=lambda run: run["created"]):
+        for group in run["groups"]:
+            key = group["track"], parameter_set(group["parameters"]), group["l2"]
+            rows = {**groups.get(key, {"rows": {}})["rows"], **{row["stage"]: row for row in group["rows"]}}
+            groups[key] = {**group, "rows": rows}
+    return alone and {**max(alone, key=lambda run: run["created"]), "groups": [{**group, "rows": [rows[stage] for stage in sorted(rows)]} for group in groups.values() for rows in [group["rows"]]]}
 
 
 def problem_of_times(run):
@@ -269,7 +276,7 @@ class Page:
 
 
 def heading_of(group):
-    parameters = ", ".join(f"{name} = {group.get('choice_names', {}).get(name, number(value))}" for name, value in group["parameters"].items())
+    parameters = parameters_text(group["parameters"].items())
     state = f"L2 {group['l2']}" if group["l2"] != "none" else ""
     return ", ".join(filter(None, [parameters, state]))
 
@@ -355,7 +362,7 @@ def title_of(records):
 
 def values_of(groups, name):
     """What the groups have of a parameter, in their order, as texts and as keys to sort by."""
-    values = dict.fromkeys((group.get("choice_names", {}).get(name, number(value)), value if isinstance(value, (int, float)) else str(value))
+    values = dict.fromkeys((number(value), value if isinstance(value, (int, float)) else str(value))
                            for group in groups for value in [group["parameters"].get(name)] if value is not None)
     return [text for text, _ in values], [(isinstance(key, str), key) for _, key in values]
 
@@ -398,7 +405,7 @@ def write(path, text):
 def gallery(folder, output, script):
     """A page for each record below `folder`, an index, and Plotly's script once. Raises Refused."""
     records = []
-    for path in sorted(folder.rglob("*.json")):
+    for path in sorted([*folder.rglob("*.json"), *folder.rglob("*.jsonl")]):
         try:
             found = read(path) if path.is_file() else None
         except NoRecord as problem:

@@ -144,7 +144,7 @@ def swept_parameter(groups):
     if len(groups) < 2 or len({group["l2"] for group in groups}) > 1:
         return None
     names = [name for name in groups[0]["parameters"] if len({group["parameters"].get(name) for group in groups}) > 1]
-    if len(names) != 1 or any("choice_names" in group and names[0] in group["choice_names"] for group in groups):
+    if len(names) != 1:
         return None
     values = [group["parameters"].get(names[0]) for group in groups]
     if any(isinstance(value, (str, bool)) or value is None or value <= 0 for value in values) or len(set(values)) < len(groups):

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Digests of the lab's sources, which tell whether a record was made by the kernels as they stand.
 
-A digest is the SHA-1 over lines "<SHA-1 of the file, as Git names a blob> <path>\n", sorted by path. It needs no
-repository, and is the same for the same text wherever it lies.
-
-A stage's digest covers its stage.cu and what that includes from this repository, and so on (#include "..."), outside
-harness/ and common/emulator/: how a kernel is measured or emulated may change without the kernel. The digest of the tree covers all of stages/, common/ and
-harness/ that is compiled.
+A stage's digest is the SHA-1 over the tokens (no comments, no white space) of its stage.cu and what that includes from
+this repository, and so on (#include "..."), outside harness/ and common/emulator/ and but for the track's problem.hpp:
+how a kernel is measured, emulated or judged may change without the kernel. The digest of the tree is the SHA-1 over lines
+"<SHA-1 of the file, as Git names a blob> <path>\n", sorted by path, of all of stages/, common/ and harness/ that is
+compiled. Neither needs a repository.
 
 The digest of a stage's proof covers what was proved: the tokens (no comments, no white space) of the stage's sources, of its
 track's, and the version of the verifier (harness/device/verifier_version.hpp). So a comment costs no proof.
@@ -89,6 +88,10 @@ class Tree:
         """The stage's source, and what it includes outside harness/."""
         return self.closure([f"stages/{stage}/stage.cu"])
 
+    def kernel_files(self, stage):
+        """The same, but for what the track says of itself."""
+        return [path for path in self.files_of(stage) if not path.endswith("/problem.hpp")]
+
     def proved_files(self, stage):
         """The same, with what is compiled for its track; and the version of the verifier."""
         track = self.root / "stages" / stage.split("/")[0]
@@ -125,9 +128,12 @@ class Tree:
         """The digest that a proof of each stage has."""
         return {stage: self.token_digest(self.proved_files(stage)) for stage in self.stages()}
 
+    def kernels(self):
+        """The digest that a record of each stage has."""
+        return {stage: hashlib.sha1("\0".join(map(self.tokens, sorted(self.kernel_files(stage)))).encode()).hexdigest() for stage in self.stages()}
+
     def digests(self):
-        return {"tree": self.digest(self.sources()), "stages": {stage: self.digest(self.files_of(stage)) for stage in self.stages()},
-                "proofs": self.proofs()}
+        return {"tree": self.digest(self.sources()), "stages": self.kernels(), "proofs": self.proofs()}
 
 
 def main(arguments):

@@ -30,8 +30,9 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- counters: modelled -->               the catalogue of counters, harness/counters.json; or "counters: others"
     <!-- /counters -->
 
-The records are the result files (docs/results-schema.md) in reports/h200/. A stage's time is compared with the
-copy of its own run. A stage that was recorded twice with the same parameters is taken from the later run.
+The records are the files of reports/h200/, one a track: TRACK.jsonl. A line is a result (docs/results-schema.md) of one
+row, with its run; lines are added at the end (reports/record.py), and the newest of a stage and its parameters counts.
+A stage's time is compared with the copy of its own run.
 
 The claims are those of stages/TRACK/STAGE/claims.json (docs/claims.md). What they say of times is compared with the
 records of every device, reports/DEVICE/. A claim that a record breaks is an error, and so is a record or a file of
@@ -41,9 +42,8 @@ usage: reports/tables.py           rewrite the pages
        reports/tables.py --check   exit 1 when a page differs from what its records and claims say, and name the rows
                                    that older kernels have left
 
-Each table says whether it shows the kernels as they stand: a row does if the digest of its stage's sources
-(reports/source_digest.py), which the program has put into the record, is today's, or is that of sources with the same
-machine code (reports/same_code.py).
+Each table says whether it shows the kernels as they stand: a row does if the digest of its stage's tokens
+(reports/source_digest.py), which the program has put into the record, is today's.
 
 What is unstable, and what a ratio of two noisy rows is worth, docs/measuring.md defines; the program does the same.
 """
@@ -58,7 +58,6 @@ import sys
 
 import claims
 import nsight as nsight_labs
-import same_code
 import source_digest
 from counters import total
 
@@ -170,15 +169,33 @@ def read_json(path):
 
 
 def read_record(path):
-    """The run in a result file; None where the file is another record of the lab's. Raises BrokenRecord otherwise."""
+    """The run in a result file of `lab run --json`. Raises BrokenRecord."""
     run = read_json(path)
-    schema = run.get("schema") if isinstance(run, dict) else None
-    if isinstance(schema, str) and schema.startswith("kernel-lab-") and schema != "kernel-lab-results":
-        return None
     problem = problem_of(run)
     if problem:
         raise BrokenRecord(f"{path}: {problem}")
     return run
+
+
+def read_records(path):
+    """The runs in a file of records, one a line. Raises BrokenRecord, which names the line."""
+    if path.exists() and not path.is_file():
+        raise BrokenRecord(f"{path}: no regular file")
+    runs = []
+    try:
+        lines = path.read_bytes().decode().splitlines()
+    except (OSError, ValueError) as error:
+        raise BrokenRecord(f"{path}: {' '.join(str(error).split())}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            run = json.loads(line, parse_constant=no_number)
+            problem = problem_of(run)
+        except (ValueError, RecursionError) as error:
+            problem = " ".join(str(error).split())
+        if problem:
+            raise BrokenRecord(f"{path}: line {number}: {problem}")
+        runs.append(run)
+    return runs
 
 
 UNSTABLE_SPREAD = 0.03  # as harness/records.hpp has it
@@ -220,18 +237,14 @@ def todays_digests():
     return source_digest.Tree().digests()["stages"]
 
 
-@functools.cache
-def same_code_pairs():
-    return same_code.Pairs()
-
-
-# Stages that have another name since a record was made that keeps no digest: its name then, and now.
-RENAMINGS = ROOT / "reports" / "renamed.json"
-RENAMED = json.loads(RENAMINGS.read_text(encoding="utf-8")) if RENAMINGS.exists() else {}
+def of_one_run(row, other):
+    """Ratios are of one run: another one is another experiment."""
+    return row["run"]["created"] == other["run"]["created"]
 
 
 class Records:
-    """All recorded rows: track -> parameter set -> stage -> row, with the run that each comes from."""
+    """The newest row of each stage and parameter set in a directory's records (*.jsonl): track -> parameter set -> stage
+    -> row, with the run that each comes from."""
 
     def __init__(self, directory):
         self.name = directory.name
@@ -240,29 +253,20 @@ class Records:
         self.other_devices = []  # records of the same stages on other devices
         self.broken = []  # what the records say against a claim
         self.processes = []  # groups that several processes measured at once, with their runs
-        self.words = {}  # (track, parameter, number) -> the word that a record of older programs has a number for
-        self.numbers = {}  # and back, by which words are in order
         self.digests = todays_digests()  # of the kernels as they stand
-        files = [run for run in map(read_record, sorted(directory.glob("*.json"))) if run]
-        for group in [group for run in files for group in run["groups"]]:
-            for name, word in group.get("choice_names", {}).items():
-                self.words[group["track"], name, group["parameters"][name]] = word
-                self.numbers[group["track"], name, word] = group["parameters"][name]
-        for run in sorted(files, key=lambda run: run["created"]):
+        runs = [run for path in sorted(directory.glob("*.jsonl")) for run in read_records(path)]
+        for run in sorted(runs, key=lambda run: run["created"]):
             for group in run["groups"]:
                 if run.get("options", {}).get("processes"):
                     self.processes.append((run, group))  # another experiment than one process on as many GPUs
                     continue
                 if group["l2"] == "warm":
                     continue  # another figure, which no page speaks of
-                parameters = self.in_words(group["track"], group["parameters"])
+                parameters = parameter_set(group["parameters"])
                 stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
                 # What stays in the cache is no measure of the memory.
                 ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"] if not ceiling.get("cached")]
                 for row in group["rows"]:
-                    stage, sources = same_code_pairs().follow(row["stage"], row.get("sources"))
-                    stage = RENAMED.get(stage, stage)
-                    row = {**row, "stage": stage, "sources": sources}
                     if row["status"] == "skipped" and row["stage"] in stages:
                         continue
                     before = stages.get(row["stage"])
@@ -280,24 +284,21 @@ class Records:
         """Whether other sources than today's made the row, or nobody knows which."""
         return row.get("sources") is None or row["sources"] != self.digests.get(row["stage"])
 
-    def in_words(self, track, parameters):
-        """A parameter set, with words where the track has words."""
-        return tuple(sorted((name, self.words.get((track, name, value), value)) for name, value in parameters.items()))
-
     def claimed_sets(self, track, at):
         """The parameter sets that hold every parameter of a claim."""
-        return [one for one in self.parameter_sets(track) if set(self.in_words(track, at)) <= set(one)]
+        return [one for one in self.parameter_sets(track) if set(at.items()) <= set(one)]
 
     def parameter_sets(self, track):
-        def order(parameters):
-            numbers = [self.numbers.get((track, name, value), value) for name, value in parameters]
-            return [(isinstance(value, str), value) for value in numbers]
+        return sorted(self.rows.get(track, {}), key=lambda parameters: [(isinstance(value, str), value) for _, value in parameters])
 
-        return sorted(self.rows.get(track, {}), key=order)
 
-    def parameters_text(self, track, parameters):
-        """ "n = 1e9, type = float32"."""
-        return ", ".join(f"{name} = {number(self.words.get((track, name, value), value))}" for name, value in parameters)
+def parameter_set(parameters):
+    return tuple(sorted(parameters.items()))
+
+
+def parameters_text(parameters):
+    """ "n = 1e9, type = float32"."""
+    return ", ".join(f"{name} = {number(value)}" for name, value in parameters)
 
 
 def medians_of_same(before, row, run):
@@ -363,7 +364,7 @@ def ladder(records, track):
         return NOTHING
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]
     varying = [[pair for pair in parameters if pair not in common] for parameters in sets]
-    heads = [records.parameters_text(track, pairs) or "time" for pairs in varying]
+    heads = [parameters_text(pairs) or "time" for pairs in varying]
     stages = sorted({stage for parameters in sets for stage in records.rows[track][parameters]})
     rows = [[records.rows[track][parameters].get(stage) for parameters in sets] for stage in stages]
     names = [stage.split("/", 1)[1] + (" (library)" if any(is_library(row) for row in rows[k]) else "") for k, stage in enumerate(stages)]
@@ -374,7 +375,7 @@ def ladder(records, track):
     else:
         lines = table("stage", heads, names, cells)
     used = [row for of_stage in rows for row in of_stage if row is not None and row["status"] == "ok"]
-    caption = records.parameters_text(track, common)
+    caption = parameters_text(common)
     return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light).{f' {provenance(records, used)}' if used else ''}\n"
 
 
@@ -410,7 +411,7 @@ def measured(records, stage):
         if row["status"] != "ok":
             status = {"specimen": "expected failure"}.get(row["status"], row["status"].replace("_", " "))
             message = row["message"].replace("specimen", "stage that must fail")
-            lines.append(f"| {records.parameters_text(track, parameters)} | {status}: {message} | | | | | | |")
+            lines.append(f"| {parameters_text(parameters)} | {status}: {message} | | | | | | |")
             continue
         used.append(row)
         own = [name for name in sorted(stages) if stages[name]["status"] == "ok" and not stages[name]["library"]]
@@ -419,15 +420,14 @@ def measured(records, stage):
         before = [name for name in own if name < stage]
 
         def over(name):
-            # Ratios are of one run: another one is another experiment.
-            if stages[name]["run"] is not row["run"]:
+            if not of_one_run(stages[name], row):
                 return "-"
             if not is_decided(row, stages[name]):
                 return "~"
             return significant(stages[name]["timing"]["median"] / median)
 
         lines.append(
-            f"| {records.parameters_text(track, parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
+            f"| {parameters_text(parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
             f"| {len(row['timing']['samples'])} | {over(before[-1]) if before and not row['library'] else '-'} "
             f"| {over(own[0]) if own else '-'} | {over(libraries[0]) if libraries else '-'} | {light(row)} |"
         )
@@ -462,8 +462,7 @@ def scaling(records, track):
         links = []
         for gpus in more:
             for stage, row in sorted(by_gpus[gpus].items()):
-                # Ratios are of one run: another one is another experiment.
-                if row["status"] != "ok" or row["run"] is not best["run"]:
+                if row["status"] != "ok" or not of_one_run(row, best):
                     continue
                 used.append(row)
                 links += [row["link"]] if row["link"] else []
@@ -471,7 +470,7 @@ def scaling(records, track):
                 lines.append(f"| {stage.split('/', 1)[1]} | {gpus} | {duration(row['timing']['median'])}{unstable_text(row)} | {times:.3f} | {100 * times / gpus:.1f} % |")
         if len(lines) == 2:
             continue
-        head = f"{records.parameters_text(track, others)}. One GPU's best stage, {best['stage'].split('/', 1)[1]}: {duration(best['timing']['median'])}."
+        head = f"{parameters_text(others)}. One GPU's best stage, {best['stage'].split('/', 1)[1]}: {duration(best['timing']['median'])}."
         for link in links[:1]:
             head += f" {link_text(link)}"
         sections.append(head + "\n\n" + "\n".join(lines))
@@ -487,14 +486,14 @@ def processes(records, track):
     for run, group in records.processes:
         if group["track"] != track:
             continue
-        parameters = records.in_words(track, group["parameters"])
+        parameters = parameter_set(group["parameters"])
         for row in group["rows"]:
             if row["status"] != "ok":
                 continue
             runs[run["created"]] = run
             alone = records.rows.get(track, {}).get(parameters, {}).get(row["stage"])
             of_one = duration(alone["timing"]["median"]) if alone and alone["status"] == "ok" else "-"
-            lines.append(f"| {row['stage'].split('/', 1)[1]} | {run['options']['processes']} | {records.parameters_text(track, parameters)} | {duration(row['timing']['median'])}{unstable_text(row)} | {of_one} |")
+            lines.append(f"| {row['stage'].split('/', 1)[1]} | {run['options']['processes']} | {parameters_text(parameters)} | {duration(row['timing']['median'])}{unstable_text(row)} | {of_one} |")
     if not runs:
         return NOTHING
     last = runs[max(runs)]
@@ -513,7 +512,7 @@ def accuracy(records, track):
             used.append(row)
             error, bound = (row["verification"][name] for name in ("relative_error", "relative_bound"))
             same = "yes" if row["verification"]["reproducible"] else "no"
-            lines.append(f"| {stage.split('/', 1)[1]} | {records.parameters_text(track, parameters)} | {error:.2g} | {bound:.2g} | {same} |")
+            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {error:.2g} | {bound:.2g} | {same} |")
     if not used:
         return NOTHING
     return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(records, used)}\n"
@@ -524,22 +523,21 @@ def traffic(records, track):
     profiles = []
     for path in (RECORDS / "profiles").glob(f"{track}_*.json"):
         document = read_json(path)
-        profiles.append((records.in_words(track, document["stages"][0]["parameters"]), document))
+        profiles.append((parameter_set(document["stages"][0]["parameters"]), document))
     sections = []
     counted = []
     for parameters, document in sorted(profiles, key=lambda one: [(isinstance(value, str), value) for _, value in one[0]]):
         rows = records.rows.get(track, {}).get(parameters, {})
         fewest = next((row["bytes"] for row in rows.values()), None)
         lines = [
-            f"{records.parameters_text(track, parameters)}" + (f": at least {fewest / 1e6:.1f} MB" if fewest else ""),
+            f"{parameters_text(parameters)}" + (f": at least {fewest / 1e6:.1f} MB" if fewest else ""),
             "",
             "| stage | kernels | in and out of the L2 cache | of the memory | times the fewest | time |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         for stage in document["stages"]:
-            path = RENAMED.get(stage["stage"], stage["stage"])
-            row = rows.get(path)
-            name = path.split("/", 1)[1]
+            row = rows.get(stage["stage"])
+            name = stage["stage"].split("/", 1)[1]
             if stage["skipped"] or stage["failure"]:
                 lines.append(f"| {name} | {stage['skipped'] or stage['failure']} | | | | |")
                 continue
@@ -575,7 +573,7 @@ def recorded_figures(records, stage, claim, used):
         median = row["timing"]["median"]
         timed = [name for name in sorted(stages) if stages[name]["status"] == "ok"]
         own = [name for name in timed if not stages[name]["library"]]
-        libraries = [name for name in timed if stages[name]["library"] and stages[name]["run"] is row["run"]]
+        libraries = [name for name in timed if stages[name]["library"] and of_one_run(stages[name], row)]
         libraries.sort(key=lambda name: stages[name]["timing"]["median"])
         base = {
             "speedup": [name for name in own if name < stage][-1:],
@@ -583,7 +581,7 @@ def recorded_figures(records, stage, claim, used):
             "speedup_over_library": libraries[:1],
         }.get(claim["metric"], [])
         # Two runs are not compared, nor does another stage stand in for the one that was timed in another run.
-        base = [name for name in base if stages[name]["run"] is row["run"]]
+        base = [name for name in base if of_one_run(stages[name], row)]
         used += [row, *(stages[name] for name in base)]
         unstable = is_unstable(row) or any(is_unstable(stages[name]) for name in base)
         device = row["run"]["device"]["name"].removeprefix("NVIDIA ").split()[0]
@@ -631,7 +629,7 @@ def predicted(records, stage):
                     if not unstable and not claims.holds(one, value)
                 ]
         because = " ".join(one["because"] for one in group if one["because"])
-        where = [records.parameters_text(stage.split("/")[0], claim["at"].items())]
+        where = [parameters_text(claim["at"].items())]
         if claim["device"]:
             where.append(claim["device"])
         if claim["compute_capability"]:

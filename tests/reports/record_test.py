@@ -52,7 +52,7 @@ sys.exit({code})
 
 
 def document(created, rows, size=1000):
-    run = json.loads((ROOT / "reports" / "h200" / "elementwise.json").read_text())
+    run = tables.read_records(ROOT / "reports" / "h200" / "elementwise.jsonl")[0]
     template = run["groups"][0]["rows"][0]
     made = []
     for stage, sources, status, median in rows:
@@ -76,8 +76,9 @@ class Recording(unittest.TestCase):
         lab.write_text(LAB.format(python=sys.executable, code=code))
         lab.chmod(0o755)
 
-    def put(self, name, *more, **with_size):
-        (self.folder / name).write_text(json.dumps(document("2020-01-01T00:00:00Z", more, **with_size)))
+    def put(self, *rows, **with_size):
+        with open(self.folder / "elementwise.jsonl", "a", encoding="utf-8") as records:
+            records.write(json.dumps(document("2020-01-01T00:00:00Z", rows, **with_size)) + "\n")
 
     def call(self, *words):
         with contextlib.redirect_stdout(io.StringIO()) as said:
@@ -88,87 +89,87 @@ class Recording(unittest.TestCase):
         path = self.place / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
-    def rows(self, name):
-        run = tables.read_record(self.folder / name)
-        return [(group["parameters"]["n"], row["stage"], row["sources"]) for group in run["groups"] for row in group["rows"]]
+    def rows(self, folder=None):
+        """What counts: the newest row of each stage and size."""
+        sets = tables.Records(folder or self.folder).rows.get("elementwise", {})
+        return sorted((dict(parameters)["n"], stage, row["sources"]) for parameters, stages in sets.items() for stage, row in stages.items())
 
-    def test_what_older_kernels_left_is_measured_again_and_replaces_them_alone(self):
-        self.put("mixed.json", (STAGES[0], OLD, "ok", 70.0), (STAGES[1], TODAY[STAGES[1]], "ok", 60.0))
+    def lines(self):
+        return (self.folder / "elementwise.jsonl").read_text().splitlines()
+
+    def test_what_older_kernels_left_is_measured_again_and_it_alone(self):
+        self.put((STAGES[0], OLD, "ok", 70.0), (STAGES[1], TODAY[STAGES[1]], "ok", 60.0))
+        before = self.lines()
         code, said = self.call("--", "--time-limit", "0.5")
         self.assertEqual((code, self.calls()), (0, [f"run {STAGES[0]} --time-limit 0.5"]))
         self.assertIn("1 of 1 rows recorded", said)
-        self.assertEqual(self.rows("elementwise.json"), [(1000, STAGES[0], TODAY[STAGES[0]])])
-        self.assertEqual(self.rows("mixed.json"), [(1000, STAGES[1], TODAY[STAGES[1]])])
+        self.assertEqual(self.rows(), [(1000, stage, TODAY[stage]) for stage in STAGES])
+        self.assertEqual(self.lines()[:-1], before)
         self.assertEqual(self.call("--list"), (0, ""))
         # Nothing is wanted now, and so nothing is run.
         self.assertEqual(self.call()[0], 0)
         self.assertEqual(len(self.calls()), 1)
 
-    def test_a_file_that_is_replaced_whole_leaves_and_its_name_may_be_taken(self):
-        self.put("elementwise.json", (STAGES[0], OLD, "ok", 70.0))
-        self.put("elementwise_more.json", (STAGES[0], OLD, "ok", 71.0))
-        self.assertEqual(self.call()[0], 0)
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["elementwise.json"])
-        self.assertEqual(self.rows("elementwise.json"), [(1000, STAGES[0], TODAY[STAGES[0]])])
-
-    def test_what_several_processes_measured_stays_whatever_its_name(self):
-        self.put("older.json", (STAGES[0], OLD, "ok", 70.0))
-        self.put("skipped.json", (STAGES[1], OLD, "skipped", None), size=2000)
-        of_processes = document("2020-01-01T00:00:00Z", [(STAGES[0], OLD, "ok", 40.0)])
+    def test_what_several_processes_measured_is_no_row_of_one_process(self):
+        self.put((STAGES[0], OLD, "ok", 70.0))
+        self.put((STAGES[1], OLD, "skipped", None), size=2000)
+        of_processes = document("2031-01-01T00:00:00Z", [(STAGES[0], OLD, "ok", 40.0)])
         of_processes["options"]["processes"] = 2
-        (self.folder / "elementwise.json").write_text(json.dumps(of_processes))
+        with open(self.folder / "elementwise.jsonl", "a", encoding="utf-8") as records:
+            records.write(json.dumps(of_processes) + "\n")
         self.assertEqual(self.call()[0], 0)
-        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["elementwise.2.json", "elementwise.json", "skipped.json"])
-        self.assertEqual(self.rows("elementwise.json"), [(1000, STAGES[0], OLD)])
+        self.assertEqual(self.rows(), [(1000, STAGES[0], TODAY[STAGES[0]]), (2000, STAGES[1], OLD)])
+        self.assertEqual(len(tables.Records(self.folder).processes), 1)
 
-    def test_sizes_of_the_same_stages_are_one_call_and_a_file_each(self):
+    def test_sizes_of_the_same_stages_are_one_call_and_a_line_each(self):
         for size in (1000, 2000, 3000):
-            self.put(f"{size}.json", (STAGES[0], OLD, "ok", 70.0), size=size)
-        self.put("both.json", (STAGES[0], OLD, "ok", 70.0), (STAGES[1], OLD, "ok", 70.0), size=4000)
+            self.put((STAGES[0], OLD, "ok", 70.0), size=size)
+        self.put((STAGES[0], OLD, "ok", 70.0), (STAGES[1], OLD, "ok", 70.0), size=4000)
         self.assertEqual(self.call()[0], 0)
         self.assertEqual(self.calls(), [f"run {STAGES[0]} --n 1000,2000,3000", f"run {STAGES[0]} {STAGES[1]} --n 4000"])
-        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["elementwise.json", "elementwise.n_2000.json", "elementwise.n_3000.json", "elementwise.n_4000.json"])
+        self.assertEqual(len(self.lines()), 4 + 5)
+        self.assertTrue(all(sources == TODAY[stage] for _, stage, sources in self.rows()))
 
     def test_a_row_that_fails_has_no_record_and_the_old_one_stays(self):
-        self.put("old.json", *[(stage, OLD, "ok", 70.0) for stage in STAGES])
+        self.put(*[(stage, OLD, "ok", 70.0) for stage in STAGES])
         self.answer([(STAGES[0], TODAY[STAGES[0]], "ok", 50.0), (STAGES[1], TODAY[STAGES[1]], "failed", None)], code=1)
         code, said = self.call()
         self.assertEqual(code, 1)
         self.assertIn(f"{STAGES[1]}: failed: wrong at 7", said)
         self.assertIn("1 of 2 rows recorded", said)
-        self.assertEqual(self.rows("old.json"), [(1000, STAGES[1], OLD)])
+        self.assertEqual(self.rows(), [(1000, STAGES[0], TODAY[STAGES[0]]), (1000, STAGES[1], OLD)])
 
     def test_a_call_that_is_cut_short_keeps_what_it_finished(self):
         for size in (1000, 1_000_000):
-            self.put(f"{size}.json", (STAGES[0], OLD, "ok", 70.0), size=size)
+            self.put((STAGES[0], OLD, "ok", 70.0), size=size)
         code, said = self.call("--seconds", "3")
         self.assertEqual(code, 1)
         self.assertIn("1 of 2 rows recorded", said)
-        self.assertEqual(self.rows("1000000.json"), [(1_000_000, STAGES[0], OLD)])
-        self.assertEqual(self.rows("elementwise.json"), [(1000, STAGES[0], TODAY[STAGES[0]])])
+        self.assertEqual(self.rows(), [(1000, STAGES[0], TODAY[STAGES[0]]), (1_000_000, STAGES[0], OLD)])
 
     def test_another_device_gets_what_is_recorded_of_the_first(self):
-        self.put("elementwise.json", (STAGES[0], TODAY[STAGES[0]], "ok", 70.0), (STAGES[1], TODAY[STAGES[1]], "ok", 7e9))
+        self.put((STAGES[0], TODAY[STAGES[0]], "ok", 70.0), (STAGES[1], TODAY[STAGES[1]], "ok", 7e9))
         other = self.place / "other"
         code, _ = self.call("--like", str(self.folder), "--folder", str(other), "--longest", "2")
         self.assertEqual((code, self.calls()), (0, [f"run {STAGES[0]}"]))
-        self.assertEqual([path.name for path in other.iterdir()], ["elementwise.json"])
-        self.assertEqual(len(self.rows("elementwise.json")), 2)
+        self.assertEqual(self.rows(other), [(1000, STAGES[0], TODAY[STAGES[0]])])
+        self.assertEqual(len(self.lines()), 1)
 
     def test_results_from_elsewhere_are_placed_if_they_are_of_todays_kernels(self):
-        self.put("old.json", (STAGES[0], OLD, "ok", 70.0))
+        self.put((STAGES[0], OLD, "ok", 70.0))
         mine, foreign = self.place / "mine.json", self.place / "foreign.json"
         mine.write_text(json.dumps(document("2030-01-01T00:00:00Z", [(STAGES[0], TODAY[STAGES[0]], "ok", 50.0)])))
         foreign.write_text(json.dumps(document("2030-01-01T00:00:00Z", [(STAGES[0], "1" * 40, "ok", 50.0)])))
         code, said = self.call("--place", str(foreign))
-        self.assertEqual((code, self.rows("old.json")), (1, [(1000, STAGES[0], OLD)]))
+        self.assertEqual((code, self.rows()), (1, [(1000, STAGES[0], OLD)]))
         self.assertIn("foreign.json: no row of today's kernels", said)
         self.assertEqual(self.call("--place", str(mine), "--commit", "abcdef0")[0], 0)
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["elementwise.json"])
-        self.assertEqual(tables.read_record(self.folder / "elementwise.json")["program"]["commit"], "abcdef0")
+        self.assertEqual(self.rows(), [(1000, STAGES[0], TODAY[STAGES[0]])])
+        self.assertEqual(json.loads(self.lines()[-1])["program"]["commit"], "abcdef0")
 
     def test_bad_calls_are_refused_and_change_nothing(self):
-        self.put("old.json", (STAGES[0], OLD, "ok", 70.0))
+        self.put((STAGES[0], OLD, "ok", 70.0))
+        before = self.lines()
         (self.place / "no.json").write_text("{")
         for words, said in (
             (["--commit", "main"], "no hash of a commit"),
@@ -182,7 +183,7 @@ class Recording(unittest.TestCase):
             with self.subTest(words=words), self.assertRaises((SystemExit, tables.BrokenRecord)) as refused:
                 self.call(*words)
             self.assertIn(said, str(refused.exception))
-        self.assertEqual((self.calls(), self.rows("old.json")), ([], [(1000, STAGES[0], OLD)]))
+        self.assertEqual((self.calls(), self.lines()), ([], before))
 
 
 if __name__ == "__main__":

@@ -245,13 +245,23 @@ class Pages(Case):
         self.assertEqual(titles, ["another: n = 1 (01_naive alone)", "track: n: 5 values, L2 warm (01_naive alone)", "track: n = 2000",
                                   "track: n = 2000, a process for each GPU (01_naive alone)", "track: n = 10000 (01_naive alone)"])
 
-    def test_a_stage_has_the_name_of_today(self):
-        with mock.patch.object(report, "RENAMED", {"track/02_fast": "track/02_faster"}):
-            code, printed = self.call(self.put(whole()), "--output", self.directory / "page.html", "--no-figures")
+    def test_the_page_of_a_file_of_records_shows_the_newest_rows(self):
+        old = run([group(2000, [row("01_naive", 4e6, 0.25), row("02_fast", 2e6, 0.5)])], created="2026-01-01T00:00:00Z")
+        new = run([group(2000, [row("02_fast", 1e6, 0.9)])], created="2026-01-02T00:00:00Z")
+        of_processes = run([group(2000, [row("02_fast", 5e5, 0.95)])], created="2026-01-03T00:00:00Z", options={"processes": 2})
+        path = self.directory / "track.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in (new, old, of_processes)))
+        code, printed = self.call(path, "--output", self.directory / "page.html", "--no-figures")
         self.assertEqual(code, 0, printed)
         page = Texts((self.directory / "page.html").read_text())
-        self.assertIn("02_faster", page.texts)
-        self.assertNotIn("02_fast", page.texts)
+        self.assertIn("25.0 %", page.texts)
+        self.assertIn("90.0 %", page.texts)
+        self.assertNotIn("50.0 %", page.texts)
+        self.assertNotIn("95.0 %", page.texts)
+        path.write_text(json.dumps(old) + "\n{\n")
+        code, printed = self.call(path, "--output", self.directory / "page.html", "--no-figures")
+        self.assertEqual(code, 2)
+        self.assertIn("track.jsonl: line 2: ", printed)
 
 
 class Figures(unittest.TestCase):
@@ -363,7 +373,7 @@ class Picture(Case):
     def test_the_picture_has_the_records_figures_and_a_changed_one_is_refused(self):
         records = self.directory / "records"
         records.mkdir()
-        (records / "run.json").write_text(json.dumps(whole()))
+        (records / "run.jsonl").write_text(json.dumps(whole()))
         drawn = ladder_picture.picture(tables.Records(records), "track")
         for text in ("n = 1000", "25.0 %", "90.9 %", "12.5 %", "90_library (library)", "GPU X", 'aria-label="Parts of the speed of light'):
             self.assertIn(text, drawn)
