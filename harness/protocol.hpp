@@ -22,10 +22,6 @@ namespace lab {
 inline constexpr int request_descriptor = 3;
 inline constexpr int answer_descriptor = 4;
 
-// Of several processes rank 0 calls the front at the socket of its call (--serve-at), and the others at the
-// one that has this behind its name, where they are held until rank 0 has called.
-inline constexpr char socket_of_others[] = ".others";
-
 // The NVTX domain of the harness: a stage's range is "kernel_lab@<stage path>" to Nsight Compute.
 inline constexpr const char* nvtx_domain = "kernel_lab";
 

@@ -92,28 +92,6 @@ int attribute(cudaDeviceAttr which) {
 
 #if LAB_EMULATED
 
-// So much is watched that the delay of a message counts for little.
-constexpr double watched_nanoseconds = 150e6;
-
-// Launches the stage again and again, and says when that begins and ends: the front, whose clock the stage's
-// code cannot reach, sees what a launch costs. What cannot be launched twice in a row is prepared each time,
-// unseen.
-void let_the_front_watch(const std::function<void(std::int64_t)>& enqueue, const timing_record& timing,
-                         const sample_hooks& hooks) {
-  const double one = std::max(1.0, timing.median);
-  const auto launches = static_cast<std::int64_t>(std::clamp(std::ceil(watched_nanoseconds / one), 1.0, 1e5));
-  const std::int64_t at_once = hooks.capturable ? launches : 1;
-  for (std::int64_t done = 0; done < launches; done += at_once) {
-    hooks.before(launch_kind::warm_up);
-    processes::meet();
-    hooks.begins();
-    const std::int64_t start = host_nanoseconds();
-    for (std::int64_t i = 0; i < at_once; ++i) enqueue(0);
-    processes::meet();
-    hooks.ended(at_once, host_nanoseconds() - start);
-  }
-}
-
 timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan,
                               const sample_hooks& hooks) {
   timing_record timing{.method = "host clock", .l2 = cache_state::none};
@@ -129,7 +107,6 @@ timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, 
   };
   collect(timing, plan, once);
   timing.unstable = false;  // a host with other work is no surprise, and its time is not what is looked for
-  let_the_front_watch(enqueue, timing, hooks);
   return timing;
 }
 
@@ -530,8 +507,8 @@ class timed_launches {
     const std::size_t before = memory::in_use();
     add_workload(parameters);
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
-    // Some of the first samples are looked at closely, and which ones only this knows.
-    // Those that no repetition can stand for must come, however few samples a slow stage takes.
+    // Some of the first samples are looked at closely. Those that no repetition can stand for must come,
+    // however few samples a slow stage takes.
     const std::int64_t fewest =
         stage.traits.nondeterministic ? plan.minimum_samples / 2 : plan.minimum_samples;
     const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, fewest - 1));
@@ -546,11 +523,9 @@ class timed_launches {
       add_workload(parameters);
   }
 
-  [[nodiscard]] sample_hooks hooks(const sample_hooks& announce) {
+  [[nodiscard]] sample_hooks hooks() {
     return {.before = [this](launch_kind kind) { before(kind); },
             .after = [this] { after(); },
-            .begins = announce.begins,
-            .ended = announce.ended,
             .capturable = capturable_,
             .max_batch = static_cast<std::int64_t>(workloads_.size())};
   }
@@ -597,12 +572,7 @@ class timed_launches {
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
 
-  // What no stage can know beforehand.
-  static std::uint64_t drawn_number(std::uint64_t k) {
-    static const std::uint64_t secret =
-        processes::of_rank_0(random_bits(static_cast<std::uint64_t>(host_nanoseconds()), 0));
-    return random_bits(secret, k);
-  }
+  [[nodiscard]] std::uint64_t drawn_number(std::uint64_t k) const { return random_bits(~first_seed_, k); }
 
   void add_workload(const parameter_values& parameters) {
     workloads_.push_back(track_of(stage_).make(stage_, parameters, stream_));
@@ -689,7 +659,7 @@ verifier proved_at(const stage_entry& stage, const parameter_values& parameters,
 
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
-                            const sample_hooks& announce, const progress_sink& progress) {
+                            const progress_sink& progress) {
   verifier checks = proved_at(stage, parameters, seeds, proof, stream, progress);
   // An expected failure never passes, so it never gets a time.
   if (!checks.record().passed) return {checks.record(), std::nullopt};
@@ -698,8 +668,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   try {
     checks.set_phase("timed");
     timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); });
-    timing =
-        measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks(announce));
+    timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
     timing.preparation = launches.preparation_nanoseconds();
     launches.recheck();
   } catch (const wrong_sample& wrong) {

@@ -20,10 +20,6 @@ enum class launch_kind { warm_up, sample, last_sample };
 struct sample_hooks {
   std::function<void(launch_kind)> before = [](launch_kind) {};
   std::function<void()> after = [] {};
-  // Between them the emulator's sampler launches so many times in a row and does nothing else.
-  std::function<void()> begins = [] {};
-  std::function<void(std::int64_t launches, std::int64_t nanoseconds)> ended = [](std::int64_t,
-                                                                                  std::int64_t) {};
   bool capturable = true;
   std::int64_t max_batch = 500;
 };
@@ -67,10 +63,9 @@ struct proof_to_time {
 // Times a stage that is proved, and checks what is timed: an input whose results are exact, before; then
 // every timed launch has an input that no launch before it has seen, and finds its outputs poisoned; some of
 // them, and the last, are checked in full; and the bits of others must come out again when their input does.
-// No input is drawn: seeds.fixed settles all of them. Of `announce` only begins and ended are used;
-// `progress` hears of the proof and of the samples.
+// No input is drawn: seeds.fixed settles all of them. `progress` hears of the proof and of the samples.
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                             const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
-                            const sample_hooks& announce = {}, const progress_sink& progress = {});
+                            const progress_sink& progress = {});
 
 }  // namespace lab

@@ -220,12 +220,11 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
 }
 
 answer_record measured_row(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                           const nlohmann::json& request, cudaStream_t on, const sample_hooks& announce,
-                           const progress_sink& progress) {
+                           const nlohmann::json& request, cudaStream_t on, const progress_sink& progress) {
   const proof_to_time proof{.made = optional_member<verification_record>(request, "proved"),
                             .whole = request.value("whole", false)};
   measured result = verify_and_measure(stage, parameters, seeds, proof,
-                                       request.at("plan").get<measure_plan>(), on, announce, progress);
+                                       request.at("plan").get<measure_plan>(), on, progress);
   nlohmann::json content = nlohmann::json::object();
   if (result.timing) content["timing"] = *result.timing;
   return conclude(result.verification, std::move(content));
@@ -332,8 +331,8 @@ int device_of_this_process(int first) {
 
 }  // namespace
 
-worker::worker(std::vector<int> devices, sample_hooks announce, progress_sink progress)
-    : devices_(std::move(devices)), announce_(std::move(announce)), progress_(std::move(progress)) {
+worker::worker(std::vector<int> devices, progress_sink progress)
+    : devices_(std::move(devices)), progress_(std::move(progress)) {
   choose_gpus(devices_.size() > 1 ? devices_ : std::vector<int>{});
 }
 
@@ -441,7 +440,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const parameter_values parameters = its_track.complete(parameters_of(request));
   if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
     throw unsupported_error(why);
-  if (op == "measure") return measured_row(stage, parameters, seeds, request, on, announce_, progress_);
+  if (op == "measure") return measured_row(stage, parameters, seeds, request, on, progress_);
   if (op == "counters") return counted_row(stage, parameters, seed, on);
   if (op == "trace") return run_traced(stage, parameters, seed, on);
   if (op == "accesses")

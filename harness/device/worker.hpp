@@ -15,12 +15,11 @@ namespace lab {
 // Answers requests on one device. `device_index` counts CUDA devices; the emulator has only 0.
 class worker {
  public:
-  // Of `announce` only begins and ended are used.
-  explicit worker(int device_index, sample_hooks announce = {}, progress_sink progress = {})
-      : worker(std::vector<int>{device_index}, std::move(announce), std::move(progress)) {}
+  explicit worker(int device_index, progress_sink progress = {})
+      : worker(std::vector<int>{device_index}, std::move(progress)) {}
   // On the first of these; a stage that uses several GPUs gets them in this order, and if one is named, that
   // one and then the machine's others. Throws std::invalid_argument for one that is named twice.
-  explicit worker(std::vector<int> devices, sample_hooks announce = {}, progress_sink progress = {});
+  explicit worker(std::vector<int> devices, progress_sink progress = {});
 
   // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
   // this process's last word.
@@ -36,7 +35,6 @@ class worker {
   void select_device();
 
   std::vector<int> devices_;
-  sample_hooks announce_;
   progress_sink progress_;
   bool device_selected_ = false;
   bool at_stage_ = false;  // from here on, what goes wrong is the stage's doing unless it says otherwise

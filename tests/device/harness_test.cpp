@@ -819,7 +819,7 @@ TEST_CASE("references are worked out once, and none from elsewhere makes a right
 TEST_CASE("a proof tells how far it is") {
   lab::skip_without_device();
   std::vector<std::string> told;
-  lab::worker worker(0, {}, [&](const std::string& what) { told.push_back(what); });
+  lab::worker worker(0, [&](const std::string& what) { told.push_back(what); });
   const lab::answer_record answer =
       worker.answer({{"op", "verify"}, {"stage", "elementwise/01_naive"}, {"thorough", false}});
   REQUIRE(answer.end == lab::answer_end::ok);

@@ -251,9 +251,12 @@ TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first
     LAB_SKIP("no kernels are built for a GPU");
   constexpr auto gpu = lab::front::exercise_slot::part::gpu;
   const lab::front::confinement walls(true);
-  const auto limited = [&](const strings& compiler) {
-    return walls.limited(compiler, {.cpu_seconds = 100, .file_bytes = std::uint64_t{1} << 30});
-  };
+  const lab::front::exercise_slot::submission_terms terms{
+      .limited =
+          [&](const strings& compiler) {
+            return walls.limited(compiler, {.cpu_seconds = 100, .file_bytes = std::uint64_t{1} << 30});
+          },
+      .fault = [](const std::string&, const std::string&) { return std::string(); }};
   const auto source_of = [](const std::string& path, const std::string& with) {
     const auto asked = *lab::front::find_exercise(path);
     const auto stage = lab::front::lines_of(get(lab::front::stages_directory() / asked.stage / "stage.cu"));
@@ -263,19 +266,19 @@ TEST_CASE("a submission is built for a GPU as for the emulator, and nvcc's first
   for (const std::string& path : lab::front::exercise_paths()) {
     if (path != exercise && !all_are_tried()) continue;
     CAPTURE(path);
-    const lab::front::exercise_slot slot(path.substr(0, path.find('/')));
+    const lab::front::exercise_slot slot(path.substr(0, path.find('/')), true);
     const std::string text = source_of(path, "");
-    const auto build = slot.build_submission(gpu, text, text, limited);
+    const auto build = slot.build_submission(gpu, text, text, terms);
     CHECK(build.error == "");
     REQUIRE(build.built);
     CHECK(fs::exists(slot.worker(gpu)));
   }
   // What the emulator takes for variables of the thread's own: a value kept between launches, and the
   // launch's configuration.
-  const lab::front::exercise_slot slot("elementwise");
+  const lab::front::exercise_slot slot("elementwise", true);
   const auto error_of = [&](const std::string& line) {
     const auto build = slot.build_submission(gpu, source_of(exercise, with_part(line + "\n" + solution)),
-                                             source_of(exercise, ""), limited);
+                                             source_of(exercise, ""), terms);
     CHECK(!build.built);
     return build.error;
   };

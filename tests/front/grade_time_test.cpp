@@ -22,12 +22,19 @@ lab::front::stage_worker fake(const std::string& stage) {
   return {{LAB_FAKE_WORKER, "--device", "0"}, stage};
 }
 
+// As a submission's worker is started.
+lab::front::stage_worker submitted(const std::string& stage) {
+  lab::front::stage_worker one = fake(stage);
+  one.is_sealed = true;
+  return one;
+}
+
 lab::front::timing_terms terms(std::chrono::milliseconds patience = std::chrono::seconds(20)) {
   return {.parameters = {{"n", lab::parameter_value(1000)}}, .patience = patience};
 }
 
-timed_submission timed(const std::string& reference, const std::string& submitted) {
-  return time_against_reference(fake(reference), terms()).time(fake(submitted));
+timed_submission timed(const std::string& reference, const std::string& other) {
+  return time_against_reference(fake(reference), terms()).time(submitted(other));
 }
 
 }  // namespace
@@ -68,8 +75,8 @@ TEST_CASE("a submission is timed twice, between two times of the reference") {
 
 TEST_CASE("a submission that is wrong on the device, or lies about its time, has none") {
   const time_against_reference against(fake("ladder/02_second"), terms(std::chrono::seconds(1)));
-  const auto fault = [&](const std::string& submitted) {
-    const timed_submission found = against.time(fake(submitted));
+  const auto fault = [&](const std::string& stage) {
+    const timed_submission found = against.time(submitted(stage));
     CHECK(!found.ratio);
     INFO(found.fault);
     return found.fault;
@@ -80,7 +87,8 @@ TEST_CASE("a submission that is wrong on the device, or lies about its time, has
   CHECK_THROWS_AS(fault("faults/06_memory"), lab::front::environment_error);
   CHECK(contains(fault("faults/07_unsupported"), "window 20000 exceeds 4096"));
   CHECK(contains(fault("hang/02_hang"), "no answer within 1 s"));
-  CHECK(contains(fault("answers/01_forged"), "something that is not the worker's wrote to its answers"));
+  for (const char* forgery : {"answers/01_forged", "answers/02_repeated"})
+    CHECK(contains(fault(forgery), "something that is not the worker's wrote to its answers"));
   CHECK(contains(fault("odd/05_incomplete"), "cannot be understood"));
 
   // Nothing is faster than the copy of the fewest bytes.
@@ -88,8 +96,8 @@ TEST_CASE("a submission that is wrong on the device, or lies about its time, has
   lit.ceiling.emplace();
   lit.ceiling->timing.median = 100e3;
   const time_against_reference in_light(fake("ladder/02_second"), lit);
-  CHECK(contains(in_light.time(fake("light/02_faster_than_light")).fault, "over the speed of light"));
-  CHECK(in_light.time(fake("ladder/03_library")).ratio.value_or(0) == Approx(0.625));
+  CHECK(contains(in_light.time(submitted("light/02_faster_than_light")).fault, "over the speed of light"));
+  CHECK(in_light.time(submitted("ladder/03_library")).ratio.value_or(0) == Approx(0.625));
 }
 
 TEST_CASE("a reference that fails is the lab's fault, and no submission's") {

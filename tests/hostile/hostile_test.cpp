@@ -1,4 +1,5 @@
-// What a stage can do to its process costs its own row, which says what it did; nothing of it is left.
+// What a stage does to its process by accident costs its own row, which says what it did; nothing of it is
+// left.
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -29,18 +30,12 @@ const std::map<std::string, std::string> deeds{
     {"exits_at_start", "ended with exit code 0 before it answered"},
     {"throws_at_start", "thrown before main"},
     {"hangs_at_start", "no answer within"},
-    {"answers_at_start", "something that is not the worker's wrote to its answers"},
     {"no_idea", "killed by signal 6"},
     {"throws_number", "a value of type int"},
     {"throws_usage_error", "threw an exception: there is no such track"},
     {"exits_in_unsupported", "ended with exit code 3 before it answered"},
     {"exits_quietly", "ended with exit code 0 before it answered"},
-    {"forges_answer", "something that is not the worker's wrote to its answers"},
     {"closes_descriptors", "before it answered|closed its answers"},
-    {"own_clock", "it defines clock_gettime itself"},
-    {"replaces_mprotect", "it defines mprotect itself"},
-    {"specialises_check", "it defines lab::array_workload"},
-    {"own_conversation", "ended with exit code 0 before it answered"},
     {"process_memory", "was never written|wrong at index"},
     {"leaves_process", "it left processes running, which were ended|the launch started a process"},
     {"lingers", "the launch left 1 host thread running"},

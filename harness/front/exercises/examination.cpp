@@ -189,14 +189,14 @@ class checking {
     } else {
       text = line_directive(1, name) + text;
     }
-    slot_.emplace(track_of(result_.exercise));
+    slot_.emplace(track_of(result_.exercise), options_.graded != nullptr);
     result_.source_digest = run_time::cache_key().add("source", text).digest();
     status_line status;
     status.show(doing("compiling"));
     constexpr auto both = exercise_slot::part::emulator;
     const slot_build build = options_.graded == nullptr
                                  ? slot_->build(both, text, build_timeout)
-                                 : slot_->build_submission(both, text, solution, options_.graded->limited);
+                                 : slot_->build_submission(both, text, solution, options_.graded->compiled);
     status.clear();
     if (!build.built) return ends(1, false, build.error, column_of(build, text, name, file));
     asked_ = {slot_->stage(),
@@ -232,10 +232,7 @@ class checking {
       const worker::line_sink& printed = [](const std::string&) {}) {
     message["stage"] = asked_.stage;
     message["seed"] = options_.seed;
-    // The walls of a graded part have processes of their own: a filter for this one's number would be in the
-    // way.
-    worker one = options_.graded != nullptr ? worker(options_.graded->confined(command))
-                                            : worker(command, freedom::confined);
+    worker one = options_.graded != nullptr ? options_.graded->started(command) : worker(command);
     one.set_output_sink(printed);
     status_line status;
     status.show(doing(what));

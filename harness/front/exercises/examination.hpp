@@ -11,8 +11,10 @@
 
 #include "harness/front/exercises/exercise_file.hpp"
 #include "harness/front/exercises/shown_line.hpp"
+#include "harness/front/exercises/slot.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/workers/devices.hpp"
+#include "harness/front/workers/worker.hpp"
 
 namespace lab::front {
 
@@ -25,8 +27,8 @@ struct graded_source {
   std::map<std::string, std::string> sizes;  // not the student's own
   std::string shown_as;                      // before what the status line tells: "3 of 30: anna"
   // How its worker and its compiler are started: within limits, and walls.
-  std::function<command(const command& worker)> confined;
-  std::function<command(const command& compiler)> limited;
+  std::function<worker(const command& program)> started;
+  exercise_slot::submission_terms compiled;
   // Asked once the worker itself has found its results right: what is wrong with what it makes of inputs that
   // it has not seen. Empty where nothing is.
   std::function<std::string(const command& worker, const std::string& stage)> also_right;

@@ -20,7 +20,6 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
-#include "harness/front/workers/replaced_symbols.hpp"
 
 namespace lab::front {
 namespace {
@@ -52,8 +51,8 @@ file_descriptor locked(const fs::path& path, const char* waiting_for) {
 
 }  // namespace
 
-exercise_slot::exercise_slot(const std::string& track)
-    : track_(track), build_(fs::read_symlink("/proc/self/exe").parent_path()) {
+exercise_slot::exercise_slot(const std::string& track, bool sealed)
+    : track_(track), sealed_(sealed), build_(fs::read_symlink("/proc/self/exe").parent_path()) {
   const fs::path directory = build_ / "exercises";
   if (!fs::exists(directory / (track + ".cpp"))) {
     throw environment_error(
@@ -91,11 +90,7 @@ slot_build exercise_slot::build(part what, const std::string& source, std::chron
     return {.error = fmt::format("the compiler did not end within {} s",
                                  std::chrono::duration_cast<std::chrono::seconds>(timeout).count())};
   }
-  if (!result.ending.by_signal && result.ending.code == 0) {
-    if (const std::string replaced = replaced_function(what); !replaced.empty())
-      return {.error = replaced + " is defined here, and the harness would call it: give it another name"};
-    return {.built = true};
-  }
+  if (!result.ending.by_signal && result.ending.code == 0) return {.built = true};
   slot_build failed;
   failed.error = first_compiler_error(result.output, &failed.column);
   if (failed.error.empty()) {
@@ -107,9 +102,13 @@ slot_build exercise_slot::build(part what, const std::string& source, std::chron
 }
 
 slot_build exercise_slot::build_submission(part what, const std::string& source, const std::string& solution,
-                                           const command_wrapper& limited) const {
+                                           const submission_terms& terms) const {
   try {
-    return build(what, source, submission_timeout, limited);
+    slot_build built = build(what, source, submission_timeout, terms.limited);
+    const fs::path of_track = build_ / "workers" / backend_of(what) / (track_ + ".track");
+    if (std::string fault = built.built ? terms.fault(worker(what), of_track) : ""; !fault.empty())
+      return {.error = std::move(fault)};
+    return built;
   } catch (const environment_error& error) {
     if (!build(what, solution, submission_timeout).built) throw;
     return {.error = "the compiler did not come to an end: " + cleaned(error.what(), 300)};
@@ -117,15 +116,15 @@ slot_build exercise_slot::build_submission(part what, const std::string& source,
 }
 
 std::string exercise_slot::worker(part what) const {
-  return build_ / "exercises" / "workers" / backend_of(what) / track_ / "exercise";
+  return workers() / backend_of(what) / track_ / "exercise";
 }
 
 std::string exercise_slot::observed_worker() const {
-  return build_ / "exercises" / "workers" / "observed" / track_ / "exercise";
+  return workers() / "observed" / track_ / "exercise";
 }
 
-std::string exercise_slot::replaced_function(part what) const {
-  return front::replaced_function(worker(what), build_ / "workers" / backend_of(what) / (track_ + ".track"));
+fs::path exercise_slot::workers() const {
+  return build_ / "exercises" / (sealed_ ? "sealed" : "") / "workers";
 }
 
 std::string first_compiler_error(const std::string& output, std::size_t* column) {

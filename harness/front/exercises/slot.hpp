@@ -24,9 +24,17 @@ struct slot_build {
 // missing.
 class exercise_slot {
  public:
-  explicit exercise_slot(const std::string& track);
+  // `sealed`: for a submission that is graded, whose workers are harness/grade's programs.
+  explicit exercise_slot(const std::string& track, bool sealed = false);
 
   using command_wrapper = std::function<std::vector<std::string>(const std::vector<std::string>& command)>;
+
+  // How a submission is compiled, and what is said of its program beside that of its track; nothing, where it
+  // may be started.
+  struct submission_terms {
+    command_wrapper limited;
+    std::function<std::string(const std::string& program, const std::string& of_track)> fault;
+  };
 
   // What is built at once: the emulator's workers, plain and observed, or the GPU's.
   enum class part { emulator, gpu };
@@ -38,7 +46,7 @@ class exercise_slot {
   // The same of a submission: one that ends its compiler otherwise than by an error fails, unless the lab's
   // own `solution` does so as well.
   [[nodiscard]] slot_build build_submission(part what, const std::string& source, const std::string& solution,
-                                            const command_wrapper& limited) const;
+                                            const submission_terms& terms) const;
 
   // The stage's path as its workers know it.
   [[nodiscard]] std::string stage() const { return track_ + "/exercise"; }
@@ -47,10 +55,10 @@ class exercise_slot {
   [[nodiscard]] std::string observed_worker() const;
 
  private:
-  // What the built exercise defines in the harness's or the system's place, in words; or empty.
-  [[nodiscard]] std::string replaced_function(part what) const;
+  [[nodiscard]] std::filesystem::path workers() const;
 
   std::string track_;
+  bool sealed_;
   std::filesystem::path build_;
   file_descriptor lock_;
 };

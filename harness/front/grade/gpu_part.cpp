@@ -90,16 +90,16 @@ gpu_part::gpu_part(const exercise& aims, const std::string& device, const confin
 }
 
 timed_submission gpu_part::time(const std::string& source, const std::string& solution,
-                                const exercise_slot::command_wrapper& limited, const also_right& right,
+                                const exercise_slot::submission_terms& terms, const also_right& right,
                                 const std::string& shown_as) const {
-  const exercise_slot slot(track_);
+  const exercise_slot slot(track_, true);
   status_line status;
   status.show(shown_as + ": compiling for the GPU");
-  const slot_build build = slot.build_submission(exercise_slot::part::gpu, source, solution, limited);
+  const slot_build build = slot.build_submission(exercise_slot::part::gpu, source, solution, terms);
   if (!build.built) return {.fault = build.error};
   status.show(shown_as + ": on the GPU");
   // The devices are named to it as they are to the reference.
-  stage_worker submitted{reference_command_, slot.stage()};
+  stage_worker submitted{reference_command_, slot.stage(), true};
   submitted.command.front() = slot.worker(exercise_slot::part::gpu);
   if (std::string fault = right(submitted); !fault.empty()) return {.fault = std::move(fault)};
   const std::string program = submitted.command.front();

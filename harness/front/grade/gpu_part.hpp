@@ -26,11 +26,11 @@ class gpu_part {
   // hidden inputs; empty where nothing is.
   using also_right = std::function<std::string(const stage_worker& submitted)>;
 
-  // Compiles the source (the lab's own, with the submission's part in it) within `limited`, and compares.
+  // Compiles the source (the lab's own, with the submission's part in it) on these terms, and compares.
   // Throws environment_error for what is not the submission's fault.
   // `shown_as` stands before what the status line tells.
   [[nodiscard]] timed_submission time(const std::string& source, const std::string& solution,
-                                      const exercise_slot::command_wrapper& limited, const also_right& right,
+                                      const exercise_slot::submission_terms& terms, const also_right& right,
                                       const std::string& shown_as) const;
 
   // "cuda:0 (NVIDIA H200), n = 1000000000: 01_naive itself takes 4.740 ms"

@@ -7,6 +7,8 @@
 
 #include "common/file.hpp"
 #include "harness/front/exercises/marked_source.hpp"
+#include "harness/front/grade/replaced_symbols.hpp"
+#include "harness/front/grade/sealed_worker.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/errors.hpp"
@@ -119,12 +121,21 @@ grader::grader(const std::string& exercise, const grading_key& key, const gradin
       folder_("grade") {
   graded_.aims = exercise_of(key_, exercise_);
   graded_.sizes = hidden_sizes(key_, graded_.aims, exercise_);
-  graded_.confined = [this](const graded_source::command& worker) {
-    return confinement_.around(worker, {.to_read = {worker.front()}});
+  graded_.started = [this](const graded_source::command& program) {
+    return sealed_worker(confinement_.around(program, {.to_read = {program.front()}}));
   };
-  graded_.limited = [this](const graded_source::command& compiler) {
-    return confinement_.limited(compiler, compiler_limits);
-  };
+  graded_.compiled = {
+      .limited =
+          [this](const graded_source::command& compiler) {
+            return confinement_.limited(compiler, compiler_limits);
+          },
+      .fault =
+          [](const std::string& program, const std::string& of_track) {
+            const std::string replaced = replaced_function(program, of_track);
+            return replaced.empty()
+                       ? ""
+                       : replaced + " is defined here, and the harness would call it: give it another name";
+          }};
   graded_.also_right = [this](const graded_source::command& worker, const std::string& stage) {
     return fault_on_hidden_inputs({worker, stage}, false);
   };
@@ -163,7 +174,7 @@ std::string grader::fault_on_hidden_inputs(const stage_worker& submitted, bool o
     visible_files files{.to_read = {submitted.command.front()}, .to_write = {outputs}, .gpus = on_gpu};
     for (const auto& input : requests[k].at("inputs")) files.to_read.emplace_back(input.get<std::string>());
     const process_limits limits = on_gpu ? gpu_worker_limits() : process_limits{};
-    worker one(confinement_.around(submitted.command, files, limits));
+    worker one = sealed_worker(confinement_.around(submitted.command, files, limits));
     one.set_output_sink([](const std::string&) {});
     const std::chrono::duration<double> patience(terms_.timeout_seconds.value_or(submission_seconds));
     const answer_record answer =
@@ -266,7 +277,7 @@ void grader::count_time(submission_grade& grade, const submission& one) {
   timed_submission timed;
   try {
     timed = gpu_->time(
-        source, solution, graded_.limited,
+        source, solution, graded_.compiled,
         [this](const stage_worker& submitted) { return fault_on_hidden_inputs(submitted, true); },
         graded_.shown_as);
   } catch (const environment_error&) {

@@ -12,7 +12,7 @@
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
-#include "harness/seal.hpp"
+#include "harness/grade/seal.hpp"
 
 namespace lab::front {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/front/grade/sealed_worker.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/run/session.hpp"
@@ -73,7 +74,7 @@ answer_record time_against_reference::ask(const stage_worker& of, nlohmann::json
   message["seed"] = terms_.seed;
   message["trial_seed"] = terms_.trial_seed;
   message["references"] = references_;
-  worker one(of.command);
+  worker one = of.is_sealed ? sealed_worker(of.command) : worker(of.command);
   one.set_output_sink([](const std::string&) {});
   answer_record answer = one.request(message, patience);
   // The reference had room: what there is none for now, somebody else has taken.

@@ -23,10 +23,12 @@ inline constexpr double no_points_from = 2;
 // The part of the points, 0 to 1, of a submission that takes `ratio` times the reference's time.
 [[nodiscard]] double share_of_points(double ratio);
 
-// Who answers for a stage: the command that starts its worker, and the stage's path there.
+// Who answers for a stage: the command that starts its worker, the stage's path there, and whether the worker
+// seals its answers.
 struct stage_worker {
   std::vector<std::string> command;
   std::string stage;
+  bool is_sealed = false;
 };
 
 // What both are asked for.

@@ -2,14 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <linux/sockios.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,10 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -42,117 +34,10 @@ namespace {
 // it.
 constexpr int first_free_descriptor = 16;
 
-// A process of root's without these is refused the memory and the descriptors of those that have them
-// (/proc/1/mem).
-void drop_rights_over_others() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> rights{};
-  if (syscall(SYS_capget, &header, rights.data()) != 0) return;
-  for (const unsigned capability :
-       {CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_NICE, CAP_SYS_RESOURCE}) {
-    for (auto* const word : {&rights[capability / 32].effective, &rights[capability / 32].permitted,
-                             &rights[capability / 32].inheritable})
-      *word &= ~(1U << capability % 32);
-  }
-  syscall(SYS_capset, &header, rights.data());
-}
-
-// Refuses this process, from here on, what `freedom::confined` says. Called between fork and exec.
-void confine() {
-#if defined(__x86_64__) || defined(__aarch64__)
-#if defined(__x86_64__)
-  constexpr unsigned machine = AUDIT_ARCH_X86_64;
-#else
-  constexpr unsigned machine = AUDIT_ARCH_AARCH64;
-#endif
-  // Whose first argument is the process that they act on, and calls that only ever act on another one.
-  constexpr std::array acts_on_process{SYS_kill,
-                                       SYS_tgkill,
-                                       SYS_rt_sigqueueinfo,
-                                       SYS_rt_tgsigqueueinfo,
-                                       SYS_prlimit64,
-                                       SYS_sched_setaffinity,
-                                       SYS_sched_setscheduler,
-                                       SYS_sched_setparam,
-                                       SYS_sched_setattr,
-                                       SYS_migrate_pages,
-                                       SYS_move_pages};
-  // Those that set priorities or a process group name others in further arguments, and nobody here needs
-  // them.
-  constexpr std::array acts_on_others{SYS_tkill,
-                                      SYS_ptrace,
-                                      SYS_process_vm_readv,
-                                      SYS_process_vm_writev,
-                                      SYS_process_madvise,
-                                      SYS_pidfd_open,
-                                      SYS_pidfd_getfd,
-                                      SYS_pidfd_send_signal,
-                                      SYS_kcmp,
-                                      SYS_setpgid,
-                                      SYS_setpriority,
-                                      SYS_ioprio_set};
-  // Of fcntl and ioctl: a descriptor's signals go to another process, and a terminal's.
-  constexpr std::array signals_of_descriptors{F_SETOWN, F_SETSIG, F_SETOWN_EX};
-  constexpr std::array<unsigned long, 4> signals_of_terminals{FIOSETOWN, SIOCSPGRP, TIOCSPGRP, TIOCSTI};
-  constexpr auto refuse = SECCOMP_RET_ERRNO | EPERM;
-  const auto own = static_cast<unsigned>(getpid());
-  constexpr std::size_t steps_of_all = 16 + 2 * acts_on_others.size() + 6 * acts_on_process.size() +
-                                       2 * (signals_of_descriptors.size() + signals_of_terminals.size());
-  std::array<sock_filter, steps_of_all> program{};
-  std::size_t size = 0;
-  const auto add = [&](sock_filter step) { program[size++] = step; };
-  const auto load = [&](std::size_t offset) {
-    add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)));
-  };
-  const auto skip_unless = [&](unsigned value, unsigned char steps) {
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, steps));
-  };
-  const auto answer = [&](unsigned what) { add(BPF_STMT(BPF_RET | BPF_K, what)); };
-  load(offsetof(seccomp_data, arch));
-  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, machine, 1, 0));
-  answer(refuse);  // another machine's way to call the system
-  load(offsetof(seccomp_data, nr));
-#if defined(__x86_64__)
-  // The same calls under the numbers of another way to call this machine's system (x32).
-  constexpr unsigned x32 = 0x40000000;
-  add(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, x32, 0, 1));
-  answer(refuse);
-#endif
-  for (const long number : acts_on_others) {
-    skip_unless(static_cast<unsigned>(number), 1);
-    answer(refuse);
-  }
-  // 0 is the caller's process, or its group.
-  for (const long number : acts_on_process) {
-    skip_unless(static_cast<unsigned>(number), 5);
-    load(offsetof(seccomp_data, args));
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 1, 0));
-    skip_unless(0, 1);
-    answer(SECCOMP_RET_ALLOW);
-    answer(refuse);
-  }
-  const auto refuse_second = [&](long number, const auto& commands) {
-    load(offsetof(seccomp_data, nr));
-    skip_unless(static_cast<unsigned>(number), static_cast<unsigned char>(1 + 2 * commands.size()));
-    load(offsetof(seccomp_data, args) + sizeof(std::uint64_t));
-    for (const auto command : commands) {
-      skip_unless(static_cast<unsigned>(command), 1);
-      answer(refuse);
-    }
-  };
-  refuse_second(SYS_fcntl, signals_of_descriptors);
-  refuse_second(SYS_ioctl, signals_of_terminals);
-  answer(SECCOMP_RET_ALLOW);
-  const sock_fprog filter{static_cast<unsigned short>(size), program.data()};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-#endif
-  drop_rights_over_others();
-}
-
 // Between fork and exec: only what may be called in a signal handler. Reports errno through `error_pipe`.
 [[noreturn]] void become(char* const* arguments,
                          const std::vector<child_process::descriptor_mapping>& mappings, pid_t parent,
-                         int null_descriptor, int error_pipe, freedom allowed) {
+                         int null_descriptor, int error_pipe) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A crash is told by its signal, and the system, short of memory, should take this process rather than its
@@ -172,7 +57,6 @@ void confine() {
   unsigned first = STDERR_FILENO + 1;
   for (const auto& mapping : mappings) first = std::max(first, static_cast<unsigned>(mapping.theirs) + 1);
   syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC);
-  if (allowed == freedom::confined) confine();
   execvp(arguments[0], arguments);
   const int error = errno;
   [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
@@ -281,7 +165,7 @@ std::string process_ending::description() const {
 }
 
 child_process::child_process(const std::vector<std::string>& arguments,
-                             const std::vector<descriptor_mapping>& mappings, freedom allowed) {
+                             const std::vector<descriptor_mapping>& mappings) {
   std::vector<char*> pointers;
   for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
@@ -297,13 +181,10 @@ child_process::child_process(const std::vector<std::string>& arguments,
   owned_descriptor high_error_end(duplicate_high(error_pipe.write_end.get()));
   error_pipe.write_end.close();
 
-  // Its memory and descriptors (/proc/PID/mem) are then no business of this user's other processes.
-  if (allowed == freedom::confined) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ < 0) throw environment_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (process_ == 0)
-    become(pointers.data(), high_mappings, parent, null_device.get(), high_error_end.get(), allowed);
+  if (process_ == 0) become(pointers.data(), high_mappings, parent, null_device.get(), high_error_end.get());
   owned_children().insert(process_);
   setpgid(process_, process_);  // by whichever of the two comes first
 

@@ -50,12 +50,6 @@ struct process_ending {
   [[nodiscard]] std::string description() const;
 };
 
-// What a process may do to others. A confined one, and those that it starts, can send signals, set limits and
-// priorities and attach (ptrace, process_vm_writev, /proc/PID/mem) to themselves alone, and stay in their
-// process group; the system refuses the rest with EPERM, as it refuses them programs with more rights than
-// theirs. Where the system knows no such filter nothing is refused.
-enum class freedom { full, confined };
-
 class child_process {
  public:
   // `ours` becomes descriptor `theirs` of the child.
@@ -69,8 +63,7 @@ class child_process {
   // Ctrl-C in the terminal reaches this program alone. The child has no standard input unless it is mapped,
   // and is killed by the system if this program dies. Throws environment_error with the reason when the
   // program cannot be executed.
-  child_process(const std::vector<std::string>& arguments, const std::vector<descriptor_mapping>& mappings,
-                freedom allowed = freedom::full);
+  child_process(const std::vector<std::string>& arguments, const std::vector<descriptor_mapping>& mappings);
   child_process(child_process&& other) noexcept;
   child_process& operator=(child_process&& other) noexcept;
   child_process(const child_process&) = delete;

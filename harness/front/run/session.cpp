@@ -22,8 +22,8 @@ constexpr double silent_seconds = 120;
 // Sampling may be repeated when the clock falls, and a cold sample takes far longer than what is timed of it.
 constexpr double time_limit_factor = 10;
 
-// A worker takes requests of up to 256 KiB (conversation.hpp), and what JSON adds counts, too. What is not
-// handed on is worked out again.
+// A sealed worker takes requests of up to 256 KiB (harness/grade), and what JSON adds counts, too. What is
+// not handed on is worked out again.
 constexpr std::size_t most_reference_bytes = std::size_t{96} << 10;
 
 // Is it this row alone that cannot be had?

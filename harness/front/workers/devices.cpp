@@ -11,7 +11,6 @@
 
 #include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/errors.hpp"
-#include "harness/front/workers/replaced_symbols.hpp"
 
 namespace lab::front {
 namespace {
@@ -100,13 +99,6 @@ stage_description describe_stage(const worker_set& workers, const stage_descript
                                            describe_timeout);
   stage_description stage = named;
   stage.broken = answer.problem;
-  if (const std::string name = workers.replaced_by(named.path); !name.empty()) {
-    stage.broken = fmt::format(
-        "it defines {} itself, which its program's other code would then call: a stage defines its own "
-        "functions, in its own namespace",
-        name);
-    return stage;
-  }
   if (!answer.description) return stage;
   const auto& tracks = answer.description->tracks;
   if (tracks.size() == 1 && tracks[0].stages.size() == 1 && tracks[0].stages[0].path == named.path)
@@ -194,16 +186,6 @@ std::string worker_set::binary(const std::string& stage_or_track) const {
   return fmt::format("{}/{}{}", directory_, stage_or_track, is_stage ? "" : ".track");
 }
 
-std::string worker_set::replaced_by(const std::string& stage) const {
-  if (is_single()) return "";
-  const std::string track = stage.substr(0, stage.find('/'));
-  std::string of_track = binary(track);
-  // Exercises have no track's program beside them.
-  if (access(of_track.c_str(), R_OK) != 0)
-    of_track = std::filesystem::read_symlink("/proc/self/exe").parent_path() / target(track);
-  return replaced_function(binary(stage), of_track);
-}
-
 std::string worker_set::problem() const {
   if (is_single()) return "";
   if (!exists()) return not_built(kind_);
@@ -229,9 +211,7 @@ std::vector<std::string> worker_set::command(const nlohmann::json& message) cons
 
 worker worker_set::start(const nlohmann::json& message) const {
   const bool is_alone = message.at("op") == "describe" || message.at("op") == "floor";
-  // A GPU's driver may start a program of the system's that must be allowed more.
-  return worker(command(message), kind_ == backend::cuda ? freedom::full : freedom::confined,
-                is_alone ? process_launch{} : launch_);
+  return worker(command(message), is_alone ? process_launch{} : launch_);
 }
 
 answer_record worker_set::request(const nlohmann::json& message, time_limits limits,

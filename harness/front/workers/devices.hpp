@@ -51,11 +51,8 @@ class worker_set {
   // Where the worker of a stage (or of a track) is, from the directory in which the build is.
   [[nodiscard]] std::string target(const std::string& stage_or_track) const;
 
-  // The function that the stage's program replaces (replaced_symbols.hpp); empty when it replaces none.
-  [[nodiscard]] std::string replaced_by(const std::string& stage) const;
-
   // The worker for this message: several processes for one about a stage or a track, where that was asked
-  // for, and one process for what describes them. Those of the emulator are confined, but for several.
+  // for, and one process for what describes them.
   [[nodiscard]] worker start(const nlohmann::json& message) const;
   // The command that starts the worker for this message: of its stage, of its track, or of any track.
   [[nodiscard]] std::vector<std::string> command(const nlohmann::json& message) const;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +23,6 @@
 #include "harness/front/process/errors.hpp"
 #include "harness/front/process/interrupt.hpp"
 #include "harness/front/process/temporary_folder.hpp"
-#include "harness/seal.hpp"
 
 namespace lab::front {
 namespace {
@@ -57,65 +54,21 @@ answer_record crashed(std::string message) {
   return failed_answer(failure_kind::crash, std::move(message));
 }
 
-template <class T>
-T random_bits() {
-  T value{};
-  if (getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value))
-    throw environment_error("the system gives no random numbers");
-  return value;
-}
-
-// What passed between pairs of lines of the worker's, by its clock and by ours.
-struct watched_sampling {
-  std::int64_t launches = 0;
-  double claimed = 0;  // nanoseconds
-  double seen = 0;
-};
-
-// Delays between the worker's writing and our reading; a clock that lies less is not told from them.
-constexpr double reading_delay = 30e6;  // ns
-constexpr double max_disagreement = 0.15;
-// Launches one after the other may cost less or more than those that are timed one by one.
-constexpr double max_difference = 4;
-
-// What is wrong with the clock by which the emulator's samples were taken; empty when nothing is.
-std::string clock_fault(const timing_record& timing, const std::optional<watched_sampling>& watched) {
-  if (!watched) return "its samples were taken, and their begin and end were not announced";
-  const double claimed = watched->claimed;
-  if (std::abs(claimed - watched->seen) > max_disagreement * watched->seen + reading_delay) {
-    return fmt::format("its clock disagrees: {} launches took {} by its own, and {} by the program's",
-                       watched->launches, humanised_time(claimed), humanised_time(watched->seen));
-  }
-  const double one = timing.median * static_cast<double>(watched->launches);
-  if (one > max_difference * claimed + reading_delay || claimed > max_difference * one + reading_delay) {
-    return fmt::format("its clock disagrees: {} launches took {}, and by its samples they take {}",
-                       watched->launches, humanised_time(claimed), humanised_time(one));
-  }
-  return "";
-}
-
-// A folder that only this user can enter, with the socket where rank 0 of several processes calls and the one
-// where the others are held until it has: nothing of a stage's runs before, and can call in its place. Both
-// are gone with the folder.
-class private_sockets {
+// A folder that only this user can enter, with the socket where rank 0 of several processes calls. It is gone
+// with the folder.
+class private_socket {
  public:
-  explicit private_sockets(int processes) {
-    others_ = listening_at(path() + socket_of_others, processes);
-    rank_0_ = listening_at(path(), processes);
-  }
+  explicit private_socket(int processes) : rank_0_(listening_at(path(), processes)) {}
 
   [[nodiscard]] std::string path() const { return (folder_.path() / "front").string(); }
   // Negative once rank 0 has called.
   [[nodiscard]] int listener() const { return rank_0_.get(); }
   [[nodiscard]] bool has_called() const { return !rank_0_.is_open(); }
 
-  // The one call that is taken, which lets the others go on; nothing while there is none.
+  // The one call that is taken; nothing while there is none.
   owned_descriptor take_call() {
     owned_descriptor call(accept4(rank_0_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (call.is_open()) {
-      rank_0_.close();
-      others_.close();
-    }
+    if (call.is_open()) rank_0_.close();
     return call;
   }
 
@@ -134,24 +87,23 @@ class private_sockets {
   }
   temporary_folder folder_{"ranks"};
   owned_descriptor rank_0_;
-  owned_descriptor others_;
 };
 
 // One request, and the process that answers it.
 class exchange {
  public:
-  exchange(const std::vector<std::string>& arguments, freedom allowed, const process_launch& launch,
-           const worker::line_sink& output_sink, const worker::line_sink& on_progress)
-      : output_sink_(output_sink), on_progress_(on_progress) {
+  exchange(const std::vector<std::string>& arguments, const process_launch& launch,
+           std::unique_ptr<line_seal> seal, const worker::line_sink& output_sink,
+           const worker::line_sink& on_progress)
+      : output_sink_(output_sink), on_progress_(on_progress), seal_(std::move(seal)) {
     pipe_pair output = make_pipe();
     std::vector<std::string> all = arguments;
     if (launch.processes > 1) {
-      sockets_.emplace(launch.processes);
+      socket_.emplace(launch.processes);
       launcher_ = fmt::format("the launcher ({})", fmt::join(launch.launcher, " "));
       all.insert(all.begin(), {"-n", std::to_string(launch.processes)});
       all.insert(all.begin(), launch.launcher.begin(), launch.launcher.end());
-      all.insert(all.end(), {"--serve-at", sockets_->path()});
-      // A launcher must be able to end what it has started, which a confined one is not.
+      all.insert(all.end(), {"--serve-at", socket_->path()});
       process_ = child_process(
           all, {{output.write_end.get(), STDOUT_FILENO}, {output.write_end.get(), STDERR_FILENO}});
       output_ = std::move(output.read_end);
@@ -161,12 +113,10 @@ class exchange {
     pipe_pair requests = make_pipe();
     pipe_pair answers = make_pipe();
     all.emplace_back("--serve");
-    process_ = child_process(all,
-                             {{requests.read_end.get(), request_descriptor},
-                              {answers.write_end.get(), answer_descriptor},
-                              {output.write_end.get(), STDOUT_FILENO},
-                              {output.write_end.get(), STDERR_FILENO}},
-                             allowed);
+    process_ = child_process(all, {{requests.read_end.get(), request_descriptor},
+                                   {answers.write_end.get(), answer_descriptor},
+                                   {output.write_end.get(), STDOUT_FILENO},
+                                   {output.write_end.get(), STDERR_FILENO}});
     requests_ = std::move(requests.write_end);
     answers_ = std::move(answers.read_end);
     output_ = std::move(output.read_end);
@@ -179,18 +129,14 @@ class exchange {
     end_orphans();
   }
 
-  // Whether the answer was refused for what the two clocks say.
-  [[nodiscard]] bool clock_disagreed() const { return clock_disagreed_; }
-
-  answer_record run(nlohmann::json message, const time_limits& limits) {
-    id_ = hexadecimal(random_bits<std::uint64_t>());
-    message["id"] = id_;
-    unsent_ = hexadecimal(key_.low) + hexadecimal(key_.high) + " " + text_of(message) + "\n";
+  answer_record run(const nlohmann::json& message, const time_limits& limits) {
+    unsent_ = text_of(message) + "\n";
+    if (seal_) unsent_ = seal_->request(unsent_);
     answer_record answer = converse(limits);
     // What does not answer does not end, and on other hosts it is the launcher that ends it.
     if (answer.failure && answer.failure->kind == failure_kind::hang) end_process();
     // What it prints last belongs to its row, too.
-    const auto deadline = clock::now() + (sockets_ ? launcher_grace_period : grace_period);
+    const auto deadline = clock::now() + (socket_ ? launcher_grace_period : grace_period);
     while (process_.is_running() && !process_.wait_for(milliseconds(1)) && clock::now() < deadline) {
       if (output_.is_open()) read_output();
     }
@@ -218,24 +164,18 @@ class exchange {
 
   const worker::line_sink& output_sink_;
   const worker::line_sink& on_progress_;
-  seal_key key_ = random_bits<seal_key>();
-  std::string id_;
+  std::unique_ptr<line_seal> seal_;
   child_process process_;
-  std::optional<private_sockets> sockets_;  // of several processes, in the place of both pipes
-  std::string launcher_;                    // of them, in words
+  std::optional<private_socket> socket_;  // of several processes, instead of both pipes
+  std::string launcher_;                  // of them, in words
   owned_descriptor requests_;
   owned_descriptor answers_;
   owned_descriptor output_;
   std::optional<process_ending> ending_;
   bool more_to_come_ = true;
   std::string unsent_;
-  std::string received_;      // bytes of answers that are not yet a whole line
-  std::size_t searched_ = 0;  // of received_, known to hold no end of line
-  std::uint64_t lines_received_ = 0;
-  clock::time_point line_came_;
-  clock::time_point sampling_began_;
-  std::optional<watched_sampling> watched_;
-  bool clock_disagreed_ = false;
+  std::string received_;        // bytes of answers that are not yet a whole line
+  std::size_t searched_ = 0;    // of received_, known to hold no end of line
   std::string output_text_;     // bytes of output that are not yet a whole line
   std::string last_output_;     // the last line that has a word
   std::string launcher_words_;  // lines that came before rank 0 had called
@@ -264,7 +204,7 @@ answer_record exchange::converse(const time_limits& limits) {
     if (is_late || is_over(of_line, limits.silence)) {
       const std::string limit =
           is_late ? limit_text(of_answer, limits.answer) : limit_text(of_line, limits.silence);
-      if (sockets_ && !sockets_->has_called()) tell_launcher("has not started rank 0 within " + limit);
+      if (socket_ && !socket_->has_called()) tell_launcher("has not started rank 0 within " + limit);
       return failed_answer(failure_kind::hang, fmt::format("{} {}; the stage was stopped{}",
                                                            is_late ? "no answer within" : "nothing heard for",
                                                            limit, waiting_.empty() ? "" : "; " + waiting_));
@@ -276,7 +216,7 @@ answer_record exchange::converse(const time_limits& limits) {
 
 // The answer, where the line is the closing one.
 std::optional<answer_record> exchange::understand(const std::string& line) {
-  const auto text = unsealed(key_, lines_received_++, line);
+  const std::optional<std::string> text = seal_ ? seal_->answer(line) : line;
   if (!text) {
     return crashed(fmt::format("something that is not the worker's wrote to its answers: {}",
                                shortened(cleaned(line), 80)));
@@ -284,32 +224,11 @@ std::optional<answer_record> exchange::understand(const std::string& line) {
   try {
     auto json = json_from(*text);
     clean(json);
-    if (json.contains("sampling")) {
-      if (json.at("sampling") == "begins") {
-        sampling_began_ = line_came_;
-      } else {
-        const std::chrono::duration<double, std::nano> seen = line_came_ - sampling_began_;
-        if (!watched_) watched_.emplace();
-        watched_->launches += json.at("launches").get<std::int64_t>();
-        watched_->claimed += json.at("nanoseconds").get<double>();
-        watched_->seen += seen.count();
-      }
-      return std::nullopt;
-    }
     if (!json.contains("end")) {
       if (on_progress_) on_progress_(json.at("progress").get<std::string>());
       return std::nullopt;
     }
-    auto answer = json.get<answer_record>();
-    if (json.value("id", "") != id_) return crashed("the worker's answer is to another request");
-    if (const auto timing = optional_member<timing_record>(json, "timing");
-        timing && timing->method == "host clock") {
-      if (const std::string fault = clock_fault(*timing, watched_); !fault.empty()) {
-        clock_disagreed_ = true;
-        return crashed(fault);
-      }
-    }
-    return answer;
+    return json.get<answer_record>();
   } catch (const std::exception&) {  // not JSON, or not the protocol's
     return crashed(
         fmt::format("the worker's answer cannot be understood: {}", shortened(cleaned(*text), 80)));
@@ -322,7 +241,7 @@ void exchange::wait(milliseconds moment) {
                       {output_.get(), POLLIN, 0},
                       {interrupt_descriptor(), POLLIN, 0},
                       {unsent_.empty() ? -1 : requests_.get(), POLLOUT, 0},
-                      {sockets_ ? sockets_->listener() : -1, POLLIN, 0}};
+                      {socket_ ? socket_->listener() : -1, POLLIN, 0}};
   if (poll(waiting, 5, static_cast<int>(moment.count())) == 0) {
     if (!ending_) ending_ = process_.wait_for(milliseconds(0));
     if (ending_) {
@@ -331,9 +250,8 @@ void exchange::wait(milliseconds moment) {
     }
     return;
   }
-  line_came_ = clock::now();
   if (waiting[4].revents != 0) {
-    requests_ = sockets_->take_call();
+    requests_ = socket_->take_call();
     if (requests_.is_open()) answers_ = owned_descriptor(fcntl(requests_.get(), F_DUPFD_CLOEXEC, 0));
   }
   if (waiting[1].revents != 0) read_output();
@@ -347,20 +265,20 @@ void exchange::wait(milliseconds moment) {
 }
 
 answer_record exchange::death() {
-  if (!ending_) ending_ = process_.wait_for(sockets_ ? launcher_grace_period : grace_period);
+  if (!ending_) ending_ = process_.wait_for(socket_ ? launcher_grace_period : grace_period);
   end_process();
   if (output_.is_open()) read_output();
-  if (sockets_ && !sockets_->has_called()) {
+  if (socket_ && !socket_->has_called()) {
     tell_launcher(ending_ ? fmt::format("{}{} before rank 0 was there", ending_->by_signal ? "was " : "",
                                         ending_->description())
                           : "was ended before rank 0 was there");
   }
   if (!of_a_rank_.empty()) return crashed(shortened(of_a_rank_, 500));
-  const std::string who = sockets_ ? "the launcher" : "the worker";
+  const std::string who = socket_ ? "the launcher" : "the worker";
   std::string message = who + " closed its answers and was ended";
   if (ending_) {
     message = who + (ending_->by_signal ? " was " : " ") + ending_->description();
-    if (!ending_->by_signal) message += sockets_ ? " before rank 0 answered" : " before it answered";
+    if (!ending_->by_signal) message += socket_ ? " before rank 0 answered" : " before it answered";
   }
   if (!last_output_.empty()) message += "; its last words: " + shortened(last_output_, 300);
   return crashed(message);
@@ -372,7 +290,7 @@ void exchange::tell_launcher(const std::string& deed) const {
 }
 
 void exchange::end_process() {
-  if (sockets_) {
+  if (socket_) {
     process_.end_within(launcher_grace_period);
   } else {
     process_.kill();
@@ -419,11 +337,11 @@ void exchange::emit_output(const std::string& raw) {
   if (std::any_of(line.begin(), line.end(), [](unsigned char one) { return std::isalnum(one) != 0; })) {
     last_output_ = line;
     constexpr std::size_t enough = 1000;
-    if (sockets_ && !sockets_->has_called() && launcher_words_.size() < enough)
+    if (socket_ && !socket_->has_called() && launcher_words_.size() < enough)
       launcher_words_ += (launcher_words_.empty() ? "" : "; ") + line;
   }
-  if (sockets_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
-  if (sockets_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
+  if (socket_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
+  if (socket_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
   if (lines_shown_ > most_lines) return;
   const std::string shown = lines_shown_++ < most_lines
                                 ? line
@@ -451,22 +369,17 @@ bool exchange::take_line(std::string& line) {
 
 answer_record worker::request(const nlohmann::json& message, time_limits limits,
                               const line_sink& on_progress) const {
-  // A host with other work makes a right clock disagree now and then; a wrong one does so every time.
-  constexpr int max_attempts = 3;
-  for (int attempt = 1;; ++attempt) {
-    throw_if_interrupted();
-    std::optional<exchange> one;
-    try {
-      one.emplace(arguments_, allowed_, launch_, output_sink_, on_progress);
-    } catch (const environment_error& missing) {
-      // A stage's program is its row's affair: another stage may have taken it away.
-      const std::string op = message.value("op", "");
-      if (launch_.processes > 1 || (op != "measure" && op != "verify")) throw;
-      return crashed(missing.what());
-    }
-    answer_record answer = one->run(message, limits);
-    if (!one->clock_disagreed() || attempt == max_attempts) return answer;
+  throw_if_interrupted();
+  std::optional<exchange> one;
+  try {
+    one.emplace(arguments_, launch_, make_seal_ ? make_seal_() : nullptr, output_sink_, on_progress);
+  } catch (const environment_error& missing) {
+    // A stage's program is its row's affair: another stage may have taken it away.
+    const std::string op = message.value("op", "");
+    if (launch_.processes > 1 || (op != "measure" && op != "verify")) throw;
+    return crashed(missing.what());
   }
+  return one->run(message, limits);
 }
 
 }  // namespace lab::front

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,14 +35,29 @@ struct time_limits {
   seconds silence;
 };
 
+// What marks the lines of one exchange, so that those of the worker's are told from any others (grade).
+class line_seal {
+ public:
+  line_seal() = default;
+  line_seal(const line_seal&) = delete;
+  line_seal& operator=(const line_seal&) = delete;
+  virtual ~line_seal() = default;
+
+  // What is sent instead of a request.
+  virtual std::string request(const std::string& text) = 0;
+  // The text of the next line of the answer; nothing where it is not the worker's.
+  virtual std::optional<std::string> answer(const std::string& line) = 0;
+};
+
 class worker {
  public:
   using line_sink = std::function<void(const std::string& line)>;
+  using seal_maker = std::function<std::unique_ptr<line_seal>()>;
 
   // `arguments` start the process: its binary and its options. Of several processes rank 0 gives the answer.
-  explicit worker(std::vector<std::string> arguments, freedom allowed = freedom::full,
-                  process_launch launch = {})
-      : arguments_(std::move(arguments)), allowed_(allowed), launch_(std::move(launch)) {}
+  // With `make_seal` the lines are marked, as the program must know.
+  explicit worker(std::vector<std::string> arguments, process_launch launch = {}, seal_maker make_seal = {})
+      : arguments_(std::move(arguments)), launch_(std::move(launch)), make_seal_(std::move(make_seal)) {}
 
   // Where lines go that the process prints to its stdout and stderr; the default is stderr. After this many
   // lines of one request no more go there, but one that says so.
@@ -49,10 +66,10 @@ class worker {
 
   // Starts the process, and returns the closing line of its answer to `message`. Nothing of the process is
   // left when this returns. The answer is `failed`, with a failure of kind crash or hang, where the process
-  // dies, does not answer or says nothing for longer than it may, leaves other processes behind, or where
-  // something else than the worker wrote to its answers; of several processes, where one of them does any of
-  // that. Strings in the answer are cleaned (format.hpp). Throws environment_error when the process cannot be
-  // started, or when the launcher of several ends before rank 0 has called, and `interrupted` on Ctrl-C.
+  // dies, does not answer or says nothing for longer than it may, or leaves other processes behind, or where
+  // its answer cannot be understood; of several processes, where one of them does any of that. Strings in the
+  // answer are cleaned (format.hpp). Throws environment_error when the process cannot be started, or when the
+  // launcher of several ends before rank 0 has called, and `interrupted` on Ctrl-C.
   answer_record request(const nlohmann::json& message, time_limits limits,
                         const line_sink& on_progress = {}) const;
 
@@ -60,8 +77,8 @@ class worker {
 
  private:
   std::vector<std::string> arguments_;
-  freedom allowed_;
   process_launch launch_;
+  seal_maker make_seal_;
   line_sink output_sink_;
 };
 

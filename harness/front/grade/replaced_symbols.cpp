@@ -1,4 +1,4 @@
-#include "harness/front/workers/replaced_symbols.hpp"
+#include "harness/front/grade/replaced_symbols.hpp"
 
 #include <cxxabi.h>
 #include <elf.h>

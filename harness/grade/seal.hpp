@@ -1,6 +1,6 @@
-// How a worker's answer is told from what a stage writes to the same pipe: every line carries a keyed digest
-// of itself. The key comes with the request; the worker takes it from the pipe before any of the stage's code
-// has run.
+// How the answer of a submission's worker is told from what its stage writes to the same pipe: every line
+// carries a keyed digest of itself. The key comes with the request; the worker takes it from the pipe before
+// any of the stage's code has run.
 #pragma once
 
 #include <array>
