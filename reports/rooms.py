@@ -43,7 +43,7 @@ def room_of(path):
     parts = pathlib.PurePosixPath(path).parts
     if path.startswith(FRONT + "/"):
         return "/".join(parts[:3]) if len(parts) > 3 else FRONT
-    if path.startswith(("common/emulator/", "harness/device/")):
+    if path.startswith(("common/emulator/", "harness/device/", "harness/grade/")):
         return "/".join(parts[:2])
     return parts[0] if len(parts) > 1 and parts[0] in ("common", "harness", "stages", "tests", "reports") else None
 
