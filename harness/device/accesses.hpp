@@ -3,7 +3,7 @@
 
 #include "harness/accesses.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 
 namespace lab {
 

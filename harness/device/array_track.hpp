@@ -21,7 +21,7 @@
 #include "harness/device/parameters.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 
 namespace lab {
 

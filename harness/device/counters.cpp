@@ -6,7 +6,7 @@
 
 #include "common/emulator/observed/observation.hpp"
 #include "harness/device/observed_fault.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 
 namespace lab {
 namespace {

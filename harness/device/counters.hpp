@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "harness/records.hpp"
 
 namespace lab {

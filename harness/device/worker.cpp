@@ -20,12 +20,13 @@
 #include "harness/device/counters.hpp"
 #include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
-#include "harness/device/measure.hpp"
+#include "harness/device/measure/ceilings.hpp"
+#include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/trace.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 
 namespace lab {
 
@@ -329,6 +330,82 @@ int device_of_this_process(int first) {
   return own.device;
 }
 
+// A request about one stage, and where it is answered.
+struct stage_request {
+  const stage_entry& stage;
+  const track& its_track;
+  parameter_values parameters;
+  trial_seeds seeds;
+  const nlohmann::json& request;
+  cudaStream_t on;
+  const progress_sink& progress;
+};
+
+// A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
+// default.
+answer_record verified(const stage_request& of) {
+  const bool thorough = of.request.value("thorough", true);
+  return conclude(verify(
+      of.stage, of.seeds, thorough, of.on,
+      thorough ? default_parameters(of.its_track.describe()) : std::vector<parameter_values>{}, of.progress));
+}
+
+answer_record observed(const stage_request& of) {
+  if (count_kernels == nullptr) throw unsupported_error("this worker does not observe kernels");
+  return conclude(observe(of.stage, of.seeds, of.on, of.progress));
+}
+
+answer_record applied(const stage_request& of) {
+  const nvtx_range range(of.stage.path);
+  const check_result found =
+      of.its_track.apply(of.stage,
+                         {.parameters = of.parameters,
+                          .inputs = of.request.at("inputs").get<std::vector<std::string>>(),
+                          .outputs = of.request.at("outputs").get<std::vector<std::string>>(),
+                          .texts = of.request.value("texts", std::map<std::string, std::string>{}),
+                          .allow_inexact = of.request.value("allow_inexact", false)},
+                         of.on);
+  return conclude(from_check(of.stage, found, of.seeds.fixed), {{"remark", found.remark}});
+}
+
+answer_record answer_about(stage_request asked, const std::string& op) {
+  struct operation {
+    const char* op;
+    bool at_parameters;  // completed by the track's defaults, which the stage must run
+    answer_record (*answer)(const stage_request& of);
+  };
+  static constexpr operation operations[] = {
+      {"verify", false, verified},
+      {"observe", false, observed},
+      {"apply", false, applied},
+      {"measure", true,
+       [](const stage_request& of) {
+         return measured_row(of.stage, of.parameters, of.seeds, of.request, of.on, of.progress);
+       }},
+      {"counters", true,
+       [](const stage_request& of) { return counted_row(of.stage, of.parameters, of.seeds.fixed, of.on); }},
+      {"trace", true,
+       [](const stage_request& of) { return run_traced(of.stage, of.parameters, of.seeds.fixed, of.on); }},
+      {"accesses", true,
+       [](const stage_request& of) {
+         return accesses_row(of.stage, of.parameters, of.seeds.fixed,
+                             of.request.at("choice").get<access_choice>(), of.on);
+       }},
+      {"once", true,
+       [](const stage_request& of) { return run_once(of.stage, of.parameters, of.seeds.fixed, of.on); }},
+  };
+  for (const operation& one : operations) {
+    if (op != one.op) continue;
+    if (one.at_parameters) {
+      asked.parameters = asked.its_track.complete(asked.parameters);
+      if (const std::string why = asked.its_track.unsupported(asked.stage, asked.parameters); !why.empty())
+        throw unsupported_error(why);
+    }
+    return one.answer(asked);
+  }
+  throw usage_error("no request is called " + op);
+}
+
 }  // namespace
 
 worker::worker(std::vector<int> devices, progress_sink progress)
@@ -413,40 +490,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (processes::are_several() && !runs_across_processes(stage.path))
     throw unsupported_error(stage.path + " cannot run as several processes");
   at_stage_ = true;
-  if (op == "verify") {
-    // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
-    // default.
-    const bool thorough = request.value("thorough", true);
-    return conclude(verify(
-        stage, seeds, thorough, on,
-        thorough ? default_parameters(its_track.describe()) : std::vector<parameter_values>{}, progress_));
-  }
-  if (op == "observe") {
-    if (count_kernels == nullptr) throw unsupported_error("this worker does not observe kernels");
-    return conclude(observe(stage, seeds, on, progress_));
-  }
-  if (op == "apply") {
-    const nvtx_range range(stage.path);
-    const check_result found =
-        its_track.apply(stage,
-                        {.parameters = parameters_of(request),
-                         .inputs = request.at("inputs").get<std::vector<std::string>>(),
-                         .outputs = request.at("outputs").get<std::vector<std::string>>(),
-                         .texts = request.value("texts", std::map<std::string, std::string>{}),
-                         .allow_inexact = request.value("allow_inexact", false)},
-                        on);
-    return conclude(from_check(stage, found, seed), {{"remark", found.remark}});
-  }
-  const parameter_values parameters = its_track.complete(parameters_of(request));
-  if (const std::string why = its_track.unsupported(stage, parameters); !why.empty())
-    throw unsupported_error(why);
-  if (op == "measure") return measured_row(stage, parameters, seeds, request, on, progress_);
-  if (op == "counters") return counted_row(stage, parameters, seed, on);
-  if (op == "trace") return run_traced(stage, parameters, seed, on);
-  if (op == "accesses")
-    return accesses_row(stage, parameters, seed, request.at("choice").get<access_choice>(), on);
-  if (op == "once") return run_once(stage, parameters, seed, on);
-  throw usage_error("no request is called " + op);
+  return answer_about({stage, its_track, parameters_of(request), seeds, request, on, progress_}, op);
 }
 
 answer_record worker::answer(const nlohmann::json& request) {

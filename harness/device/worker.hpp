@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/device/measure.hpp"
+#include "harness/device/measure/timed_launches.hpp"
 #include "harness/protocol.hpp"
 
 namespace lab {

@@ -25,7 +25,7 @@
 
 #include "common/process_group.hpp"
 #include "harness/device/agreement.hpp"
-#include "harness/device/measure.hpp"
+#include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/worker.hpp"
 #include "harness/protocol.hpp"

@@ -4,7 +4,7 @@
 #include "common/memory.hpp"
 #include "common/stream.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #if LAB_EMULATED

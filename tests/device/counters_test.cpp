@@ -7,7 +7,7 @@
 #include "common/memory.hpp"
 #include "common/stream.hpp"
 #include "harness/device/counters.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "harness/protocol.hpp"
 #include "tests/catch.hpp"
 

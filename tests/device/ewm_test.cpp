@@ -11,7 +11,7 @@
 #include "common/stream.hpp"
 #include "harness/device/comparison.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "harness/device/worker.hpp"
 #include "stages/ewm/problem.hpp"
 #include "tests/catch.hpp"

@@ -12,7 +12,7 @@
 #include "common/stream.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/typed_stage.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "harness/device/worker.hpp"
 #include "stages/rolling/problem.hpp"
 #include "tests/catch.hpp"

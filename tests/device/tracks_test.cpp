@@ -7,9 +7,9 @@
 
 #include "common/npy.hpp"
 #include "common/stream.hpp"
-#include "harness/device/measure.hpp"
+#include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "harness/device/worker.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"

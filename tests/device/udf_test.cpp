@@ -1,9 +1,9 @@
 // User-defined functions: the verifier rejects each wrong kernel for the right reason.
 #include <string>
 
-#include "harness/device/measure.hpp"
+#include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "stages/udf/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"

@@ -5,7 +5,7 @@
 
 #include "common/stream.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 #include "tests/device/device.hpp"
 #if LAB_EMULATED
 #include "common/emulator/emulator.hpp"

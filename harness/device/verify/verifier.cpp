@@ -1,4 +1,4 @@
-#include "harness/device/verify.hpp"
+#include "harness/device/verify/verifier.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -6,39 +6,9 @@
 
 #include "common/memory.hpp"
 #include "common/random.hpp"
-#include "common/stream.hpp"
 #include "harness/device/stage_call.hpp"
-#if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
-#endif
 
 namespace lab {
-namespace {
-
-// What the device has to say about the launch that failed, beyond its error code.
-std::string diagnosis(const cuda_error& error) {
-  std::string text = std::string(cudaGetErrorName(error.code())) + ": ";
-#if LAB_EMULATED
-  const std::vector<std::string> lines = emulator::take_diagnostics();
-  for (const std::string& line : lines) text += (&line == lines.data() ? "" : "; ") + line;
-  if (!lines.empty()) return text;
-#endif
-  return text + cudaGetErrorString(error.code());
-}
-
-}  // namespace
-
-// The emulator knows which allocation a stray access lies beside.
-failure_record launch_failure(const cuda_error& error, failure_kind kind) {
-  failure_record failure{.kind = kind, .found = diagnosis(error)};
-  const bool beside = failure.found.find(" of an allocation of ") != std::string::npos;
-  if (emulated && error.code() == cudaErrorIllegalAddress && beside)
-    failure.kind = failure_kind::out_of_bounds;
-  if (emulated && failure.found.find(", which a launch may only read") != std::string::npos)
-    failure.kind = failure_kind::input_changed;
-  return failure;
-}
-
 namespace {
 
 // Launches on one input after which a nondeterministic stage must have shown that it is.
@@ -47,205 +17,7 @@ constexpr int max_repetitions = 20;
 // On a GPU code that is loaded at its first launch, and local memory, are not told from what the stage keeps.
 constexpr std::size_t kept_by_the_driver = emulated ? 0 : std::size_t{64} << 20;
 
-// Whether blocks of the stage wait for blocks that started before them (decoupled look-back by the number of
-// the block), which devices do start in ascending order in practice.
-bool blocks_wait = false;
-
-// The order of a block's threads and of a grid's blocks, for as long as this lives.
-class thread_order {
- public:
-#if LAB_EMULATED
-  explicit thread_order(bool reversed) : before_(emulator::configuration()) {
-    emulator::options wanted = before_;
-    wanted.reverse = before_.reverse != reversed;
-    wanted.reverse_blocks = before_.reverse_blocks != (reversed && !blocks_wait);
-    emulator::configure(wanted);
-  }
-  ~thread_order() {
-    emulator::configure(before_);
-  }
-#else
-  explicit thread_order(bool /*reversed*/) {}
-  ~thread_order() = default;
-#endif
-  thread_order(const thread_order&) = delete;
-  thread_order& operator=(const thread_order&) = delete;
-
-#if LAB_EMULATED
- private:
-  emulator::options before_;
-#endif
-};
-
-#if LAB_EMULATED
-bool waits_for_ever(const std::optional<failure_record>& failure) {
-  return failure && failure->found.find("waits in a loop for ever") != std::string::npos;
-}
-#endif
-
-// True when one of `repetitions` more launches changes a bit of the outputs.
-bool other_bits(workload& work, int repetitions) {
-  const std::uint64_t once = work.digest();
-  for (int k = 0; k < repetitions; ++k) {
-    work.poison();  // a launch that finds its answer in place must not pass for one that computed it
-    work.launch();
-    if (work.digest() != once) return true;
-  }
-  return false;
-}
-
-// Launches through a captured graph: what a launch does beside its stream (on another stream, on the default
-// one, by allocating or waiting) is refused by the capture or missing from the replay. A stage that declares
-// `synchronises` must be refused.
-std::optional<failure_record> check_capture([[maybe_unused]] workload& work,
-                                            [[maybe_unused]] bool synchronises,
-                                            [[maybe_unused]] cudaStream_t stream) {
-#if LAB_EMULATED
-  return std::nullopt;
-#else
-  // Once as it will be captured: what only the first launch needs (a library's set-up, memory that is kept)
-  // is there afterwards.
-  work.poison();
-  work.launch();
-  CUDA_CHECK(cudaStreamSynchronize(stream));
-  work.poison();
-  try {
-    const graph captured(stream, [&] { work.launch(); });
-    if (synchronises) {
-      return failure_record{.kind = failure_kind::wrong,
-                            .expected = "a stage that declares synchronises",
-                            .found = "a stage that a graph can hold"};
-    }
-    work.poison();
-    captured.replay(stream);
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-  } catch (const cuda_error& error) {
-    if (synchronises && !device_lost()) return std::nullopt;
-    return failure_record{.kind = failure_kind::launch,
-                          .found = "a launch must only enqueue work on its stream: " + diagnosis(error)};
-  }
-  check_result replayed = work.check();
-  if (replayed.failure) {
-    replayed.failure->found +=
-        " (when replayed as a graph: did the launch enqueue everything on its stream?)";
-  }
-  return std::move(replayed.failure);
-#endif
-}
-
 }  // namespace
-
-bool device_lost() noexcept {
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-
-std::string trial_name(const parameter_values& parameters, const launch_setup& setup) {
-  std::string text;
-  for (const auto& [name, value] : parameters) text += name + "=" + value.text() + " ";
-  text += std::string("input=") + to_string(setup.input) + " seed=" + std::to_string(setup.seed);
-  if (setup.fill != memory_fill::ones)
-    text += std::string(", ") + memory_fill_names[static_cast<int>(setup.fill)];
-  if (setup.reversed) text += ", last block and thread first";
-  return text;
-}
-
-std::string expected_failure_text(const stage_entry& stage) {
-  std::string text;
-  for (const failure_pattern& one : stage.traits.expected_failure.failures) {
-    text += (text.empty() ? "" : ", or ") + to_string(one.kind);
-    if (*one.words != '\0') text += std::string(": \"") + one.words + "\"";
-  }
-  return text;
-}
-
-bool is_expected(const stage_entry& stage, const failure_record& failure) {
-  const std::string message = failure_message(failure);
-  const auto& expected = stage.traits.expected_failure.failures;
-  return std::any_of(expected.begin(), expected.end(), [&](const failure_pattern& one) {
-    return one.kind == failure.kind && message.find(one.words) != std::string::npos;
-  });
-}
-
-std::string why_not_runnable(const stage_entry& stage, int compute_capability) {
-  const expected_failure& fault = stage.traits.expected_failure;
-  if (fault) {
-    const std::string hidden = emulated ? fault.hidden_on_emulator : fault.hidden_on_gpu;
-    if (!hidden.empty()) return "is an expected failure whose fault does not show here: " + hidden;
-  }
-  if (emulated) {
-    return stage.traits.gpu_only ? "needs a GPU: it uses what the emulator does not model" : "";
-  }
-  const int needed = stage.traits.minimum_compute_capability;
-  if (compute_capability >= needed) return "";
-  const auto text = [](int capability) {
-    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-  };
-  return "needs compute capability " + text(needed) + ", and this device has " + text(compute_capability);
-}
-
-std::string why_not_runnable(const stage_entry& stage) {
-  if (const std::string why = track_of(stage).why_not_runnable(stage); !why.empty()) return why;
-  if (emulated || stage.traits.minimum_compute_capability == 0) return why_not_runnable(stage, 0);
-  int device = 0;
-  int major = 0;
-  int minor = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return why_not_runnable(stage, 10 * major + minor);
-}
-
-void require_runnable(const stage_entry& stage) {
-  if (const std::string why = why_not_runnable(stage); !why.empty())
-    throw unsupported_error(stage.path + " " + why);
-}
-
-namespace {
-
-// `prepare` makes inputs and outputs ready; `before` launches what comes before the launch, if anything.
-template <class Prepare>
-check_result launch_and_check(const Prepare& prepare, workload& work, const launch_setup& setup,
-                              cudaStream_t stream, workload* before = nullptr) {
-  const thread_order order(setup.reversed);
-  prepare();
-  CUDA_CHECK(cudaStreamSynchronize(stream));
-  try {
-    if (before != nullptr) before->launch();
-    work.launch();
-  } catch (const cuda_error& error) {
-    return {.failure = launch_failure(error, device_lost() ? failure_kind::crash : failure_kind::launch)};
-  }
-  try {
-    CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-  } catch (const cuda_error& error) {
-    return {.failure = launch_failure(error, failure_kind::crash)};
-  }
-  return work.check();
-}
-
-check_result run_in_order(workload& work, const launch_setup& setup, cudaStream_t stream) {
-  const auto prepare = [&] {
-    work.prepare(setup.input, setup.seed);
-    if (setup.fill != memory_fill::ones) work.poison(setup.fill);
-  };
-  return launch_and_check(prepare, work, setup, stream);
-}
-
-}  // namespace
-
-check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream) {
-  check_result result = run_in_order(work, setup, stream);
-#if LAB_EMULATED
-  if (setup.reversed && !blocks_wait && waits_for_ever(result.failure)) {
-    // In ascending order whoever it waits for has started.
-    blocks_wait = true;
-    emulator::reset();
-    return run_in_order(work, setup, stream);
-  }
-#endif
-  return result;
-}
 
 verifier::verifier(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress)
     : stage_(stage),
@@ -256,7 +28,6 @@ verifier::verifier(const stage_entry& stage, trial_seeds seeds, cudaStream_t str
       kept_before_(memory::foreign()) {
   record_ = {
       .passed = true, .reproducible = !stage.traits.nondeterministic, .seeds = {seeds.fixed, seeds.drawn}};
-  blocks_wait = false;
 }
 
 void verifier::tell(const char* remark) {
@@ -290,7 +61,7 @@ bool verifier::check(workload& work, const parameter_values& parameters, const l
   tell(remark);
   check_result result;
   try {
-    result = run_and_check(work, setup, stream_);
+    result = run_and_check(work, setup, stream_, &order_);
   } catch (const stage_error& error) {
     result.failure = failure_record{.kind = error.kind(), .found = error.what()};
   }
@@ -313,7 +84,7 @@ void verifier::tell_unwritten(workload& work, failure_record& failure, const lau
   if (!failure.index || !(seems_unwritten || failure.kind == failure_kind::wrong)) return;
   std::optional<bool> is_written;
   try {
-    const thread_order order(setup.reversed);
+    const thread_order order(setup.reversed, order_);
     is_written = work.writes_what_it_finds(*failure.index);
   } catch (const std::exception&) {
     return;  // what was found first counts
@@ -344,7 +115,7 @@ void verifier::check_same_bits(workload& work, const trial& one, launch_setup se
     setup.reversed = !setup.reversed;
     const char* const remark = ", launched once more";
     try {
-      const thread_order order(setup.reversed);
+      const thread_order order(setup.reversed, order_);
       std::optional<failure_record> failure;
       if (other_bits(work, 1)) {
         failure = {.kind = failure_kind::wrong,
@@ -375,7 +146,7 @@ void verifier::check_one_after_another(workload& work, const trial& one) {
     tell();
     check_result result;
     try {
-      result = launch_and_check([&] { work.renew(seed); }, work, setup, stream_);
+      result = launch_and_check([&] { work.renew(seed); }, work, setup, stream_, order_);
     } catch (const stage_error& error) {
       result.failure = failure_record{.kind = error.kind(), .found = error.what()};
     }
@@ -392,17 +163,17 @@ void verifier::check_one_after_another(workload& work, const trial& one) {
 void verifier::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]] const trial& one) {
 #if LAB_EMULATED
   constexpr int enough = 2;  // a launch that waits takes half a second
-  if (!blocks_wait || one.seed || waits_for_cleared_ == enough) return;
+  if (!order_.blocks_wait || one.seed || waits_for_cleared_ == enough) return;
   const launch_setup setup{.input = one.input, .seed = random_bits(seeds_.drawn, 5), .reversed = true};
   const char* const remark = ", in scratch memory as another launch has left it";
-  blocks_wait = false;
+  order_.blocks_wait = false;
   check_result result;
   try {
-    result = launch_and_check([&] { work.renew(setup.seed); }, work, setup, stream_);
+    result = launch_and_check([&] { work.renew(setup.seed); }, work, setup, stream_, order_);
   } catch (const stage_error& error) {
     result.failure = failure_record{.kind = error.kind(), .found = error.what()};
   }
-  blocks_wait = true;
+  order_.blocks_wait = true;
   if (waits_for_ever(result.failure)) {
     ++waits_for_cleared_;
     emulator::reset();
@@ -425,7 +196,7 @@ void verifier::check_in_a_row(workload& work, const trial& one) {
   };
   const char* const remark = ", one of two launches in a row";
   tell(remark);
-  check_result result = launch_and_check(prepare_both, work, setups[1], stream_, other.get());
+  check_result result = launch_and_check(prepare_both, work, setups[1], stream_, order_, other.get());
   add(result);
   if (!result.failure) {
     result = other->check();
@@ -492,14 +263,14 @@ void verifier::undemonstrated(const char* trait, const std::string& found) {
                                    .found = "a stage that " + found};
 }
 
-void verifier::judge_traits(bool thorough) {
+void verifier::judge_traits() {
   const auto right_on = [](pattern kind) {
     return std::string("is right on every input with ") + to_string(kind);
   };
-  if (thorough && drift_.tried && !drift_.shown) undemonstrated("drifts", right_on(pattern::spikes));
-  if (thorough && stage_.traits.forgets > 0 && !forgot_)
+  if (thorough_ && drift_.tried && !drift_.shown) undemonstrated("drifts", right_on(pattern::spikes));
+  if (thorough_ && stage_.traits.forgets > 0 && !forgot_)
     undemonstrated("forgets", right_on(pattern::lone_value));
-  if (thorough && leaks_.tried && !leaks_.shown)
+  if (thorough_ && leaks_.tried && !leaks_.shown)
     undemonstrated("leaks_nonfinite", right_on(pattern::nonfinite));
   if (other_bits_.tried && !other_bits_.shown)
     undemonstrated("nondeterministic", "gives the same bits on every input and in every run");
@@ -540,7 +311,7 @@ bool verifier::fail_absurd(const std::vector<trial>& all, const std::vector<std:
 
 // Of those that are more than one of many sizes: whoever is right on its first launches alone, or on those
 // that it can count, meets them again.
-bool verifier::again() {
+void verifier::again() {
   phase_ = "trials drawn once more";
   const char* const remark = ", after all others";
   constexpr std::size_t wanted = 6;
@@ -553,12 +324,12 @@ bool verifier::again() {
     try {
       if (!track_.unsupported(stage_, one.parameters).empty()) continue;
       const auto work = made_if_it_fits(one.parameters);
-      if (work != nullptr && !check(*work, one.parameters, setup, remark)) return false;
+      if (work != nullptr && !check(*work, one.parameters, setup, remark)) return;
     } catch (const stage_error& error) {
-      return fail({.kind = error.kind(), .found = error.what()}, one.parameters, setup, remark);
+      fail({.kind = error.kind(), .found = error.what()}, one.parameters, setup, remark);
+      return;
     }
   }
-  return true;
 }
 
 // Who adds up in an order of the device's own has the same bits again where few blocks are at work.
@@ -580,58 +351,67 @@ void verifier::note_kept_memory() {
   record_.kept_bytes = std::max(record_.kept_bytes, static_cast<std::int64_t>(kept - kept_before_));
 }
 
+// What a proof tries before the measured sizes, in this order. docs/measuring.md says what each step finds.
 bool verifier::trials(bool thorough) {
+  struct step {
+    bool is_thorough;  // left out of a first look
+    void (verifier::*run)();
+  };
+  constexpr step steps[] = {
+      {false, &verifier::try_track_trials},    {true, &verifier::again},
+      {false, &verifier::look_for_other_bits}, {false, &verifier::require_enough_trials},
+      {false, &verifier::note_kept_memory},    {false, &verifier::judge_traits},
+  };
   thorough_ = thorough;
-  std::size_t place = 0;
-  std::string first_refusal;
   try {
-    std::vector<trial> all = track_.trials(stage_, thorough, seeds_.drawn);
-    if (thorough) {
-      const std::vector<trial> larger = track_.larger_trials(stage_, seeds_.drawn);
-      all.insert(all.end(), larger.begin(), larger.end());
+    for (const step& one : steps) {
+      if (one.is_thorough && !thorough) continue;
+      (this->*one.run)();
+      if (!record_.passed) break;
     }
-    const std::vector<std::string> refused = refusals(all);
-    if (fail_absurd(all, refused)) return false;
-    for (const std::string& why : refused) {
-      if (first_refusal.empty()) first_refusal = why;
-    }
-    for (const trial& one : all) {
-      const bool is_run = refused[place].empty();
-      phase_ = "trial " + std::to_string(place + 1) + " of " + std::to_string(all.size());
-      ++record_.trials;
-      if (is_run) {
-        try_one(one, place);
-      } else {
-        ++record_.skipped;
-      }
-      ++place;
-      if (!record_.passed) return false;
-    }
-    if (thorough && !again()) return false;
-    look_for_other_bits();
-    if (!record_.passed) return false;
   } catch (const stage_error& error) {
-    return fail({.kind = error.kind(), .found = error.what()}, {}, {});
+    fail({.kind = error.kind(), .found = error.what()}, {}, {});
   }
+  return record_.passed;
+}
+
+void verifier::try_track_trials() {
+  std::vector<trial> all = track_.trials(stage_, thorough_, seeds_.drawn);
+  if (thorough_) {
+    const std::vector<trial> larger = track_.larger_trials(stage_, seeds_.drawn);
+    all.insert(all.end(), larger.begin(), larger.end());
+  }
+  const std::vector<std::string> refused = refusals(all);
+  if (fail_absurd(all, refused)) return;
+  for (std::size_t place = 0; place < all.size() && record_.passed; ++place) {
+    phase_ = "trial " + std::to_string(place + 1) + " of " + std::to_string(all.size());
+    ++record_.trials;
+    if (refused[place].empty()) {
+      try_one(all[place], place);
+    } else {
+      if (first_refusal_.empty()) first_refusal_ = refused[place];
+      ++record_.skipped;
+    }
+  }
+}
+
+// A stage must run at least half of what its track tries.
+void verifier::require_enough_trials() {
   if (record_.cases == 0 && record_.skipped == 0)
     throw unsupported_error(stage_.path + ": none of the trials could be run: too little memory");
-  if (static_cast<std::int64_t>(too_large_) > record_.trials) {
+  const auto too_large = static_cast<std::int64_t>(too_large_);
+  if (too_large > record_.trials) {
     throw unsupported_error(stage_.path + ": only " + std::to_string(record_.trials) + " of " +
-                            std::to_string(place) +
+                            std::to_string(record_.trials + too_large) +
                             " trials fit this device's memory, whose sizes are those of the stage's tile");
   }
-  if (2 * record_.skipped > record_.trials) {
-    record_.passed = false;
-    record_.failure = failure_record{.kind = failure_kind::unsupported,
-                                     .found = "it runs " + std::to_string(record_.cases) + " of " +
-                                              std::to_string(record_.trials) +
-                                              " trials, and must run at least half of what its track tries" +
-                                              (first_refusal.empty() ? "" : ": " + first_refusal)};
-    return false;
-  }
-  note_kept_memory();
-  judge_traits(thorough);
-  return record_.passed;
+  if (2 * record_.skipped <= record_.trials) return;
+  record_.passed = false;
+  record_.failure = failure_record{.kind = failure_kind::unsupported,
+                                   .found = "it runs " + std::to_string(record_.cases) + " of " +
+                                            std::to_string(record_.trials) +
+                                            " trials, and must run at least half of what its track tries" +
+                                            (first_refusal_.empty() ? "" : ": " + first_refusal_)};
 }
 
 bool verifier::at(const parameter_values& parameters) {

@@ -1,11 +1,10 @@
 // The sampler: how a launch is timed, and when there are enough samples.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "common/cuda.hpp"
-#include "harness/device/track.hpp"
-#include "harness/device/verify.hpp"
 #include "harness/records.hpp"
 
 namespace lab {
@@ -39,33 +38,13 @@ struct sample_hooks {
 timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const measure_plan& plan,
                       cudaStream_t stream, const sample_hooks& hooks = {});
 
-// Times the plain operations that move `need.bytes` (the runtime's own, and kernels of several shapes), and
-// returns the fastest. Throws memory_error, before allocating, when it does not fit.
-ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream);
-
 // Times an empty kernel.
 timing_record measure_floor(const measure_plan& plan, cudaStream_t stream);
 
-// What is left of a verification and a timing; the timing is absent when the stage did not pass.
-struct measured {
-  verification_record verification;
-  std::optional<timing_record> timing;
-};
+// Seconds since then, by the clock of the process that began first: several must not come to different ends.
+double agreed_seconds_since(std::int64_t start_nanoseconds);
 
-// What stands behind a stage that is to be timed.
-struct proof_to_time {
-  std::optional<verification_record> made = {};  // by verify(), before; nothing: it is made here
-  // Ask all of verifier::at() at the measured size as well: who times a stage that a stranger has written
-  // does.
-  bool whole = false;
-};
-
-// Times a stage that is proved, and checks what is timed: an input whose results are exact, before; then
-// every timed launch has an input that no launch before it has seen, and finds its outputs poisoned; some of
-// them, and the last, are checked in full; and the bits of others must come out again when their input does.
-// No input is drawn: seeds.fixed settles all of them. `progress` hears of the proof and of the samples.
-measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
-                            const progress_sink& progress = {});
+// Of the current device.
+int device_attribute(cudaDeviceAttr which);
 
 }  // namespace lab

@@ -9,29 +9,10 @@
 #include <vector>
 
 #include "harness/device/track.hpp"
-#include "harness/failure_message.hpp"
+#include "harness/device/verify/checked_launch.hpp"
+#include "harness/device/verify/runnable.hpp"
 
 namespace lab {
-
-// How one launch is set up. On the emulator the blocks of a grid and the threads of a block run first to last
-// or, `reversed`, last to first: a missing barrier may be right in one of the two orders.
-struct launch_setup {
-  pattern input = pattern::random;
-  std::uint64_t seed = 1;
-  memory_fill fill = memory_fill::ones;
-  bool reversed = false;
-};
-
-// Runs the stage once on fresh inputs into poisoned outputs and checks everything. CUDA errors become
-// failures of kind `launch` or `crash`, with what the emulator says about them. Throws memory_error when it
-// does not fit, and stage_error when the stage throws.
-check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream);
-
-// A launch that failed, with what the emulator says about it, of the kind that it shows; else of `kind`.
-failure_record launch_failure(const cuda_error& error, failure_kind kind);
-
-// "n=1000 window=7 input=random seed=1": names a trial in messages.
-std::string trial_name(const parameter_values& parameters, const launch_setup& setup);
 
 // The seeds of one verification: the one that every run has in common, and one drawn at random, so that no
 // answer can be known beforehand.
@@ -77,8 +58,6 @@ class verifier {
   bool at(const parameter_values& parameters);
   // What is left to ask of a stage that is proved before it is timed: one input whose results are exact.
   bool exact_at(const parameter_values& parameters);
-  // Some of the trials once more, drawn.
-  bool again();
   // One launch more, of a workload that is there. `remark` is added to what a failure says of the case.
   bool check(workload& work, const parameter_values& parameters, const launch_setup& setup,
              const char* remark = "");
@@ -98,6 +77,9 @@ class verifier {
     bool shown = false;
   };
 
+  void try_track_trials();
+  void again();
+  void require_enough_trials();
   [[nodiscard]] std::vector<std::string> refusals(const std::vector<trial>& all) const;
   bool fail_absurd(const std::vector<trial>& all, const std::vector<std::string>& refused);
   void tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const;
@@ -112,7 +94,7 @@ class verifier {
   void note_kept_memory();
   void note_traits(const check_result& result, const parameter_values& parameters, pattern input);
   void check_same_bits(workload& work, const trial& one, launch_setup setup);
-  void judge_traits(bool thorough);
+  void judge_traits();
   void undemonstrated(const char* trait, const std::string& found);
   void add(const check_result& result);
   const stage_entry& stage_;
@@ -122,12 +104,14 @@ class verifier {
   progress_sink progress_;
   std::string phase_;
   std::chrono::steady_clock::time_point told_;
+  block_order order_;
   verification_record record_;
   trait_evidence drift_;
   trait_evidence leaks_;
   trait_evidence other_bits_;
   bool forgot_ = false;        // an output that lacked old inputs
   int waits_for_cleared_ = 0;  // launches whose blocks found no answer of the launch before
+  std::string first_refusal_;
   std::size_t too_large_ = 0;  // trials beyond the device's memory
   std::size_t kept_before_;  // device memory that is neither free nor the lab's, before anything is launched
   bool thorough_ = false;
@@ -140,24 +124,5 @@ verification_record verify(const stage_entry& stage, trial_seeds seeds, bool tho
 
 // The parameters that are measured by default: every combination of the track's bench defaults.
 std::vector<parameter_values> default_parameters(const track_description& track);
-
-// Throws unsupported_error when the device cannot run the stage at all.
-void require_runnable(const stage_entry& stage);
-
-// The ways in which an expected failure fails, for a person: "wrong, or crash: \"wait at this barrier\"".
-// Empty for a stage that is none.
-std::string expected_failure_text(const stage_entry& stage);
-
-// True when the stage is an expected failure and this is one of the failures that it says.
-bool is_expected(const stage_entry& stage, const failure_record& failure);
-
-// Why the device cannot run the stage, or would hide what is wrong with an expected failure; empty when it
-// can.
-std::string why_not_runnable(const stage_entry& stage);
-// The same for a device of this compute capability (90 for 9.0), which need not be at hand.
-std::string why_not_runnable(const stage_entry& stage, int compute_capability);
-
-// True when the device is lost to this process: the error stays whatever is called.
-bool device_lost() noexcept;
 
 }  // namespace lab

@@ -1,0 +1,233 @@
+#include "harness/device/measure/ceilings.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/gpu_group.hpp"
+#include "common/memory.hpp"
+#include "common/process_group.hpp"
+#include "common/stream.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/measure/sampler.hpp"
+
+namespace lab {
+namespace {
+
+// Below this many times the L2 cache's size, part of what a launch reads or writes never goes to memory.
+constexpr std::int64_t min_cache_multiple = 4;
+
+bool is_cached(const ceiling_need& need) {
+  return need.bytes / need.gpus < min_cache_multiple * device_attribute(cudaDevAttrL2CacheSize);
+}
+
+// One of the plain operations that a ceiling is the fastest of.
+struct plain_operation {
+  std::string name;
+  std::function<void()> enqueue;
+};
+
+// The fastest of them. All are measured as a stage would be, the first to find out how the others compare.
+ceiling_record fastest_of(const ceiling_need& need, const std::vector<plain_operation>& operations,
+                          const measure_plan& plan, cudaStream_t stream) {
+  ceiling_record best{.kind = need.kind, .bytes = need.bytes, .cached = is_cached(need)};
+  for (const plain_operation& one : operations) {
+    timing_record timing =
+        measure([&](std::int64_t) { one.enqueue(); }, plan, stream, {.capturable = need.gpus == 1});
+    if (!best.operation.empty() && timing.median >= best.timing.median) continue;
+    best.operation = one.name;
+    best.timing = std::move(timing);
+  }
+  return best;
+}
+
+// Whole 16-byte words, of which plain kernels move one or more at a time.
+constexpr std::size_t word_bytes = 16;
+std::size_t in_words(std::size_t bytes) {
+  return (bytes + word_bytes - 1) / word_bytes * word_bytes;
+}
+
+std::string kernel_name(const char* does, int words) {
+  return std::string(does) + " kernel, " + std::to_string(words) + " x 16 bytes a thread";
+}
+
+void require_free(std::size_t bytes) {
+  if (const std::size_t free_bytes = processes::smallest(memory::available()); bytes > free_bytes)
+    throw memory_error(bytes, free_bytes);
+}
+
+ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t bytes = in_words(static_cast<std::size_t>(need.bytes));
+  require_free(bytes);
+  const device_buffer<double> from(bytes / sizeof(double), stream);
+  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+  std::vector<plain_operation> operations;
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {kernel_name("read", words), [&, words] { read_all(from.data(), bytes, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
+}
+
+ceiling_record measure_write(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t bytes = in_words(static_cast<std::size_t>(need.bytes));
+  require_free(bytes);
+  const device_buffer<unsigned char> to(bytes, stream);
+  std::vector<plain_operation> operations;
+  operations.push_back({"memset", [&] {
+                          if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(to.data(), 0x5a, bytes, stream));
+                        }});
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {kernel_name("write", words), [&, words] { write_all(to.data(), bytes, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
+}
+
+// As many bytes read and written as the need says: no single operation of the runtime does that.
+ceiling_record measure_uneven_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t written = in_words(static_cast<std::size_t>(*need.written_bytes));
+  const std::size_t read = in_words(static_cast<std::size_t>(need.bytes - *need.written_bytes));
+  require_free(read + written);
+  const device_buffer<double> from(read / sizeof(double), stream);
+  const device_buffer<double> to(written / sizeof(double), stream);
+  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+  std::vector<plain_operation> operations;
+  for (const int words : plain_kernel_words) {
+    operations.push_back({kernel_name("uneven copy", words),
+                          [&, words] { copy_uneven(to.data(), written, from.data(), read, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
+}
+
+// Half of the bytes read, half written.
+ceiling_record measure_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const std::size_t half = in_words(static_cast<std::size_t>(need.bytes) / 2);
+  require_free(2 * half);
+  const device_buffer<double> from(half / sizeof(double), stream);
+  const device_buffer<double> to(half / sizeof(double), stream);
+  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+  poison(to.data(), static_cast<std::int64_t>(to.size()), stream);
+  std::vector<plain_operation> operations;
+  operations.push_back(
+      {"memcpy", [&] {
+         if (half == 0) return;
+         CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
+       }});
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {kernel_name("copy", words), [&, words] { copy_all(to.data(), from.data(), half, words, stream); }});
+  }
+  return fastest_of(need, operations, plan, stream);
+}
+
+// What one GPU moves while the others do the same.
+struct busy_gpu {
+  busy_gpu(int its_device, cudaStream_t given, std::size_t read, std::size_t written)
+      : device(its_device),
+        work(given == nullptr ? own.emplace().get() : given),
+        from(read / sizeof(double), work),
+        to(written / sizeof(double), work) {
+    generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, work);
+  }
+
+  int device;
+  std::optional<lab::stream> own;  // of all but the first, whose stream is the caller's
+  cudaStream_t work;
+  untimed_event begin, end;
+  device_buffer<double> from, to;
+};
+
+// What crosses from the second GPU of a group to the first, alone.
+link_record measure_link(const std::vector<int>& devices, const measure_plan& plan, cudaStream_t stream) {
+  constexpr std::size_t bytes = (emulated ? std::size_t{1} : std::size_t{256}) << 20;
+  const std::vector<int> two(devices.begin(), devices.begin() + 2);
+  share_memory(two);
+  std::optional<busy_gpu> sender;
+  {
+    const gpu_scope scope(two[1]);
+    require_free(bytes);
+    sender.emplace(two[1], nullptr, bytes, 0);
+    CUDA_CHECK(cudaStreamSynchronize(sender->work));
+  }
+  require_free(bytes);
+  const device_buffer<unsigned char> to(bytes, stream);
+  const auto time_of = [&](std::size_t count) {
+    return measure(
+        [&](std::int64_t) {
+          CUDA_CHECK(cudaMemcpyPeerAsync(to.data(), two[0], sender->from.data(), two[1], count, stream));
+        },
+        plan, stream, {.capturable = false});
+  };
+  link_record record{.direct = why_no_peer_access(two).empty(), .bytes = static_cast<std::int64_t>(bytes)};
+  record.timing = time_of(bytes);
+  record.of_8_bytes = time_of(8);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  const gpu_scope scope(two[1]);
+  sender.reset();
+  return record;
+}
+
+// All GPUs of a group at once, from a common start to the last one's end.
+ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const bool reads = need.kind != "write";
+  const bool writes = need.kind != "read";
+  const auto each_bytes = static_cast<std::size_t>(need.bytes / need.gpus);
+  const std::size_t bytes = in_words(reads && writes ? each_bytes / 2 : each_bytes);
+  require_free((reads ? bytes : 0) + (writes ? bytes : 0));
+  std::vector<std::unique_ptr<busy_gpu>> gpus;
+  for (const int device : group_devices(need.gpus)) {
+    if (device < 0) continue;  // of another process
+    const gpu_scope scope(device);
+    gpus.push_back(std::make_unique<busy_gpu>(device, gpus.empty() ? stream : nullptr, reads ? bytes : 0,
+                                              writes ? bytes : 0));
+  }
+  std::vector<plain_operation> operations;
+  for (const int words : plain_kernel_words) {
+    operations.push_back(
+        {std::to_string(need.gpus) + " GPUs, each with a " + kernel_name(need.kind.c_str(), words),
+         [&, words] {
+           CUDA_CHECK(cudaEventRecord(gpus.front()->begin.get(), stream));
+           for (const auto& gpu : gpus) {
+             const gpu_scope scope(gpu->device);
+             CUDA_CHECK(cudaStreamWaitEvent(gpu->work, gpus.front()->begin.get(), 0));
+             if (reads && writes) {
+               copy_all(gpu->to.data(), gpu->from.data(), bytes, words, gpu->work);
+             } else if (reads) {
+               read_all(gpu->from.data(), bytes, words, gpu->work);
+             } else {
+               write_all(gpu->to.data(), bytes, words, gpu->work);
+             }
+             CUDA_CHECK(cudaEventRecord(gpu->end.get(), gpu->work));
+             CUDA_CHECK(cudaStreamWaitEvent(stream, gpu->end.get(), 0));
+           }
+         }});
+  }
+  ceiling_record record = fastest_of(need, operations, plan, stream);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  for (auto& gpu : gpus) {
+    const gpu_scope scope(gpu->device);
+    CUDA_CHECK(cudaStreamSynchronize(gpu->work));
+    gpu.reset();
+  }
+  // No process can name another's memory.
+  if (!processes::are_several()) record.link = measure_link(group_devices(need.gpus), plan, stream);
+  return record;
+}
+
+}  // namespace
+
+ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  if (need.gpus > 1) return measure_on_all(need, plan, stream);
+  if (need.kind == "read") return measure_read(need, plan, stream);
+  if (need.kind == "write") return measure_write(need, plan, stream);
+  if (need.written_bytes && 2 * *need.written_bytes != need.bytes)
+    return measure_uneven_copy(need, plan, stream);
+  if (need.kind == "copy") return measure_copy(need, plan, stream);
+  throw usage_error("no ceiling is called " + need.kind);
+}
+
+}  // namespace lab

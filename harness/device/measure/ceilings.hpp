@@ -1,0 +1,14 @@
+// The speed of light: what the plain operations take that move as many bytes as a stage must.
+#pragma once
+
+#include "common/cuda.hpp"
+#include "harness/device/track.hpp"
+#include "harness/records.hpp"
+
+namespace lab {
+
+// Times the plain operations that move `need.bytes` (the runtime's own, and kernels of several shapes), and
+// returns the fastest. Throws memory_error, before allocating, when it does not fit.
+ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream);
+
+}  // namespace lab

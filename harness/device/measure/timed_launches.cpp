@@ -1,0 +1,215 @@
+#include "harness/device/measure/timed_launches.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/memory.hpp"
+#include "common/random.hpp"
+#include "harness/device/host_clock.hpp"
+#include "harness/device/stage_call.hpp"
+
+namespace lab {
+namespace {
+
+// A timed launch did not leave what it must.
+class wrong_sample : public std::exception {
+ public:
+  explicit wrong_sample(failure_record failure) : failure_(std::move(failure)) {}
+  [[nodiscard]] const failure_record& failure() const { return failure_; }
+
+ private:
+  failure_record failure_;
+};
+
+// The launches that are timed: their inputs, and what came of them.
+class timed_launches {
+ public:
+  timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
+                 const measure_plan& plan, cudaStream_t stream, std::function<void()> tell)
+      : stage_(stage),
+        stream_(stream),
+        tell_(std::move(tell)),
+        first_seed_(seed ^ 0x71aed),
+        next_seed_(first_seed_) {
+    const std::size_t before = memory::in_use();
+    add_workload(parameters);
+    capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
+    // Some of the first samples are looked at closely. Those that no repetition can stand for must come,
+    // however few samples a slow stage takes.
+    const std::int64_t fewest =
+        stage.traits.nondeterministic ? plan.minimum_samples / 2 : plan.minimum_samples;
+    const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, fewest - 1));
+    // Where no repetition can tell, more of them.
+    const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;
+    for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(drawn_number(k) % minimum);
+    if (plan.l2 != cache_state::warm || !capturable_) return;
+    // Warm, several launches make a sample, and what all of them touch must stay in the cache.
+    const std::size_t footprint = std::max<std::size_t>(1, memory::in_use() - before);
+    const std::size_t room = static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize)) / 2;
+    for (std::size_t k = 1; k < std::min<std::size_t>(room / footprint, max_workloads); ++k)
+      add_workload(parameters);
+  }
+
+  [[nodiscard]] sample_hooks hooks() {
+    return {.before = [this](launch_kind kind) { before(kind); },
+            .after = [this] { after(); },
+            .capturable = capturable_,
+            .max_batch = static_cast<std::int64_t>(workloads_.size())};
+  }
+
+  [[nodiscard]] double preparation_nanoseconds() const { return workloads_[0]->preparation_nanoseconds(); }
+
+  void launch(std::int64_t place) {
+    const auto which = static_cast<std::size_t>(place);
+    launched_ = std::max(launched_, which + 1);
+    workloads_[which]->launch();
+  }
+
+  // The last launch in full; and some of those that were not, once more, on the same input.
+  void recheck() {
+    check_all();
+    if (stage_.traits.nondeterministic) return;
+    workload& work = *workloads_[0];
+    const std::int64_t start = host_nanoseconds();
+    const auto never_taken =
+        static_cast<std::size_t>(std::distance(checked_.lower_bound(taken_), checked_.end()));
+    // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the
+    // first.
+    for (std::size_t k = 0; k < std::min(left_.size(), max_repeated); ++k) {
+      if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
+      tell_();
+      std::swap(left_[k], left_[k + drawn_number(100 + k) % (left_.size() - k)]);
+      const auto& [seed, digest] = left_[k];
+      work.vary(seed);
+      work.poison();
+      work.launch();
+      if (work.digest() != digest) {
+        throw wrong_sample({.kind = failure_kind::wrong,
+                            .expected = "the same bits from a timed launch and its repetition",
+                            .found = "other bits"});
+      }
+      if (k >= never_taken) continue;
+      if (const check_result result = work.check(); result.failure) throw wrong_sample(*result.failure);
+    }
+  }
+
+ private:
+  static constexpr std::size_t min_repeated = emulated ? 6 : 4;
+  static constexpr std::size_t max_repeated = 64;
+  static constexpr double repetition_seconds = 0.2;
+  static constexpr std::size_t max_workloads = 64;
+
+  [[nodiscard]] std::uint64_t drawn_number(std::uint64_t k) const { return random_bits(~first_seed_, k); }
+
+  void add_workload(const parameter_values& parameters) {
+    workloads_.push_back(track_of(stage_).make(stage_, parameters, stream_));
+    last_seeds_.push_back(random_bits(next_seed_++, 0));
+    workloads_.back()->prepare(pattern::random, last_seeds_.back());
+  }
+
+  // New inputs. Those of the samples that are checked in full are the same for every stage, so that their
+  // references are worked out once; this stage meets each of them once.
+  void before(launch_kind kind) {
+    const auto found = kind == launch_kind::sample ? checked_.find(taken_) : checked_.end();
+    const auto which = static_cast<std::uint64_t>(std::distance(checked_.begin(), found));
+    const bool is_checked = found != checked_.end() || kind == launch_kind::last_sample;
+    for (std::size_t k = 0; k < workloads_.size(); ++k) {
+      last_seeds_[k] = is_checked ? random_bits(first_seed_ + k, 1 + which) : random_bits(next_seed_++, 0);
+      workloads_[k]->vary(last_seeds_[k]);
+      workloads_[k]->poison();
+    }
+    tell_();
+    prepared_at_ = host_nanoseconds();
+  }
+
+  // A launch that takes longer than all repetitions may is checked in full instead of being made again.
+  void after() {
+    const bool is_slow = agreed_seconds_since(prepared_at_) > repetition_seconds;
+    const bool is_chosen = checked_.contains(taken_++);
+    if (is_chosen || (is_slow && is_quickly_checked_)) {
+      const std::int64_t start = host_nanoseconds();
+      check_all();
+      is_quickly_checked_ = agreed_seconds_since(start) < repetition_seconds;
+      if (is_slow) return;
+    }
+    for (std::size_t k = 0; k < launched_; ++k) {
+      if (const auto failure = workloads_[k]->damage()) throw wrong_sample(*failure);
+    }
+    if (stage_.traits.nondeterministic) return;
+    for (std::size_t k = 0; k < launched_; ++k) left_.emplace_back(last_seeds_[k], workloads_[k]->digest());
+  }
+
+  void check_all() {
+    tell_();
+    for (std::size_t k = 0; k < launched_; ++k) {
+      const check_result result = workloads_[k]->check();
+      if (result.failure) throw wrong_sample(*result.failure);
+    }
+  }
+
+  const stage_entry& stage_;
+  cudaStream_t stream_;
+  std::function<void()> tell_;
+  std::vector<std::unique_ptr<workload>> workloads_;
+  bool capturable_ = true;
+  std::size_t launched_ = 0;  // of the workloads, in each sample
+  std::uint64_t first_seed_;
+  std::uint64_t next_seed_;
+  std::vector<std::uint64_t> last_seeds_;
+  std::uint64_t taken_ = 0;
+  std::int64_t prepared_at_ = 0;
+  bool is_quickly_checked_ = true;  // as far as is known
+  std::set<std::uint64_t> checked_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> left_;  // the seed of each sample, and its digest
+};
+
+// The verifier with the stage's proof behind it: made here, or `proved` before, and then with the checks of
+// the measured size alone (all of them with `whole`).
+verifier proved_at(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
+                   const proof_to_time& proof, cudaStream_t stream, const progress_sink& progress) {
+  verifier checks(stage, seeds, stream, progress);
+  if (!proof.made) {
+    if (checks.trials(true)) checks.at(parameters);
+    return checks;
+  }
+  checks.record() = *proof.made;
+  checks.record().declared_bound = checks.record().relative_error = checks.record().relative_bound = 0;
+  if (proof.whole) {
+    checks.at(parameters);
+  } else {
+    checks.exact_at(parameters);
+  }
+  return checks;
+}
+
+}  // namespace
+
+measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
+                            const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
+                            const progress_sink& progress) {
+  verifier checks = proved_at(stage, parameters, seeds, proof, stream, progress);
+  // An expected failure never passes, so it never gets a time.
+  if (!checks.record().passed) return {checks.record(), std::nullopt};
+  timing_record timing;
+  const launch_setup timed{pattern::random, seeds.fixed};
+  try {
+    checks.set_phase("timed");
+    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); });
+    timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
+    timing.preparation = launches.preparation_nanoseconds();
+    launches.recheck();
+  } catch (const wrong_sample& wrong) {
+    checks.fail(wrong.failure(), parameters, timed, ", while timed");
+  } catch (const stage_error& error) {
+    checks.fail({.kind = error.kind(), .found = error.what()}, parameters, timed, ", while timed");
+  } catch (const cuda_error& error) {
+    checks.fail(launch_failure(error, failure_kind::crash), parameters, timed, ", while timed");
+  }
+  if (!checks.record().passed) return {checks.record(), std::nullopt};
+  return {checks.record(), std::move(timing)};
+}
+
+}  // namespace lab
