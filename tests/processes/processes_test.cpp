@@ -196,18 +196,9 @@ TEST_CASE("a launcher that starts nothing is told in its own words, and the stag
   told(launcher_in(directory, "kill -9 $$\n"), {"was killed by signal 9", "before rank 0 was there"});
   told(launcher_in(directory, "echo no node is free\nexec sleep 60\n"),
        {"of processor time, and said no node is free"});
-  told(launcher_in(directory, "shift 2\nexec \"$@\"\n"),
-       {"said rank unknown: the launcher sets none of OMPI_"});
+  told(launcher_in(directory, "shift 2\nexec \"$@\"\n"), {"rank unknown: the launcher sets none of OMPI_"});
   // As it is on another host.
   told(launcher_in(directory,
                    mpirun_with("[ $OMPI_COMM_WORLD_RANK = 0 ] && exec \"$1\" --serve-at /nowhere/front")),
        {"before rank 0 was there, and said rank 0 on ", "it must run on this host"});
-}
-
-TEST_CASE("rank 0 is who answers, though rank 1 was there first and calls in its place") {
-  const temporary_directory directory;
-  const std::string late = launcher_in(directory, mpirun_with("[ $OMPI_COMM_WORLD_RANK = 0 ] && sleep 2"));
-  expect(
-      rows_of(wrong_ones, {"verify", "reduction_gpus/c*", "--quick", "--processes", "2", "--mpirun", late}),
-      {{"reduction_gpus/calls_first", "ok"}});
 }
