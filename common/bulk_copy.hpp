@@ -27,10 +27,6 @@ inline constexpr bool has_bulk_copies = true;
 
 namespace lab {
 
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
 // A barrier in shared memory. It counts phases from 0; a phase ends when `arrivals` threads have arrived and
 // every byte expected in it has landed.
 struct mbarrier {

@@ -180,6 +180,8 @@ class block_runner {
   void commit_copies_out();
   void wait_for_copies_out(std::size_t pending);
   unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
+  // matrix_functions.hpp
+  void check_matrix_row(const void* row, const char* name, place where);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -258,6 +260,7 @@ class block_runner {
   bool complete_collective(const collective_call& call, unsigned exited);
   bool complete_active_masks();
   std::optional<std::string> read_from_nobody(unsigned arrived);
+  std::string describe_lost_lane(const collective_call& call, unsigned arrived) const;
 
   bool wake_paused();
   bool wake_yielded();
@@ -333,5 +336,8 @@ class block_runner {
   std::vector<std::unique_ptr<carrier>> carriers_;
   std::vector<carrier*> idle_;
 };
+
+// That of the running thread.
+block_runner& running_block();
 
 }  // namespace lab::emulator
