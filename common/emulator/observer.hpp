@@ -83,7 +83,7 @@ class observer {
   virtual void tell_block(const void* /*key*/) {}
   virtual void told_by_block(const void* /*key*/) {}
   // The running thread begins a bulk copy between shared and device memory; nobody may touch the shared
-  // memory, or write it where the copy reads, until that is over.
+  // memory, or write it where the copy reads, until that is over. Either side may be null.
   virtual void bulk_copy_began(const void* /*shared*/, const void* /*global*/, std::size_t /*bytes*/,
                                bool /*into_shared*/, const void* /*return_address*/) {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}

@@ -23,8 +23,8 @@
 #include "common/emulator/source_lines.hpp"
 #include "common/emulator/spin_watch.hpp"
 
-alignas(128) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
-                                                                     lab::emulator::red_zone_bytes] = {};
+alignas(1024) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
+                                                                      lab::emulator::red_zone_bytes] = {};
 
 namespace lab::emulator {
 

@@ -180,6 +180,11 @@ class block_runner {
   void commit_copies_out();
   void wait_for_copies_out(std::size_t pending);
   unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
+  // tensor_copy_functions.hpp
+  void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
+                      place where, const void* return_address);
+  void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where,
+                       const void* return_address);
   // matrix_functions.hpp
   void check_matrix_row(const void* row, const char* name, place where);
 
@@ -271,6 +276,10 @@ class block_runner {
   void refuse(place where, const std::string& what);
   void check_bulk_copy(const void* global, const void* shared, std::int64_t bytes, bool writes_global,
                        place where);
+  void check_tensor_copy(const tensor_box& box, unsigned dimensions, const void* shared, bool writes_global,
+                         place where);
+  static void observe_tensor_copy(const tensor_box& box, const void* shared, bool into_shared,
+                                  const void* return_address);
   bool is_shared(const void* pointer, std::size_t bytes) const;
   std::string describe_waits() const;
   void finish_copies();

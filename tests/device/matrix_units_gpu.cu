@@ -6,42 +6,13 @@
 #include <cstdio>
 
 #include "tests/device/matrix_kernels.hpp"
+#include "tests/device/on_device.hpp"
 
 namespace {
 
 using namespace lab::matrix_test;
-
-template <class T>
-class on_device {
- public:
-  explicit on_device(const std::vector<T>& values) : size_(values.size()) {
-    CUDA_CHECK(cudaMalloc(&pointer_, size_ * sizeof(T)));
-    CUDA_CHECK(cudaMemcpy(pointer_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  on_device(const on_device&) = delete;
-  on_device& operator=(const on_device&) = delete;
-  ~on_device() { cudaFree(pointer_); }
-  T* get() const { return pointer_; }
-  std::vector<T> values() const {
-    std::vector<T> result(size_);
-    CUDA_CHECK(cudaMemcpy(result.data(), pointer_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return result;
-  }
-
- private:
-  T* pointer_ = nullptr;
-  std::size_t size_;
-};
-
-template <class T>
-std::size_t count_different(const std::vector<T>& found, const std::vector<T>& expected, std::size_t* first) {
-  std::size_t count = 0;
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    if (std::memcmp(&found[k], &expected[k], sizeof(T)) == 0) continue;
-    if (count++ == 0 && first != nullptr) *first = k;
-  }
-  return count;
-}
+using lab::count_different;
+using lab::on_device;
 
 template <factor type>
 bool compare(inputs kind, std::uint64_t seed) {
@@ -136,12 +107,7 @@ bool compare_rows() {
 }  // namespace
 
 int main() {
-  cudaDeviceProp device{};
-  CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
-  if (device.major != 9) {
-    std::printf("this test is skipped: it needs a device of compute capability 9.0\n");
-    return 0;
-  }
+  if (lab::is_skipped()) return 0;
   bool is_right = compare_rows();
   is_right &= compare_wmma<__half, true, true>("half rr") & compare_wmma<__half, false, true>("half cr") &
               compare_wmma<__nv_bfloat16, true, false>("bf16 rc") &

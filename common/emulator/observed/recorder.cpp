@@ -735,9 +735,10 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
     bulk_.push_back({in_shared, bytes, into_shared, the_lane.thread, place});
   }
   for (std::uintptr_t at = in_global; at < in_global + bytes; at += unit) {
-    global_shadow::range* const in = global_.find(at, unit);
+    const auto size = static_cast<unsigned>(std::min<std::uintptr_t>(unit, in_global + bytes - at));
+    global_shadow::range* const in = global_.find(at, size);
     if (in == nullptr) return;
-    note_global(*in, at, unit,
+    note_global(*in, at, size,
                 {the_lane.thread, place, into_shared ? memory_operation::load : memory_operation::store,
                  strength::plain});
   }
