@@ -100,6 +100,10 @@ std::string block_runner::describe_waits() const {
       text += " waits for ever for " + copies_.text_of_phase(wait.barrier);
       continue;
     }
+    if (wait.phase >= wait_for_product) {
+      text += " waits for ever for a product that not all four warps of its warpgroup have begun";
+      continue;
+    }
     const auto there = std::count_if(threads_.begin(), threads_.end(), [&](const emulated_thread& one) {
       return one.state == thread_state::at_named_barrier && one.wait->phase == wait.phase;
     });

@@ -38,6 +38,8 @@ struct phase_barrier {
 class block_copies {
  public:
   void begin_block(std::uint64_t seed, unsigned char pattern);
+  // Whether the next copy, or product, is one of those that are done when they begin.
+  bool happens_at_once() { return is_early_ && draw() % 2 == 0; }
 
   // ---- barriers. Each returns what is wrong; empty if nothing is.
   std::string initialise(std::uint64_t* barrier, int arrivals, unsigned thread, place where);
@@ -114,7 +116,6 @@ class block_copies {
   };
 
   std::uint64_t draw();
-  bool happens_at_once() { return is_early_ && draw() % 2 == 0; }
   std::string complaint(const std::uint64_t* barrier) const;
   void store(std::uint64_t* barrier, phase_barrier now);
   std::string complete(std::uint64_t* barrier, std::size_t bytes);

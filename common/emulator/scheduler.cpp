@@ -275,6 +275,7 @@ void block_runner::prepare_threads() {
   copies_.begin_block(block_number_ << 16 | std::uint64_t{launch_->shared_byte} << 8 |
                           std::uint64_t{launch_->reverse} << 1 | std::uint64_t{launch_->reverse_blocks},
                       launch_->shared_byte);
+  products_.begin_block(static_cast<unsigned>(threads_.size()));
   waits_for_blocks_ = false;
   stopping_ = false;
   failure_.reset();

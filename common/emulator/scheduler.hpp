@@ -28,6 +28,7 @@
 #include "common/emulator/shared_variables.hpp"
 #include "common/emulator/stack_switch.hpp"
 #include "common/emulator/thread_functions.hpp"
+#include "common/emulator/warpgroup_products.hpp"
 
 namespace lab::emulator {
 
@@ -187,6 +188,11 @@ class block_runner {
                        const void* return_address);
   // matrix_functions.hpp
   void check_matrix_row(const void* row, const char* name, place where);
+  // warpgroup_functions.hpp
+  void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where);
+  void fence_products(place where);
+  void commit_products(place where);
+  void wait_for_products(std::size_t pending, place where);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -203,12 +209,14 @@ class block_runner {
   };
   struct carrier;
 
-  // A thread's wait for a phase of a barrier in shared memory, or at a named barrier; on its own stack.
+  // A thread's wait for a phase of a barrier in shared memory, or at a named barrier; on its own stack. From
+  // this name on: for what the other warps of its warpgroup have to begin.
+  static constexpr unsigned wait_for_product = 16;
   struct barrier_wait {
     place where;
     const std::uint64_t* barrier;  // null: a named one
     unsigned phase;                // or its name
-    unsigned threads;              // of a named one
+    unsigned threads;              // of a named one; groups of products that may be under way
     bool predicate;
     unsigned votes;
   };
@@ -280,6 +288,7 @@ class block_runner {
                          place where);
   static void observe_tensor_copy(const tensor_box& box, const void* shared, bool into_shared,
                                   const void* return_address);
+  void check_tile(const matrix_descriptor& tile, major order, int extent, const char* name, place where);
   bool is_shared(const void* pointer, std::size_t bytes) const;
   std::string describe_waits() const;
   void finish_copies();
@@ -314,6 +323,7 @@ class block_runner {
   unsigned at_other_barriers_ = 0;  // at_phase, at_named_barrier
   bool woken_ = false;              // a thread that waited there can go on
   block_copies copies_;
+  warpgroup_products products_;
   unsigned passes_with_copies_ = 0;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
 

@@ -31,6 +31,9 @@ __host__ __device__ constexpr unsigned swizzle_alignment(swizzle pattern) {
   return pattern == swizzle::none ? 128 : 8 * static_cast<unsigned>(pattern);
 }
 
+// Which dimension of a factor's tile has neighbours side by side: k, which is summed over, or the other one.
+enum class major { k, mn };
+
 struct tensor_layout {
   static constexpr std::size_t most_dimensions = 3;
 

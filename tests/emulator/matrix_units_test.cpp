@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "tests/device/matrix_kernels.hpp"
 #include "tests/emulator/support.hpp"
+#include "tests/matrix/matrix_kernels.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/device/tensor_kernels.hpp"
 #include "tests/emulator/support.hpp"
+#include "tests/matrix/tensor_kernels.hpp"
 
 namespace {
 

@@ -1,12 +1,12 @@
 // Tensor copies of a GPU, compared with what the emulator takes them for: tiles of each swizzle, and boxes
 // that lie partly outside. Exit code 1: something differs.
 //
-//   nvcc -arch=sm_90a -std=c++20 -I. -DLAB_EMULATED=0 tests/device/tensor_copy_gpu.cu common/error.cpp
+//   nvcc -arch=sm_90a -std=c++20 -I. -DLAB_EMULATED=0 tests/matrix/tensor_copy_gpu.cu common/error.cpp
 #include <cstdio>
 #include <numeric>
 
-#include "tests/device/on_device.hpp"
-#include "tests/device/tensor_kernels.hpp"
+#include "tests/matrix/on_device.hpp"
+#include "tests/matrix/tensor_kernels.hpp"
 
 int main() {
   using namespace lab::tensor_test;

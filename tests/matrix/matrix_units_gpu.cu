@@ -2,11 +2,11 @@
 // loops. Exit code 1: a product differs. For each kind of factors and inputs it says how many sums differ,
 // and where any does, how many would by other rules.
 //
-//   nvcc -arch=sm_90a -std=c++20 -I. -DLAB_EMULATED=0 tests/device/matrix_units_gpu.cu common/error.cpp
+//   nvcc -arch=sm_90a -std=c++20 -I. -DLAB_EMULATED=0 tests/matrix/matrix_units_gpu.cu common/error.cpp
 #include <cstdio>
 
-#include "tests/device/matrix_kernels.hpp"
-#include "tests/device/on_device.hpp"
+#include "tests/matrix/matrix_kernels.hpp"
+#include "tests/matrix/on_device.hpp"
 
 namespace {
 
