@@ -319,9 +319,11 @@ void block_runner::check_tensor_copy(const tensor_box& box, unsigned dimensions,
 void block_runner::observe_tensor_copy(const tensor_box& box, const void* shared, bool into_shared,
                                        const void* return_address) {
   if (!active_observer) return;
-  active_observer->bulk_copy_began(shared, nullptr, box.layout.box_bytes(), into_shared, return_address);
+  constexpr const char* name = "tensor copy";
+  active_observer->bulk_copy_began(shared, nullptr, box.layout.box_bytes(), into_shared, return_address,
+                                   name);
   box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
-    active_observer->bulk_copy_began(nullptr, global, bytes, into_shared, return_address);
+    active_observer->bulk_copy_began(nullptr, global, bytes, into_shared, return_address, name);
   });
 }
 

@@ -189,7 +189,8 @@ class block_runner {
   // matrix_functions.hpp
   void check_matrix_row(const void* row, const char* name, place where);
   // warpgroup_functions.hpp
-  void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where);
+  void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where,
+                     const void* return_address);
   void fence_products(place where);
   void commit_products(place where);
   void wait_for_products(std::size_t pending, place where);

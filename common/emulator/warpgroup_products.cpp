@@ -17,6 +17,9 @@ constexpr std::uint32_t poison_bits = 0x7fbad5ad;
 
 constexpr int chunk_bytes = 16, element_bytes = 2, in_chunk = chunk_bytes / element_bytes;
 
+// What stands for a block's warpgroups where an observer is told of them.
+constexpr std::array<char, block_size_limit / 128> warpgroups{};
+
 number_format format_of(const warpgroup_shape& shape) {
   return shape.type == matrix_type::f16 ? format_f16 : format_bf16;
 }
@@ -235,6 +238,11 @@ void warpgroup_products::end(const calls& all) {
     product& one = in.at(mine.number);
     for (unsigned other = 0; other < warps_of_group; ++other) read_a(one, other);
     read_b(one);
+    if (active_observer && !std::exchange(one.is_waited_for, true)) {
+      const auto note = [&](const unsigned char* chunk) { all[0]->was_read.push_back(chunk); };
+      if (!one.shape.a_in_registers) for_each_chunk(one.shape.a, one.shape.a_major, 0, rows, note);
+      for_each_chunk(one.shape.b, one.shape.b_major, 0, one.shape.n, note);
+    }
     sums& to = warp.all_sums[mine.sums];
     multiply(one, in_group, to);
     --one.warps_left;
@@ -294,21 +302,32 @@ void block_runner::check_tile(const matrix_descriptor& tile, major order, int ex
   const unsigned period = swizzle_alignment(tile.pattern);
   if (tile.pattern != swizzle::none && start % period >= static_cast<unsigned>(tile.pattern))
     wrong(format(" is swizzled, and does not begin in the first row behind a multiple of %u bytes", period));
-  for (int mn = 0; mn < extent; mn += order == major::k ? 1 : in_chunk) {
-    for (int k = 0; k < warpgroup_products::depth; k += order == major::k ? in_chunk : 1) {
-      if (!is_shared(address_in_tile(tile, order, mn, k), chunk_bytes))
-        wrong(" is not, or not all, the block's shared memory");
-    }
-  }
+  for_each_chunk(tile, order, 0, extent, [&](const unsigned char* chunk) {
+    if (!is_shared(chunk, chunk_bytes)) wrong(" is not, or not all, the block's shared memory");
+  });
 }
 
-void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where) {
+// To an observer a product is a copy from each chunk, by the first lanes of the warps. What these have done
+// is ordered before what any thread of the warpgroup does that has waited.
+void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where,
+                                 const void* return_address) {
   const bool is_first = running_->number % 32 == 0;
+  const unsigned warp = running_->number / 32, in_group = warp % warpgroup_products::warps_of_group;
   if (is_first) {
     if (!shape.a_in_registers) check_tile(shape.a, shape.a_major, warpgroup_products::rows, "A", where);
     check_tile(shape.b, shape.b_major, shape.n, "B", where);
   }
-  warpgroup_products::call mine{&products_, running_->number / 32, where, &shape, a, d};
+  if (is_first && active_observer) {
+    const auto note = [&](const unsigned char* chunk) {
+      active_observer->bulk_copy_began(chunk, nullptr, chunk_bytes, false, return_address, "product");
+    };
+    const int first = static_cast<int>(in_group) * warpgroup_products::warp_rows;
+    if (!shape.a_in_registers)
+      for_each_chunk(shape.a, shape.a_major, first, first + warpgroup_products::warp_rows, note);
+    if (in_group == 0) for_each_chunk(shape.b, shape.b_major, 0, shape.n, note);
+    active_observer->tell_block(&warpgroups[warp / warpgroup_products::warps_of_group]);
+  }
+  warpgroup_products::call mine{&products_, warp, where, &shape, a, d};
   mine.reads_at_once = is_first && copies_.happens_at_once();
   call_together<&warpgroup_products::begin>(mine, "wgmma_m64k16");
   if (!is_first || at_other_barriers_ == 0) return;
@@ -323,7 +342,7 @@ void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a
 }
 
 void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where) {
-  running_block().begin_product(shape, a, d, where);
+  running_block().begin_product(shape, a, d, where, __builtin_return_address(0));
 }
 
 void fence_products(place where) {
@@ -365,6 +384,9 @@ void block_runner::wait_for_products(std::size_t pending, place where) {
   warpgroup_products::call mine{&products_, warp, where};
   mine.pending = pending;
   call_together<&warpgroup_products::end>(mine, "wgmma_wait");
+  if (!active_observer) return;
+  for (const unsigned char* chunk : mine.was_read) active_observer->bulk_copy_over(chunk, chunk_bytes);
+  active_observer->told_by_block(&warpgroups[warp / warpgroup_products::warps_of_group]);
 }
 
 }  // namespace lab::emulator

@@ -21,6 +21,15 @@ namespace lab::emulator {
 
 // Where the tile's bytes of 16 in k or in the other dimension lie.
 const unsigned char* address_in_tile(const matrix_descriptor& tile, major order, int mn, int k);
+// Calls visit(address) for each chunk of 16 bytes with elements from `first` to `last` of that dimension.
+template <class Visit>
+void for_each_chunk(const matrix_descriptor& tile, major order, int first, int last, Visit visit) {
+  constexpr int depth = 16, in_chunk = 8;
+  for (int mn = first; mn < last; mn += order == major::k ? 1 : in_chunk) {
+    for (int k = 0; k < depth; k += order == major::k ? in_chunk : 1)
+      visit(address_in_tile(tile, order, mn, k));
+  }
+}
 
 class warpgroup_products {
  public:
@@ -38,7 +47,7 @@ class warpgroup_products {
     std::size_t pending = 0;
     bool reads_at_once = false;  // that of the first warp counts
     std::string complaint{};     // what is wrong, for each lane
-    // Of products that are done now: what they have read. Of lane 0.
+    // Lane 0's: of products whose tiles the first warp waits for now, the 16-byte chunks of these.
     std::vector<const unsigned char*> was_read{};
   };
   using calls = std::array<call*, lanes>;
@@ -61,6 +70,7 @@ class warpgroup_products {
     bool reads_at_once;
     std::array<bool, warps_of_group> has_a{};
     bool has_b = false;
+    bool is_waited_for = false;
     std::vector<matrix_number> a, b;  // rows of A, columns of B
     unsigned warps_left = warps_of_group;
   };

@@ -13,7 +13,7 @@ TEST_CASE("observed: a box that is read before it has landed is told with both l
   CHECK(faults_of(tensor_mistake::none).second.empty());
   const auto [text, faults] = faults_of(tensor_mistake::no_wait);
   for (const lab::emulator::observed_fault& one : faults) UNSCOPED_INFO(one.text);
-  const std::string words = "reads shared memory that a bulk copy of thread (0,0,0) at " +
+  const std::string words = "reads shared memory that a tensor copy of thread (0,0,0) at " +
                             at("tests/emulator/tensor_copy_test.cpp", copy_line + 2) +
                             " may still be writing";
   CHECK(std::any_of(faults.begin(), faults.end(), [&](const lab::emulator::observed_fault& one) {
