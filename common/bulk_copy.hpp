@@ -27,10 +27,6 @@ inline constexpr bool has_bulk_copies = true;
 
 namespace lab {
 
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
 // A barrier in shared memory. It counts phases from 0; a phase ends when `arrivals` threads have arrived and
 // every byte expected in it has landed.
 struct mbarrier {
@@ -43,6 +39,13 @@ struct mbarrier {
 
   __device__ __forceinline__ void arrive() {
     LAB_SM90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&state)) : "memory");
+  }
+
+  // Arrives, and expects `bytes` more in the current phase.
+  __device__ __forceinline__ void arrive_expect_tx(int bytes) {
+    LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&state)),
+             "r"(bytes)
+             : "memory");
   }
 
   // Blocks until phase `phase` has ended. Only the current phase and the one before can be asked for.
@@ -70,9 +73,7 @@ __device__ __forceinline__ void fence_proxy_async() {
 template <class T>
 __device__ __forceinline__ void copy_in(T* shared, const T* global, int count, mbarrier& barrier) {
   const int bytes = count * static_cast<int>(sizeof(T));
-  LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier.state)),
-           "r"(bytes)
-           : "memory");
+  barrier.arrive_expect_tx(bytes);
   LAB_SM90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                shared_address(shared)),
            "l"(global), "r"(bytes), "r"(shared_address(&barrier.state))
@@ -85,9 +86,7 @@ __device__ __forceinline__ void copy_in_and_keep(T* shared, const T* global, int
   const int bytes = count * static_cast<int>(sizeof(T));
   std::uint64_t policy = 0;
   LAB_SM90("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier.state)),
-           "r"(bytes)
-           : "memory");
+  barrier.arrive_expect_tx(bytes);
   LAB_SM90(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
       "[%3], %4;" ::"r"(shared_address(shared)),

@@ -12,6 +12,13 @@
 
 namespace lab {
 
+#if defined(__CUDACC__) && !LAB_EMULATED
+// As PTX names it.
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+#endif
+
 // All threads of a warpgroup (128) call one of these: each has `count` registers from then on, which another
 // warpgroup has given, or may take. Code for compute capability 9.0 alone (sm_90a) does so, other code
 // nothing.

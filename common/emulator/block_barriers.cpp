@@ -100,6 +100,10 @@ std::string block_runner::describe_waits() const {
       text += " waits for ever for " + copies_.text_of_phase(wait.barrier);
       continue;
     }
+    if (wait.phase >= wait_for_product) {
+      text += " waits for ever for a product that not all four warps of its warpgroup have begun";
+      continue;
+    }
     const auto there = std::count_if(threads_.begin(), threads_.end(), [&](const emulated_thread& one) {
       return one.state == thread_state::at_named_barrier && one.wait->phase == wait.phase;
     });
@@ -278,6 +282,86 @@ void block_runner::copy_out_in_bulk(void* global, const void* shared, std::int64
   if (active_observer) active_observer->bulk_copy_began(shared, global, size, false, return_address);
   const outside_of_kernel here;
   copies_.copy_out(global, shared, size, running_->number);
+}
+
+// ---- copies of tensors
+
+void block_runner::check_tensor_copy(const tensor_box& box, unsigned dimensions, const void* shared,
+                                     bool writes_global, place where) {
+  const tensor_layout& layout = box.layout;
+  const auto wrong = [&](const std::string& what, cudaError_t error) {
+    launch_->error = error;
+    fail(where, "begins a tensor copy " + what);
+  };
+  if (layout.rank != dimensions)
+    wrong(format("with %u coordinates, by a map of %u dimensions", dimensions, layout.rank),
+          cudaErrorIllegalInstruction);
+  const std::string direction = writes_global ? "from" : "to";
+  if (!is_shared(shared, layout.box_bytes()))
+    wrong(direction +
+              format(" %zu bytes of what is not, or not all, the block's shared memory", layout.box_bytes()),
+          cudaErrorIllegalAddress);
+  const unsigned alignment = swizzle_alignment(layout.pattern);
+  if (reinterpret_cast<std::uintptr_t>(shared) % alignment != 0)
+    wrong(direction + format(" shared memory at an address that is no multiple of %u: misaligned", alignment),
+          cudaErrorMisalignedAddress);
+  const device_memory& memory = device_memory::instance();
+  box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
+    const std::string other_direction = writes_global ? "to" : "from";
+    if (const auto complaint = memory.complaint(global, bytes))
+      wrong(other_direction + " device memory, which " + *complaint, cudaErrorIllegalAddress);
+    if (writes_global && memory.is_read_only(global))
+      wrong("to device memory that the launch may only read", cudaErrorIllegalAddress);
+  });
+}
+
+// The box is one copy in shared memory, and one in device memory for each row.
+void block_runner::observe_tensor_copy(const tensor_box& box, const void* shared, bool into_shared,
+                                       const void* return_address) {
+  if (!active_observer) return;
+  constexpr const char* name = "tensor copy";
+  active_observer->bulk_copy_began(shared, nullptr, box.layout.box_bytes(), into_shared, return_address,
+                                   name);
+  box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
+    active_observer->bulk_copy_began(nullptr, global, bytes, into_shared, return_address, name);
+  });
+}
+
+void block_runner::tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions,
+                                  std::uint64_t* barrier, place where, const void* return_address) {
+  const std::size_t size = box.layout.box_bytes();
+  {
+    const outside_of_kernel here;
+    check_tensor_copy(box, dimensions, shared, false, where);
+    if (copies_.is_in_flight(shared, size))
+      fail(where, "begins a tensor copy to shared memory that another copy may still be writing");
+  }
+  observe_tensor_copy(box, shared, true, return_address);
+  if (active_observer) active_observer->tell_block(barrier);
+  const outside_of_kernel here;
+  refuse(where, copies_.copy_in(shared, box, barrier, running_->number, where));
+  if (copies_.is_in_flight(shared, size)) return;
+  if (active_observer) active_observer->bulk_copy_over(shared, size);
+  wake_waiting(barrier);
+}
+
+void block_runner::tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared,
+                                   place where, const void* return_address) {
+  {
+    const outside_of_kernel here;
+    check_tensor_copy(box, dimensions, shared, true, where);
+  }
+  observe_tensor_copy(box, shared, false, return_address);
+  const outside_of_kernel here;
+  copies_.copy_out(box, shared, running_->number);
+}
+
+void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
+                    place where) {
+  running_block().tensor_copy_in(shared, box, dimensions, barrier, where, __builtin_return_address(0));
+}
+void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where) {
+  running_block().tensor_copy_out(box, dimensions, shared, where, __builtin_return_address(0));
 }
 
 void block_runner::check_prefetch(const void* global, std::int64_t bytes, place where) {

@@ -138,18 +138,63 @@ std::string block_copies::text_of_phase(const std::uint64_t* barrier) const {
 
 // ---- copies
 
+void tensor_box::read_to(void* shared) const {
+  auto* const tile = static_cast<unsigned char*>(shared);
+  std::memset(tile, 0, layout.box_bytes());
+  for_each_row([&](std::size_t offset, const unsigned char* global, std::size_t bytes) {
+    for (std::size_t k = 0; k < bytes; k += layout.element_bytes)
+      std::memcpy(tile + swizzled(layout.pattern, static_cast<unsigned>(offset + k)), global + k,
+                  layout.element_bytes);
+  });
+}
+
+void tensor_box::write_from(const void* shared) const {
+  const auto* const tile = static_cast<const unsigned char*>(shared);
+  for_each_row([&](std::size_t offset, unsigned char* global, std::size_t bytes) {
+    for (std::size_t k = 0; k < bytes; k += layout.element_bytes)
+      std::memcpy(global + k, tile + swizzled(layout.pattern, static_cast<unsigned>(offset + k)),
+                  layout.element_bytes);
+  });
+}
+
+void block_copies::pending_in::perform() const {
+  if (box) {
+    box->read_to(shared);
+  } else {
+    std::memcpy(shared, global, bytes);
+  }
+}
+
+void block_copies::pending_out::perform(const void* from) const {
+  if (box) {
+    box->write_from(from);
+  } else {
+    std::memcpy(global, from, bytes);
+  }
+}
+
 std::string block_copies::copy_in(void* shared, const void* global, std::size_t bytes, std::uint64_t* barrier,
                                   unsigned thread, place where) {
-  if (std::string wrong = complaint(barrier); !wrong.empty()) return wrong;
-  if (const known_barrier& known = barriers_.at(reinterpret_cast<std::uintptr_t>(barrier)); !known.is_fenced)
+  return begin({shared, global, bytes, barrier, thread, where});
+}
+
+std::string block_copies::copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier,
+                                  unsigned thread, place where) {
+  return begin({shared, nullptr, box.layout.box_bytes(), barrier, thread, where, box});
+}
+
+std::string block_copies::begin(const pending_in& copy) {
+  if (std::string wrong = complaint(copy.barrier); !wrong.empty()) return wrong;
+  if (const known_barrier& known = barriers_.at(reinterpret_cast<std::uintptr_t>(copy.barrier));
+      !known.is_fenced)
     return "begins a copy to a barrier that was initialised at " + text_of(known.where) +
            " with no fence_mbarrier_init() of that thread behind it";
   if (happens_at_once()) {
-    std::memcpy(shared, global, bytes);
-    return complete(barrier, bytes);
+    copy.perform();
+    return complete(copy.barrier, copy.bytes);
   }
-  std::memset(shared, pattern_, bytes);
-  in_.push_back({shared, global, bytes, barrier, thread, where});
+  std::memset(copy.shared, pattern_, copy.bytes);
+  in_.push_back(copy);
   return "";
 }
 
@@ -157,7 +202,7 @@ block_copies::landing block_copies::land_one() {
   const auto chosen = in_.begin() + static_cast<std::ptrdiff_t>(draw() % in_.size());
   const pending_in copy = *chosen;
   in_.erase(chosen);
-  std::memcpy(copy.shared, copy.global, copy.bytes);
+  copy.perform();
   std::string wrong = complete(copy.barrier, copy.bytes);
   return {copy.barrier, copy.shared, copy.bytes, copy.thread, copy.where, std::move(wrong)};
 }
@@ -177,9 +222,17 @@ void block_copies::read(pending_out& copy) {
 }
 
 void block_copies::copy_out(void* global, const void* shared, std::size_t bytes, unsigned thread) {
-  const bool is_done = happens_at_once();
-  if (is_done) std::memcpy(global, shared, bytes);
-  out_.push_back({global, shared, bytes, thread, groups_[thread], is_done});
+  begin({global, shared, bytes, thread, groups_[thread]});
+}
+
+void block_copies::copy_out(const tensor_box& box, const void* shared, unsigned thread) {
+  begin({nullptr, shared, box.layout.box_bytes(), thread, groups_[thread], false, {}, box});
+}
+
+void block_copies::begin(pending_out copy) {
+  copy.is_read = happens_at_once();
+  if (copy.is_read) copy.perform(copy.shared);
+  out_.push_back(std::move(copy));
 }
 
 void block_copies::commit_group(unsigned thread) {
@@ -201,7 +254,7 @@ std::vector<std::pair<const void*, std::size_t>> block_copies::wait_group_read(u
 std::optional<block_copies::left_copy> block_copies::end_block() {
   for (pending_out& copy : out_) read(copy);
   for (const pending_out& copy : out_) {
-    if (!copy.values.empty()) std::memcpy(copy.global, copy.values.data(), copy.bytes);
+    if (!copy.values.empty()) copy.perform(copy.values.data());
   }
   out_.clear();
   if (in_.empty()) return std::nullopt;

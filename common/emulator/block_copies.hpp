@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/emulator/dialect.hpp"
+#include "common/emulator/tensor_copy_functions.hpp"
 
 namespace lab::emulator {
 
@@ -37,6 +38,8 @@ struct phase_barrier {
 class block_copies {
  public:
   void begin_block(std::uint64_t seed, unsigned char pattern);
+  // Whether the next copy, or product, is one of those that are done when they begin.
+  bool happens_at_once() { return is_early_ && draw() % 2 == 0; }
 
   // ---- barriers. Each returns what is wrong; empty if nothing is.
   std::string initialise(std::uint64_t* barrier, int arrivals, unsigned thread, place where);
@@ -53,7 +56,10 @@ class block_copies {
   // ---- copies. The addresses have been checked.
   std::string copy_in(void* shared, const void* global, std::size_t bytes, std::uint64_t* barrier,
                       unsigned thread, place where);
+  std::string copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier, unsigned thread,
+                      place where);
   void copy_out(void* global, const void* shared, std::size_t bytes, unsigned thread);
+  void copy_out(const tensor_box& box, const void* shared, unsigned thread);
   void commit_group(unsigned thread);
   // All groups of the thread but the last `pending` have left shared memory, which is returned.
   std::vector<std::pair<const void*, std::size_t>> wait_group_read(unsigned thread, std::size_t pending);
@@ -94,6 +100,8 @@ class block_copies {
     std::uint64_t* barrier;
     unsigned thread;
     place where;
+    std::optional<tensor_box> box{};  // instead of `global`
+    void perform() const;
   };
   struct pending_out {
     void* global;
@@ -103,13 +111,16 @@ class block_copies {
     std::uint64_t group;
     bool is_read = false;
     std::vector<unsigned char> values{};  // until the block ends; empty if they have been written
+    std::optional<tensor_box> box{};      // instead of `global`
+    void perform(const void* from) const;
   };
 
   std::uint64_t draw();
-  bool happens_at_once() { return is_early_ && draw() % 2 == 0; }
   std::string complaint(const std::uint64_t* barrier) const;
   void store(std::uint64_t* barrier, phase_barrier now);
   std::string complete(std::uint64_t* barrier, std::size_t bytes);
+  std::string begin(const pending_in& copy);
+  void begin(pending_out copy);
   static void read(pending_out& copy);
 
   std::uint64_t random_ = 0;

@@ -82,10 +82,11 @@ class observer {
   // it is told.
   virtual void tell_block(const void* /*key*/) {}
   virtual void told_by_block(const void* /*key*/) {}
-  // The running thread begins a bulk copy between shared and device memory; nobody may touch the shared
-  // memory, or write it where the copy reads, until that is over.
+  // The running thread begins a bulk copy between shared and device memory, or what `name` says. Nobody may
+  // touch the shared memory, or write it where it is read, until that is over. Either side may be null.
   virtual void bulk_copy_began(const void* /*shared*/, const void* /*global*/, std::size_t /*bytes*/,
-                               bool /*into_shared*/, const void* /*return_address*/) {}
+                               bool /*into_shared*/, const void* /*return_address*/,
+                               const char* /*name*/ = "bulk copy") {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
   virtual void fence_passed() = 0;
   // The running thread's next atomic access orders nothing before what the thread does behind it.

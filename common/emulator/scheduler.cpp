@@ -23,8 +23,8 @@
 #include "common/emulator/source_lines.hpp"
 #include "common/emulator/spin_watch.hpp"
 
-alignas(128) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
-                                                                     lab::emulator::red_zone_bytes] = {};
+alignas(1024) constinit thread_local unsigned char lab_dynamic_shared[lab::emulator::shared_bytes_limit +
+                                                                      lab::emulator::red_zone_bytes] = {};
 
 namespace lab::emulator {
 
@@ -275,6 +275,7 @@ void block_runner::prepare_threads() {
   copies_.begin_block(block_number_ << 16 | std::uint64_t{launch_->shared_byte} << 8 |
                           std::uint64_t{launch_->reverse} << 1 | std::uint64_t{launch_->reverse_blocks},
                       launch_->shared_byte);
+  products_.begin_block(static_cast<unsigned>(threads_.size()));
   waits_for_blocks_ = false;
   stopping_ = false;
   failure_.reset();
@@ -485,9 +486,15 @@ bool block_runner::complete_collective(const collective_call& call, unsigned exi
     if (!(arrived >> number & 1)) continue;
     const emulated_thread& other = lane(number);
     if (other.state != thread_state::at_collective || other.call->kind != call.kind ||
-        other.call->mask != call.mask || other.call->combine != call.combine) {
+        other.call->mask != call.mask || other.call->combine != call.combine ||
+        other.call->perform != call.perform) {
       return false;
     }
+  }
+  if (call.kind == collective::whole_warp && arrived != ~0u) {
+    failure_ = describe_lost_lane(call, arrived);
+    stopping_ = true;
+    return false;
   }
   if (call.kind == collective::shuffle) {
     if (auto wrong = read_from_nobody(arrived)) {
@@ -524,6 +531,11 @@ bool block_runner::complete_collective(const collective_call& call, unsigned exi
     }
     self.result = {value, arrived};
   }
+  if (call.perform) {
+    std::array<std::uint64_t, 32> values{};
+    for (unsigned number = 0; number < values.size(); ++number) values[number] = lane(number).call->value;
+    call.perform(values.data());
+  }
   const bool synchronizes = call.kind == collective::synchronize;
   // Only now: `call` and the values lie on the stacks of threads that may run from here on.
   for (unsigned number = 0; number < warp_lanes_; ++number) {
@@ -546,6 +558,15 @@ std::optional<std::string> block_runner::read_from_nobody(unsigned arrived) {
            (source < warp_lanes_ ? ", which has left the kernel" : ", which this block does not have");
   }
   return std::nullopt;
+}
+
+// The diagnostic of what all lanes of a warp have to do together, where some are not there.
+std::string block_runner::describe_lost_lane(const collective_call& call, unsigned arrived) const {
+  const auto number = static_cast<unsigned>(std::countr_one(arrived));
+  const unsigned first = static_cast<unsigned>(std::countr_zero(arrived));
+  return prefix(call.where) + text_of_thread(threads_[warp_begin_ + first].index) + " calls " + call.name +
+         format(", for which all 32 lanes of a warp are needed, but lane %u ", number) +
+         (number < warp_lanes_ ? "has left the kernel" : "is not in this block");
 }
 
 // Lanes that wait at one line are taken to run side by side.
@@ -653,7 +674,7 @@ std::string block_runner::describe_missing_lane(const emulated_thread& waiting) 
     }
     if (other.state != thread_state::at_collective) continue;
     if (other.call->kind != waiting.call->kind || other.call->mask != waiting.call->mask ||
-        other.call->combine != waiting.call->combine) {
+        other.call->combine != waiting.call->combine || other.call->perform != waiting.call->perform) {
       return text_of_thread(other.index) + " waits in " + other.call->name +
              format(" with mask 0x%08x at ", other.call->mask) + text_of(other.call->where);
     }
@@ -1018,6 +1039,9 @@ bool is_on_another_stack(std::uintptr_t address) {
   return current_runner->is_stack(address);
 }
 
+block_runner& running_block() {
+  return *current_runner;
+}
 bool inside_kernel() {
   return current_runner != nullptr;
 }

@@ -28,6 +28,7 @@
 #include "common/emulator/shared_variables.hpp"
 #include "common/emulator/stack_switch.hpp"
 #include "common/emulator/thread_functions.hpp"
+#include "common/emulator/warpgroup_products.hpp"
 
 namespace lab::emulator {
 
@@ -180,6 +181,19 @@ class block_runner {
   void commit_copies_out();
   void wait_for_copies_out(std::size_t pending);
   unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
+  // tensor_copy_functions.hpp
+  void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
+                      place where, const void* return_address);
+  void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where,
+                       const void* return_address);
+  // matrix_functions.hpp
+  void check_matrix_row(const void* row, const char* name, place where);
+  // warpgroup_functions.hpp
+  void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where,
+                     const void* return_address);
+  void fence_products(place where);
+  void commit_products(place where);
+  void wait_for_products(std::size_t pending, place where);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -196,12 +210,14 @@ class block_runner {
   };
   struct carrier;
 
-  // A thread's wait for a phase of a barrier in shared memory, or at a named barrier; on its own stack.
+  // A thread's wait for a phase of a barrier in shared memory, or at a named barrier; on its own stack. From
+  // this name on: for what the other warps of its warpgroup have to begin.
+  static constexpr unsigned wait_for_product = 16;
   struct barrier_wait {
     place where;
     const std::uint64_t* barrier;  // null: a named one
     unsigned phase;                // or its name
-    unsigned threads;              // of a named one
+    unsigned threads;              // of a named one; groups of products that may be under way
     bool predicate;
     unsigned votes;
   };
@@ -258,6 +274,7 @@ class block_runner {
   bool complete_collective(const collective_call& call, unsigned exited);
   bool complete_active_masks();
   std::optional<std::string> read_from_nobody(unsigned arrived);
+  std::string describe_lost_lane(const collective_call& call, unsigned arrived) const;
 
   bool wake_paused();
   bool wake_yielded();
@@ -268,6 +285,11 @@ class block_runner {
   void refuse(place where, const std::string& what);
   void check_bulk_copy(const void* global, const void* shared, std::int64_t bytes, bool writes_global,
                        place where);
+  void check_tensor_copy(const tensor_box& box, unsigned dimensions, const void* shared, bool writes_global,
+                         place where);
+  static void observe_tensor_copy(const tensor_box& box, const void* shared, bool into_shared,
+                                  const void* return_address);
+  void check_tile(const matrix_descriptor& tile, major order, int extent, const char* name, place where);
   bool is_shared(const void* pointer, std::size_t bytes) const;
   std::string describe_waits() const;
   void finish_copies();
@@ -302,6 +324,7 @@ class block_runner {
   unsigned at_other_barriers_ = 0;  // at_phase, at_named_barrier
   bool woken_ = false;              // a thread that waited there can go on
   block_copies copies_;
+  warpgroup_products products_;
   unsigned passes_with_copies_ = 0;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
 
@@ -333,5 +356,8 @@ class block_runner {
   std::vector<std::unique_ptr<carrier>> carriers_;
   std::vector<carrier*> idle_;
 };
+
+// That of the running thread.
+block_runner& running_block();
 
 }  // namespace lab::emulator

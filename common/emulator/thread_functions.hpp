@@ -14,7 +14,7 @@ namespace lab::emulator {
 // Waits for all threads of the block; the number of threads whose predicate is true.
 unsigned wait_at_barrier(bool predicate, place where);
 
-enum class collective { synchronize, active_mask, shuffle, ballot, match, reduce };
+enum class collective { synchronize, active_mask, shuffle, ballot, match, reduce, whole_warp };
 
 // One lane's part in a warp collective.
 struct collective_call {
@@ -25,6 +25,8 @@ struct collective_call {
   std::uint64_t value = 0;
   unsigned source_lane = 0;                                          // shuffle
   std::uint64_t (*combine)(std::uint64_t, std::uint64_t) = nullptr;  // reduce
+  // whole_warp: does the work of all 32 lanes, of which each has brought a value.
+  void (*perform)(const std::uint64_t* values) = nullptr;
 };
 
 struct collective_result {

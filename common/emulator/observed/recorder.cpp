@@ -711,7 +711,7 @@ void observation::recorder::told_by_block(const void* key) {
 
 // The copy's accesses are the running thread's, and made now; but they are not counted.
 void observation::recorder::bulk_copy_began(const void* shared, const void* global, std::size_t bytes,
-                                            bool into_shared, const void* return_address) {
+                                            bool into_shared, const void* return_address, const char* name) {
   const unobserved here;
   constexpr unsigned unit = 16;
   const auto in_shared = reinterpret_cast<std::uintptr_t>(shared);
@@ -732,12 +732,13 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
         report_shared(*conflict, access, in_shared, static_cast<unsigned>(bytes));
       }
     }
-    bulk_.push_back({in_shared, bytes, into_shared, the_lane.thread, place});
+    bulk_.push_back({in_shared, bytes, into_shared, the_lane.thread, place, name});
   }
   for (std::uintptr_t at = in_global; at < in_global + bytes; at += unit) {
-    global_shadow::range* const in = global_.find(at, unit);
+    const auto size = static_cast<unsigned>(std::min<std::uintptr_t>(unit, in_global + bytes - at));
+    global_shadow::range* const in = global_.find(at, size);
     if (in == nullptr) return;
-    note_global(*in, at, unit,
+    note_global(*in, at, size,
                 {the_lane.thread, place, into_shared ? memory_operation::load : memory_operation::store,
                  strength::plain});
   }
@@ -758,8 +759,8 @@ void observation::recorder::report_bulk(std::uintptr_t address, unsigned bytes, 
     if (!copy.into_shared && operation == memory_operation::load) continue;
     const unobserved here;
     if (!reported_.emplace(std::pair(place, copy.place), true).second) continue;
-    report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
-                            " shared memory that a bulk copy of " + text_of_thread(copy.thread) + " at " +
+    report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) + " shared memory that a " +
+                            copy.name + " of " + text_of_thread(copy.thread) + " at " +
                             text_of_line(copy.place) + " may still be " +
                             (copy.into_shared ? "writing" : "reading"));
   }

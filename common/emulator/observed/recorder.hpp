@@ -61,7 +61,7 @@ class observation::recorder final : public observer, private request_sink {
   void tell_block(const void* key) override;
   void told_by_block(const void* key) override;
   void bulk_copy_began(const void* shared, const void* global, std::size_t bytes, bool into_shared,
-                       const void* return_address) override;
+                       const void* return_address, const char* name) override;
   void bulk_copy_over(const void* shared, std::size_t bytes) override;
   void fence_passed() override;
   void release_only() override;
@@ -220,6 +220,7 @@ class observation::recorder final : public observer, private request_sink {
     bool into_shared;
     unsigned thread;
     std::uint32_t place;
+    const char* name;
   };
   std::vector<bulk_copy> bulk_;                       // of the block, not over
   bool has_phase_barriers_ = false;                   // the block has initialised one

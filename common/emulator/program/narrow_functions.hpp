@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "common/emulator/narrow_float.hpp"
 #include "common/emulator/program/device_functions.hpp"
-#include "common/emulator/program/narrow_float.hpp"
 
 namespace lab::emulator {
 

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "common/emulator/atomic_functions.hpp"
 #include "common/emulator/dialect.hpp"
+#include "common/emulator/math_functions.hpp"
 
 namespace lab::emulator {
 
