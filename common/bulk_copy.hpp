@@ -45,6 +45,13 @@ struct mbarrier {
     LAB_SM90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&state)) : "memory");
   }
 
+  // The same, and the phase ends only when `bytes` more have landed.
+  __device__ __forceinline__ void arrive_and_expect_tx(int bytes) {
+    LAB_SM90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&state)),
+             "r"(bytes)
+             : "memory");
+  }
+
   // Blocks until phase `phase` has ended. Only the current phase and the one before can be asked for.
   __device__ __forceinline__ void wait(unsigned phase) {
     LAB_SM90(

@@ -36,6 +36,9 @@ struct mbarrier {
   __forceinline__ void arrive(emulator::place where = emulator::place::here()) {
     emulator::arrive_in_phase(&state, true, 0, where);
   }
+  __forceinline__ void arrive_and_expect_tx(int bytes, emulator::place where = emulator::place::here()) {
+    emulator::arrive_in_phase(&state, true, bytes, where);
+  }
   __forceinline__ void wait(unsigned phase, emulator::place where = emulator::place::here()) {
     emulator::wait_for_phase(&state, phase, where);
   }
