@@ -289,6 +289,7 @@ void block_runner::check_prefetch(const void* global, std::int64_t bytes, place 
 }
 
 void block_runner::fence_phases() {
+  if (active_observer) active_observer->proxy_fence_passed();
   const outside_of_kernel here;
   copies_.fence_initialisations(running_->number);
 }

@@ -369,7 +369,12 @@ void block_runner::copy_in_to_block(unsigned rank, void* shared, const void* fro
 }
 
 void block_runner::copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier,
-                                 place where, const void*) {
+                                 place where, const void* return_address) {
+  // An observer learns no more of it than that it reads here now.
+  if (active_observer && is_shared(shared, static_cast<std::size_t>(bytes))) {
+    active_observer->bulk_copy_began(shared, nullptr, static_cast<std::size_t>(bytes), false, return_address);
+    active_observer->bulk_copy_over(shared, static_cast<std::size_t>(bytes));
+  }
   const outside_of_kernel here;
   constexpr std::uintptr_t unit = 16;
   const auto is_multiple = [](const void* address) {

@@ -89,6 +89,8 @@ class observer {
   virtual void bulk_copy_began(const void* /*shared*/, const void* /*global*/, std::size_t /*bytes*/,
                                bool /*into_shared*/, const void* /*return_address*/) {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
+  // fence.proxy.async
+  virtual void proxy_fence_passed() {}
   virtual void fence_passed() = 0;
   // The running thread's next atomic access orders nothing before what the thread does behind it.
   virtual void release_only() {}

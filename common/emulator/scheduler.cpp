@@ -1110,6 +1110,9 @@ void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where) {
 void fence_phases() {
   current_runner->fence_phases();
 }
+void fence_proxies() {
+  if (active_observer) active_observer->proxy_fence_passed();
+}
 void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where) {
   current_runner->copy_in_bulk(shared, global, bytes, barrier, where, __builtin_return_address(0));
 }

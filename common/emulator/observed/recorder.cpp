@@ -405,6 +405,11 @@ void observation::recorder::fence_passed() {
   the_known_reads.begin_turn();
 }
 
+void observation::recorder::proxy_fence_passed() {
+  const unobserved here;
+  shared_.proxy_fence_passed(the_lane.thread);
+}
+
 void observation::recorder::release_only() {
   shared_.release_only(current_thread.number);
 }
@@ -743,9 +748,10 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
   const auto in_global = reinterpret_cast<std::uintptr_t>(global);
   const std::uint32_t place = place_of_caller(return_address);
   const shared_access access{the_lane.thread, place,
-                             into_shared ? memory_operation::store : memory_operation::load};
+                             into_shared ? memory_operation::store : memory_operation::load, true};
   if (in_shared - the_lane.shared_begin < the_lane.shared_bytes) {
     report_bulk(in_shared, static_cast<unsigned>(bytes), access.operation, place);
+    report_unfenced(in_shared, bytes, into_shared, place);
     if (into_shared) forget_known_words(in_shared, static_cast<unsigned>(bytes));
     if (const auto conflict =
             shared_.note(in_shared - the_lane.shared_begin, static_cast<unsigned>(bytes), access)) {
@@ -766,6 +772,17 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
                 {the_lane.thread, place, into_shared ? memory_operation::load : memory_operation::store,
                  strength::plain});
   }
+}
+
+// Bulk copies see ordinary writes behind a fence alone (PTX ISA, "async proxy").
+void observation::recorder::report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared,
+                                            std::uint32_t place) {
+  const auto write = shared_.unfenced_write(shared - the_lane.shared_begin, bytes, the_lane.thread);
+  if (!write || !reported_.emplace(std::pair(place, write->place), true).second) return;
+  report(fault::race, prefix(place, the_lane.thread) + "begins a bulk copy " +
+                          (into_shared ? "into" : "from") + " shared memory that " +
+                          text_of_thread(write->thread) + " writes at " + text_of_line(write->place) +
+                          ", with no fence_proxy_async() between");
 }
 
 void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes) {

@@ -64,6 +64,7 @@ class observation::recorder final : public observer, private request_sink {
   void bulk_copy_began(const void* shared, const void* global, std::size_t bytes, bool into_shared,
                        const void* return_address) override;
   void bulk_copy_over(const void* shared, std::size_t bytes) override;
+  void proxy_fence_passed() override;
   void fence_passed() override;
   void release_only() override;
 
@@ -183,6 +184,7 @@ class observation::recorder final : public observer, private request_sink {
   void report_hosts_table(std::uintptr_t table, std::uint32_t place);
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
+  void report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared, std::uint32_t place);
   void report_bulk(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
                                                 memory_operation operation, std::uint32_t place);
