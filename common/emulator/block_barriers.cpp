@@ -15,19 +15,6 @@ namespace {
 // What stands for a block's named barriers where an observer is told of them.
 constexpr std::array<char, 16> named_barriers{};
 
-// For as long as it exists the emulator runs, and not the kernel that has called it.
-class outside_of_kernel {
- public:
-  outside_of_kernel() {
-    if (active_observer) active_observer->leave_thread();
-  }
-  outside_of_kernel(const outside_of_kernel&) = delete;
-  outside_of_kernel& operator=(const outside_of_kernel&) = delete;
-  ~outside_of_kernel() {
-    if (active_observer) active_observer->enter_thread();
-  }
-};
-
 }  // namespace
 
 // ---- while others wait
@@ -43,6 +30,10 @@ bool block_runner::others_go_on() {
     return !stopping_;
   }
   if (is_awake) return true;
+  if (has_arrived_in_cluster()) {
+    pass_cluster_barrier();
+    return std::exchange(woken_, false) || land_copy();
+  }
   const bool is_barrier_full = at_barrier_ != 0 && at_barrier_ + exited_ == threads_.size();
   return !is_barrier_full && land_copy();
 }
@@ -50,9 +41,13 @@ bool block_runner::others_go_on() {
 bool block_runner::land_copy() {
   if (!copies_.has_copies_in()) return false;
   const block_copies::landing landed = copies_.land_one();
-  if (active_observer) active_observer->bulk_copy_over(landed.shared, landed.bytes);
+  if (rests_) {
+    landed_at_rest_.emplace_back(landed.shared, landed.bytes);
+  } else if (active_observer) {
+    active_observer->bulk_copy_over(landed.shared, landed.bytes);
+  }
   if (!landed.complaint.empty()) {
-    failure_ = prefix(landed.where) + text_of_thread(threads_[landed.thread].index) +
+    failure_ = prefix(landed.where, landed.by.block) + text_of_thread(threads_[landed.by.thread].index) +
                " has begun a bulk copy that " + landed.complaint;
     stopping_ = true;
     return true;
@@ -78,7 +73,7 @@ void block_runner::wake_waiting(const std::uint64_t* barrier) {
 void block_runner::finish_copies() {
   const auto left = copies_.end_block();
   if (!left) return;
-  failure_ = prefix(left->where) + text_of_thread(threads_[left->thread].index) +
+  failure_ = prefix(left->where, left->by.block) + text_of_thread(threads_[left->by.thread].index) +
              " begins a bulk copy into shared memory that has not landed when the block ends";
   stopping_ = true;
 }
@@ -87,13 +82,18 @@ void block_runner::finish_copies() {
 std::string block_runner::describe_waits() const {
   std::string text;
   std::set<std::pair<const std::uint64_t*, unsigned>> known;
+  bool tells_of_cluster = false;
   const auto begin = [&](const emulated_thread& thread, place where) {
     text += text.empty() ? prefix(where) : "; " + text_of(where) + ": ";
     text += text_of_thread(thread.index);
   };
   for (const emulated_thread& thread : threads_) {
-    if (thread.state != thread_state::at_phase && thread.state != thread_state::at_named_barrier) continue;
+    if (!waits_at_other_barrier(thread.state)) continue;
     const barrier_wait& wait = *thread.wait;
+    if (thread.state == thread_state::at_cluster) {
+      if (!std::exchange(tells_of_cluster, true)) begin(thread, wait.where), text += describe_cluster_wait();
+      continue;
+    }
     if (!known.emplace(wait.barrier, wait.barrier != nullptr ? 0 : wait.phase).second) continue;
     begin(thread, wait.where);
     if (wait.barrier != nullptr) {
@@ -142,8 +142,9 @@ void block_runner::arrive_in_phase(std::uint64_t* barrier, bool arrives, std::in
     active_observer->tell_block(barrier);
   }
   const outside_of_kernel here;
-  refuse(where, copies_.arrive(barrier, arrives, bytes));
-  wake_waiting(barrier);
+  const auto [owner, own] = owner_of(barrier, where);
+  refuse(where, owner->copies_.arrive(own, arrives, bytes));
+  owner->wake_waiting(own);
 }
 
 void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place where,
@@ -153,6 +154,8 @@ void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place 
   bool has_ended = false;
   {
     const outside_of_kernel here;
+    if (is_in_cluster(barrier))
+      fail(where, "waits at a barrier of another block, for whose phases its own threads alone can wait");
     refuse(where, copies_.refuse_wait(barrier, phase));
     has_ended = copies_.has_ended(barrier, phase);
   }
@@ -266,7 +269,7 @@ void block_runner::copy_in_bulk(void* shared, const void* global, std::int64_t b
     active_observer->tell_block(barrier);
   }
   const outside_of_kernel here;
-  refuse(where, copies_.copy_in(shared, global, size, barrier, running_->number, where));
+  refuse(where, copies_.copy_in(shared, global, size, barrier, this_thread(), where));
   if (copies_.is_in_flight(shared, size)) return;
   if (active_observer) active_observer->bulk_copy_over(shared, size);
   wake_waiting(barrier);
@@ -339,7 +342,7 @@ void block_runner::tensor_copy_in(void* shared, const tensor_box& box, unsigned 
   observe_tensor_copy(box, shared, true, return_address);
   if (active_observer) active_observer->tell_block(barrier);
   const outside_of_kernel here;
-  refuse(where, copies_.copy_in(shared, box, barrier, running_->number, where));
+  refuse(where, copies_.copy_in(shared, box, barrier, this_thread(), where));
   if (copies_.is_in_flight(shared, size)) return;
   if (active_observer) active_observer->bulk_copy_over(shared, size);
   wake_waiting(barrier);
@@ -370,6 +373,7 @@ void block_runner::check_prefetch(const void* global, std::int64_t bytes, place 
 }
 
 void block_runner::fence_phases() {
+  if (active_observer) active_observer->proxy_fence_passed();
   const outside_of_kernel here;
   copies_.fence_initialisations(running_->number);
 }

@@ -32,6 +32,7 @@ phase_barrier phase_barrier::unpacked(std::uint64_t word) {
 
 void block_copies::begin_block(std::uint64_t seed, unsigned char pattern) {
   random_ = seed;
+  distance_ = 0;
   is_early_ = draw() % 4 == 0;
   pattern_ = pattern;
   barriers_.clear();
@@ -55,8 +56,8 @@ std::string block_copies::initialise(std::uint64_t* barrier, int arrivals, unsig
     return format("initialises a barrier for %d arrivals, which is not from 1 to %u", arrivals,
                   phase_barrier::most_arrivals);
   const auto count = static_cast<unsigned>(arrivals);
-  *barrier = phase_barrier{count, count, 0, false}.packed();
-  barriers_[reinterpret_cast<std::uintptr_t>(barrier)] = {*barrier, 0, thread, where, false};
+  *here(barrier) = phase_barrier{count, count, 0, false}.packed();
+  barriers_[reinterpret_cast<std::uintptr_t>(barrier)] = {*here(barrier), 0, thread, where, false};
   return "";
 }
 
@@ -69,7 +70,7 @@ void block_copies::fence_initialisations(unsigned thread) {
 std::string block_copies::complaint(const std::uint64_t* barrier) const {
   const auto found = barriers_.find(reinterpret_cast<std::uintptr_t>(barrier));
   if (found == barriers_.end()) return "uses a barrier that nobody has initialised";
-  if (*barrier != found->second.word)
+  if (*here(barrier) != found->second.word)
     return "uses a barrier that something else has written over since it was initialised at " +
            text_of(found->second.where);
   return "";
@@ -82,12 +83,12 @@ void block_copies::store(std::uint64_t* barrier, phase_barrier now) {
     ++known.phase;
     now = {now.arrivals, now.arrivals, 0, !now.is_odd};
   }
-  known.word = *barrier = now.packed();
+  known.word = *here(barrier) = now.packed();
 }
 
 std::string block_copies::arrive(std::uint64_t* barrier, bool arrives, std::int64_t bytes) {
   if (std::string wrong = complaint(barrier); !wrong.empty()) return wrong;
-  phase_barrier now = phase_barrier::unpacked(*barrier);
+  phase_barrier now = phase_barrier::unpacked(*here(barrier));
   if (bytes < 0 || bytes > phase_barrier::most_bytes - now.bytes)
     return format("expects %lld bytes in ", static_cast<long long>(bytes)) + text_of_phase(barrier) +
            format(": one phase counts up to %d", phase_barrier::most_bytes);
@@ -100,7 +101,7 @@ std::string block_copies::arrive(std::uint64_t* barrier, bool arrives, std::int6
 
 std::string block_copies::complete(std::uint64_t* barrier, std::size_t bytes) {
   if (std::string wrong = complaint(barrier); !wrong.empty()) return wrong;
-  phase_barrier now = phase_barrier::unpacked(*barrier);
+  phase_barrier now = phase_barrier::unpacked(*here(barrier));
   if (now.bytes - static_cast<int>(bytes) < -phase_barrier::most_bytes)
     return "brings more bytes than a phase can count, to " + text_of_phase(barrier);
   now.bytes -= static_cast<int>(bytes);
@@ -119,11 +120,11 @@ std::string block_copies::refuse_wait(const std::uint64_t* barrier, unsigned pha
 }
 
 bool block_copies::has_ended(const std::uint64_t* barrier, unsigned phase) const {
-  return phase_barrier::unpacked(*barrier).is_odd != (phase % 2 != 0);
+  return phase_barrier::unpacked(*here(barrier)).is_odd != (phase % 2 != 0);
 }
 
 std::string block_copies::text_of_phase(const std::uint64_t* barrier) const {
-  const phase_barrier now = phase_barrier::unpacked(*barrier);
+  const phase_barrier now = phase_barrier::unpacked(*here(barrier));
   const auto found = barriers_.find(reinterpret_cast<std::uintptr_t>(barrier));
   if (found == barriers_.end()) return "a barrier that nobody has initialised";
   const std::string missing = format("%u of %u arrivals", now.missing, now.arrivals);
@@ -157,11 +158,11 @@ void tensor_box::write_from(const void* shared) const {
   });
 }
 
-void block_copies::pending_in::perform() const {
-  if (box) {
-    box->read_to(shared);
+void block_copies::perform(const pending_in& copy) const {
+  if (copy.box) {
+    copy.box->read_to(here(copy.shared));
   } else {
-    std::memcpy(shared, global, bytes);
+    std::memcpy(here(copy.shared), copy.source ? copy.source->here(copy.from) : copy.from, copy.bytes);
   }
 }
 
@@ -173,14 +174,14 @@ void block_copies::pending_out::perform(const void* from) const {
   }
 }
 
-std::string block_copies::copy_in(void* shared, const void* global, std::size_t bytes, std::uint64_t* barrier,
-                                  unsigned thread, place where) {
-  return begin({shared, global, bytes, barrier, thread, where});
+std::string block_copies::copy_in(void* shared, const void* from, std::size_t bytes, std::uint64_t* barrier,
+                                  origin by, place where, const block_copies* source) {
+  return begin({shared, from, bytes, barrier, by, where, source});
 }
 
-std::string block_copies::copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier,
-                                  unsigned thread, place where) {
-  return begin({shared, nullptr, box.layout.box_bytes(), barrier, thread, where, box});
+std::string block_copies::copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier, origin by,
+                                  place where) {
+  return begin({shared, nullptr, box.layout.box_bytes(), barrier, by, where, nullptr, box});
 }
 
 std::string block_copies::begin(const pending_in& copy) {
@@ -190,10 +191,10 @@ std::string block_copies::begin(const pending_in& copy) {
     return "begins a copy to a barrier that was initialised at " + text_of(known.where) +
            " with no fence_mbarrier_init() of that thread behind it";
   if (happens_at_once()) {
-    copy.perform();
+    perform(copy);
     return complete(copy.barrier, copy.bytes);
   }
-  std::memset(copy.shared, pattern_, copy.bytes);
+  std::memset(here(copy.shared), pattern_, copy.bytes);
   in_.push_back(copy);
   return "";
 }
@@ -202,9 +203,9 @@ block_copies::landing block_copies::land_one() {
   const auto chosen = in_.begin() + static_cast<std::ptrdiff_t>(draw() % in_.size());
   const pending_in copy = *chosen;
   in_.erase(chosen);
-  copy.perform();
+  perform(copy);
   std::string wrong = complete(copy.barrier, copy.bytes);
-  return {copy.barrier, copy.shared, copy.bytes, copy.thread, copy.where, std::move(wrong)};
+  return {copy.barrier, copy.shared, copy.bytes, copy.by, copy.where, std::move(wrong)};
 }
 
 bool block_copies::is_in_flight(const void* shared, std::size_t bytes) const {
@@ -215,9 +216,16 @@ bool block_copies::is_in_flight(const void* shared, std::size_t bytes) const {
   });
 }
 
-void block_copies::read(pending_out& copy) {
+std::optional<block_copies::left_copy> block_copies::find_copy_from(const block_copies& source) const {
+  const auto found =
+      std::find_if(in_.begin(), in_.end(), [&](const pending_in& one) { return one.source == &source; });
+  if (found == in_.end()) return std::nullopt;
+  return left_copy{found->where, found->by};
+}
+
+void block_copies::read(pending_out& copy) const {
   if (std::exchange(copy.is_read, true)) return;
-  const auto* const from = static_cast<const unsigned char*>(copy.shared);
+  const auto* const from = static_cast<const unsigned char*>(here(copy.shared));
   copy.values.assign(from, from + copy.bytes);
 }
 
@@ -258,7 +266,7 @@ std::optional<block_copies::left_copy> block_copies::end_block() {
   }
   out_.clear();
   if (in_.empty()) return std::nullopt;
-  return left_copy{in_.front().where, in_.front().thread};
+  return left_copy{in_.front().where, in_.front().by};
 }
 
 }  // namespace lab::emulator

@@ -54,10 +54,14 @@ class block_copies {
   [[nodiscard]] std::string text_of_phase(const std::uint64_t* barrier) const;
 
   // ---- copies. The addresses have been checked.
-  std::string copy_in(void* shared, const void* global, std::size_t bytes, std::uint64_t* barrier,
-                      unsigned thread, place where);
-  std::string copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier, unsigned thread,
-                      place where);
+  struct origin {
+    uint3 block;
+    unsigned thread;
+  };
+  // `source`: that of the block in whose shared memory `from` lies, while that runs; null: device memory.
+  std::string copy_in(void* shared, const void* from, std::size_t bytes, std::uint64_t* barrier, origin by,
+                      place where, const block_copies* source = nullptr);
+  std::string copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier, origin by, place where);
   void copy_out(void* global, const void* shared, std::size_t bytes, unsigned thread);
   void copy_out(const tensor_box& box, const void* shared, unsigned thread);
   void commit_group(unsigned thread);
@@ -66,6 +70,12 @@ class block_copies {
 
   // Copies into shared memory that have not landed.
   [[nodiscard]] bool has_copies_in() const { return !in_.empty(); }
+  // Of one that reads the shared memory of `source`.
+  struct left_copy {
+    place where;
+    origin by;
+  };
+  [[nodiscard]] std::optional<left_copy> find_copy_from(const block_copies& source) const;
   // Whether one of them writes any of these bytes.
   [[nodiscard]] bool is_in_flight(const void* shared, std::size_t bytes) const;
   // Lets one of them land, and says what is wrong then.
@@ -73,17 +83,15 @@ class block_copies {
     std::uint64_t* barrier;
     const void* shared;
     std::size_t bytes;
-    unsigned thread;
+    origin by;
     place where;
     std::string complaint;
   };
   landing land_one();
   // The block has ended: copies out are completed. Where a copy in began that nobody has waited for.
-  struct left_copy {
-    place where;
-    unsigned thread;
-  };
   std::optional<left_copy> end_block();
+  // What has been, and is, called by its address while the block runs lies so many bytes behind that now.
+  void move(std::ptrdiff_t distance) { distance_ = distance; }
 
  private:
   struct known_barrier {
@@ -95,13 +103,13 @@ class block_copies {
   };
   struct pending_in {
     void* shared;
-    const void* global;
+    const void* from;
     std::size_t bytes;
     std::uint64_t* barrier;
-    unsigned thread;
+    origin by;
     place where;
-    std::optional<tensor_box> box{};  // instead of `global`
-    void perform() const;
+    const block_copies* source;
+    std::optional<tensor_box> box{};  // instead of `from`
   };
   struct pending_out {
     void* global;
@@ -121,8 +129,16 @@ class block_copies {
   std::string complete(std::uint64_t* barrier, std::size_t bytes);
   std::string begin(const pending_in& copy);
   void begin(pending_out copy);
-  static void read(pending_out& copy);
+  void perform(const pending_in& copy) const;
+  void read(pending_out& copy) const;
+  // Where it lies now.
+  template <class T>
+  T* here(T* address) const {
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) +
+                                static_cast<std::uintptr_t>(distance_));
+  }
 
+  std::ptrdiff_t distance_ = 0;
   std::uint64_t random_ = 0;
   bool is_early_ = false;
   unsigned char pattern_ = 0;

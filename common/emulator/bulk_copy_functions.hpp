@@ -14,6 +14,8 @@ void initialise_phases(std::uint64_t* barrier, int arrivals, place where);
 void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where);
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
 void fence_phases();
+// fence.proxy.async
+void fence_proxies();
 // cp.async.bulk.
 void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where);
 void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where);
@@ -48,8 +50,9 @@ __forceinline__ void fence_mbarrier_init() {
   emulator::fence_phases();
 }
 
-// Generic and asynchronous accesses are seen in one order here.
-__forceinline__ void fence_proxy_async() {}
+__forceinline__ void fence_proxy_async() {
+  emulator::fence_proxies();
+}
 
 template <class T>
 __forceinline__ void copy_in(T* shared, const T* global, int count, mbarrier& barrier,

@@ -14,6 +14,11 @@
 #define __constant__ LAB_EMULATOR_CONSTANT(__LINE__)
 #define __grid_constant__
 #define __launch_bounds__(...)
+// As many bytes in front of the function as the code of the dimensions says, which the program's table of
+// such functions tells (launch.cpp).
+#define __cluster_dims__(...)                                                         \
+  __attribute__((patchable_function_entry(::lab::emulator::cluster_code(__VA_ARGS__), \
+                                          ::lab::emulator::cluster_code(__VA_ARGS__))))
 #define __forceinline__ inline __attribute__((always_inline))
 // Not alignas(), which may not stand behind __shared__.
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -59,6 +64,14 @@ inline constexpr int default_multiprocessors = 4;
 
 // Bytes after a buffer that nobody may write; found damaged, they betray a write out of bounds.
 inline constexpr std::size_t red_zone_bytes = 256;
+
+// The dimensions of a cluster in one number; 0 for those that no device has.
+inline constexpr unsigned most_cluster_blocks = 16;
+inline constexpr unsigned cluster_code(unsigned x, unsigned y = 1, unsigned z = 1) {
+  const bool is_possible = x >= 1 && y >= 1 && z >= 1 && x <= most_cluster_blocks &&
+                           y <= most_cluster_blocks && z <= most_cluster_blocks;
+  return is_possible ? x + (y - 1) * 32 + (z - 1) * 32 * 32 : 0;
+}
 
 // A line of the kernel's source. As a default argument, here() is the caller's line.
 struct place {

@@ -184,9 +184,11 @@ known_launches& all_known() {
 }
 
 std::pair<const void*, checksum> key_of(const cudaLaunchConfig_t& config, const kernel_call& call) {
-  const std::array<std::uint64_t, 8> shape{unseen_changes,    config.gridDim.x,       config.gridDim.y,
-                                           config.gridDim.z,  config.blockDim.x,      config.blockDim.y,
-                                           config.blockDim.z, config.dynamicSmemBytes};
+  const dim3 cluster = call.cluster.value_or(dim3{});
+  const std::array<std::uint64_t, 11> shape{
+      unseen_changes,    config.gridDim.x,  config.gridDim.y,  config.gridDim.z,
+      config.blockDim.x, config.blockDim.y, config.blockDim.z, config.dynamicSmemBytes,
+      cluster.x,         cluster.y,         cluster.z};
   const std::array<checksum, 2> both{
       checksum_of({reinterpret_cast<std::uintptr_t>(shape.data()), sizeof shape}),
       checksum_of({reinterpret_cast<std::uintptr_t>(call.arguments), call.argument_bytes})};

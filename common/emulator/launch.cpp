@@ -6,11 +6,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "common/emulator/block_cluster.hpp"
 #include "common/emulator/call_trace.hpp"
 #include "common/emulator/deferred_streams.hpp"
 #include "common/emulator/device_memory.hpp"
@@ -39,6 +41,7 @@ namespace {
 struct device {
   std::mutex mutex;
   std::map<const void*, std::size_t> dynamic_shared_limits;  // kernels whose limit was raised
+  std::set<const void*> large_cluster_kernels;               // that may have clusters of 16 blocks
   std::size_t launches = 0;
   thread_pool pool;
 };
@@ -86,8 +89,6 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
                    format("%zu bytes of dynamic shared memory; this kernel's limit is %zu",
                           config.dynamicSmemBytes, dynamic_shared_limit)};
   }
-  if (config.numAttrs != 0)
-    return refusal{cudaErrorNotSupported, "launch attributes, which are not emulated"};
   if (!is_stream(config.stream))
     return refusal{cudaErrorInvalidResourceHandle, "a stream that does not exist"};
   if (const int other = device_of(config.stream); other != current_device()) {
@@ -95,6 +96,83 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
                    format("a stream of device %d, where device %d is the current one (cudaSetDevice)", other,
                           current_device())};
   }
+  return std::nullopt;
+}
+
+// What a launch asks for beyond grid and block.
+struct launch_attributes {
+  std::optional<dim3> cluster;
+  std::optional<refusal> refused;
+};
+
+launch_attributes attributes_of(const cudaLaunchConfig_t& config) {
+  launch_attributes found;
+  for (unsigned number = 0; number < config.numAttrs; ++number) {
+    const cudaLaunchAttribute& one = config.attrs[number];
+    if (one.id == cudaLaunchAttributeClusterDimension) {
+      found.cluster = dim3(one.val.clusterDim.x, one.val.clusterDim.y, one.val.clusterDim.z);
+    } else if (one.id != cudaLaunchAttributeIgnore &&
+               one.id != cudaLaunchAttributeProgrammaticStreamSerialization) {
+      found.refused = refusal{cudaErrorNotSupported,
+                              format("launch attribute %d, which is not emulated", static_cast<int>(one.id))};
+    }
+  }
+  return found;
+}
+
+// What __cluster_dims__ says (dialect.hpp). The linker gathers the addresses of the bytes in front of such
+// functions.
+extern "C" {
+extern const std::uintptr_t functions_begin[] __asm__("__start___patchable_function_entries")
+    __attribute__((visibility("hidden")));
+extern const std::uintptr_t functions_end[] __asm__("__stop___patchable_function_entries")
+    __attribute__((visibility("hidden")));
+}
+// So that every program has such a table.
+__attribute__((used, noinline)) void __cluster_dims__(1) be_in_table() {}
+
+std::optional<dim3> read_cluster_of(const void* kernel) {
+#if defined(__aarch64__)
+  constexpr std::uintptr_t code_bytes = 4;
+#else
+  constexpr std::uintptr_t code_bytes = 1;
+#endif
+  const auto address = reinterpret_cast<std::uintptr_t>(kernel);
+  std::uintptr_t last = 0;
+  for (const std::uintptr_t* at = functions_begin; at != functions_end; ++at) {
+    if (*at < address) last = std::max(last, *at);
+  }
+  // It is the kernel's if no other function lies between.
+  const auto lies_between = [&](const program_symbol& one) {
+    const std::uintptr_t begin = one.value + the_program().begin;
+    return one.is_function && last < begin && begin < address;
+  };
+  const std::vector<program_symbol>& symbols = program_symbols();
+  if (last == 0 || symbols.empty() || std::any_of(symbols.begin(), symbols.end(), lies_between))
+    return std::nullopt;
+  const auto code = static_cast<unsigned>((address - last) / code_bytes);
+  return dim3(code % 32, code / 32 % 32 + 1, code / 32 / 32 + 1);
+}
+
+std::optional<dim3> cluster_of_kernel(const void* kernel) {
+  static std::mutex mutex;
+  static std::map<const void*, std::optional<dim3>> known;
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = known.try_emplace(kernel);
+  if (is_new) entry->second = read_cluster_of(kernel);
+  return entry->second;
+}
+
+std::optional<refusal> refuse_cluster(dim3 cluster, dim3 grid, bool is_large_allowed) {
+  constexpr unsigned portable_blocks = 8;
+  const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+  if (blocks == 0 || blocks > (is_large_allowed ? most_cluster_blocks : portable_blocks))
+    return refusal{cudaErrorInvalidClusterSize, "clusters of " + text_of(cluster) +
+                                                    " blocks; 8 in all are possible, and 16 where "
+                                                    "cudaFuncAttributeNonPortableClusterSizeAllowed is set"};
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+    return refusal{cudaErrorInvalidConfiguration,
+                   "a grid of " + text_of(grid) + " blocks, in clusters of " + text_of(cluster)};
   return std::nullopt;
 }
 
@@ -195,6 +273,17 @@ void run_one_by_one(launch_state& state, std::uint64_t blocks, first_failure& fa
   }
 }
 
+// Runs the clusters of a grid one after the other, as long as there are some.
+void run_clusters(launch_state& state, std::uint64_t blocks, first_failure& failure) {
+  static thread_local std::unique_ptr<block_cluster> cluster;
+  if (!cluster) cluster = std::make_unique<block_cluster>();
+  for (std::uint64_t block = state.next_block.fetch_add(state.cluster_size());
+       block < blocks && block < state.first_failed_block;
+       block = state.next_block.fetch_add(state.cluster_size())) {
+    if (auto text = cluster->run(state, block)) failure.note(block, std::move(*text));
+  }
+}
+
 // Runs the grid; the diagnostic of what went wrong.
 std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
@@ -207,7 +296,9 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
     const spin_watch watch;
     prepare_signal_stack();
     ++state.running;
-    if (active_observer != nullptr) {
+    if (state.cluster_size() > 1) {
+      run_clusters(state, blocks, failure);
+    } else if (active_observer != nullptr) {
       run_one_by_one(state, blocks, failure);
     } else {
       for (std::uint64_t block = state.next_block++; block < blocks && block < state.first_failed_block;
@@ -217,7 +308,8 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
     }
     --state.running;
   };
-  pool.run(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(os_threads), blocks)),
+  const std::uint64_t pieces = blocks / state.cluster_size();
+  pool.run(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(os_threads), pieces)),
            run_blocks);
   if (active_observer != nullptr) active_observer->end_grid();
   return failure.text();
@@ -281,6 +373,7 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
                      .reverse_blocks = chosen.reverse_blocks,
                      .shared_variables = shared_variables(call.kernel),
                      .shared_byte = shared_byte,
+                     .cluster = call.cluster.value_or(dim3{}),
                      .depth = depth};
   if (active_observer) {
     active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
@@ -368,7 +461,14 @@ cudaError_t launch_from_kernel(const cudaLaunchConfig_t& config, const kernel_ca
 
 }  // namespace
 
-cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
+cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_call) {
+  cudaLaunchConfig_t config = asked;
+  kernel_call call = asked_call;
+  const launch_attributes attributes = attributes_of(config);
+  config.attrs = nullptr;  // which need not outlive this call
+  config.numAttrs = 0;
+  const std::optional<dim3> of_kernel = cluster_of_kernel(call.kernel);
+  if (!call.cluster) call.cluster = attributes.cluster ? attributes.cluster : of_kernel;
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
   if (inside_kernel() && kernels_may_launch) return launch_from_kernel(config, call);
   if (inside_kernel()) {
@@ -382,8 +482,15 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
   note_stream("a kernel", config.stream);
   device& on = the_device();
   std::unique_lock lock(on.mutex);
-  const auto refused =
-      refuse(config, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
+  auto refused = attributes.refused;
+  if (!refused)
+    refused = refuse(config, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
+  if (!refused && of_kernel && text_of(*of_kernel) != text_of(*call.cluster))
+    refused = refusal{cudaErrorInvalidClusterSize, "clusters of " + text_of(*call.cluster) +
+                                                       " blocks, where __cluster_dims__ says " +
+                                                       text_of(*of_kernel)};
+  if (!refused && call.cluster)
+    refused = refuse_cluster(*call.cluster, config.gridDim, on.large_cluster_kernels.contains(call.kernel));
   if (refused) {
     add_diagnostic_of_call(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
     return finish(refused->error);
@@ -424,6 +531,11 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   }
   device& device = the_device();
   const std::lock_guard lock(device.mutex);
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    device.large_cluster_kernels.erase(kernel);
+    if (value != 0) device.large_cluster_kernels.insert(kernel);
+    return finish(cudaSuccess);
+  }
   device.dynamic_shared_limits[kernel] = std::max(static_cast<std::size_t>(value), shared_bytes_default);
   return finish(cudaSuccess);
 }

@@ -45,6 +45,8 @@ class observer {
   // before is ordered before what comes. grid_passed() is called once between.
   virtual void rest_block() {}
   virtual void grid_passed() {}
+  // Or until other blocks of its cluster have run.
+  virtual void rest_in_cluster() {}
   virtual void resume_block(uint3) {}
   // current_thread runs now, for the first time or again.
   virtual void enter_thread() = 0;
@@ -88,11 +90,26 @@ class observer {
                                bool /*into_shared*/, const void* /*return_address*/,
                                const char* /*name*/ = "bulk copy") {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
+  // fence.proxy.async
+  virtual void proxy_fence_passed() {}
   virtual void fence_passed() = 0;
   // The running thread's next atomic access orders nothing before what the thread does behind it.
   virtual void release_only() {}
 };
 inline constinit observer* active_observer = nullptr;
+
+// For as long as it exists the emulator runs, and not the kernel that has called it.
+class outside_of_kernel {
+ public:
+  outside_of_kernel() {
+    if (active_observer) active_observer->leave_thread();
+  }
+  outside_of_kernel(const outside_of_kernel&) = delete;
+  outside_of_kernel& operator=(const outside_of_kernel&) = delete;
+  ~outside_of_kernel() {
+    if (active_observer) active_observer->enter_thread();
+  }
+};
 
 // Whether a kernel fails that reads shared memory which its block has not written; else that is a warning.
 // Lanes beyond a block's last warp often read such words and use nothing of them. Set before main() by

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -109,6 +110,7 @@ enum cudaError_t : int {
   cudaErrorHardwareStackError = 714,
   cudaErrorIllegalInstruction = 715,
   cudaErrorMisalignedAddress = 716,
+  cudaErrorInvalidClusterSize = 912,
   cudaErrorInvalidAddressSpace = 717,
   cudaErrorInvalidPc = 718,
   cudaErrorLaunchFailure = 719,
@@ -543,9 +545,25 @@ cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
 enum cudaFuncAttribute : int {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
 };
 
-struct cudaLaunchAttribute;  // none is supported; a launch that carries one is refused
+// A launch that carries an attribute which is not among these is refused.
+enum cudaLaunchAttributeID : int {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+};
+union cudaLaunchAttributeValue {
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+  int programmaticStreamSerializationAllowed;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
 
 struct cudaLaunchConfig_t {
   dim3 gridDim;
@@ -582,6 +600,8 @@ struct kernel_call {
   std::size_t argument_bytes;
   const void* const* pointers;  // the arguments in their order; null for one that is no pointer to an object
   std::size_t pointer_count;
+  // Of the blocks that run together. Not given: what the launch's attributes or __cluster_dims__ say.
+  std::optional<dim3> cluster = std::nullopt;
 };
 
 template <class T>

@@ -14,6 +14,7 @@
 
 #include "common/emulator/built_in_variables.hpp"
 #include "common/emulator/bulk_copy_functions.hpp"
+#include "common/emulator/cluster_functions.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/fp_environment.hpp"
@@ -265,16 +266,16 @@ void block_runner::prepare_threads() {
     }
     prepared_for_ = shape;
   }
-  for (emulated_thread& thread : threads_) thread.state = thread_state::fresh;
+  for (emulated_thread& thread : threads_) {
+    thread.state = thread_state::fresh;
+    thread.in_cluster = arrival::none;
+  }
   forget_spins();
+  arrives_in_cluster_ = rests_ = false;
   exited_ = at_barrier_ = at_collective_ = at_other_barriers_ = yielded_ = paused_ = 0;
   woken_ = false;
   passes_with_copies_ = 0;
-  // Copies end in another order in each block, launch and order of threads, and in the same one whenever the
-  // launch is repeated.
-  copies_.begin_block(block_number_ << 16 | std::uint64_t{launch_->shared_byte} << 8 |
-                          std::uint64_t{launch_->reverse} << 1 | std::uint64_t{launch_->reverse_blocks},
-                      launch_->shared_byte);
+  copies_.begin_block(launch_->seed_of(block_number_), launch_->shared_byte);
   products_.begin_block(static_cast<unsigned>(threads_.size()));
   waits_for_blocks_ = false;
   stopping_ = false;
@@ -292,9 +293,12 @@ void block_runner::prepare_shared_memory() {
   }
 }
 
-std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number) {
+std::optional<std::string> block_runner::run(const launch_state& launch, std::uint64_t block_number,
+                                             block_cluster* cluster, unsigned rank) {
   launch_ = &launch;
   block_number_ = block_number;
+  cluster_ = cluster;
+  rank_ = rank;
   began_ = now_ns();
   enter_block();
   prepare_threads();
@@ -304,7 +308,7 @@ std::optional<std::string> block_runner::run(const launch_state& launch, std::ui
 }
 
 void block_runner::enter_block() {
-  current_block_index = launch_->block_at(block_number_);
+  current_block_index = block_index_ = launch_->block_at(block_number_);
   current_block_size = launch_->block;
   current_grid_size = launch_->grid;
   current_runner = this;
@@ -322,8 +326,11 @@ std::optional<std::string> block_runner::run_threads() {
     }
     if (!stopping_ && waits_for_blocks_) return rest();
     stop_if_endless();
-  } while (!stopping_ && exited_ != size && (others_go_on() || pass_barrier()));
+    if (cluster_ != nullptr && !stopping_ && exited_ != size && !goes_on_in_cluster())
+      return rest_in_cluster();
+  } while (!stopping_ && exited_ != size && (cluster_ != nullptr || others_go_on() || pass_barrier()));
   if (!stopping_) finish_copies();
+  if (!stopping_) refuse_copies_from_here();
   if (stopping_) abandon_threads();
   if (active_observer) {
     auto complaint = active_observer->end_block(!stopping_);
@@ -355,6 +362,7 @@ std::optional<std::string> block_runner::rest() {
 
 std::optional<std::string> block_runner::go_on() {
   enter_block();
+  if (cluster_ != nullptr) return go_on_in_cluster();
   const unsigned char* from = kept_shared_.data();
   const auto restore = [&from](void* to, std::size_t bytes) {
     std::memcpy(to, from, bytes);
@@ -369,7 +377,38 @@ std::optional<std::string> block_runner::go_on() {
   return run_threads();
 }
 
+std::optional<std::string> block_runner::rest_in_cluster() {
+  if (auto damage = check_shared_red_zone()) {
+    failure_ = std::move(damage);
+    stopping_ = true;
+    abandon_threads();
+    return failure_;
+  }
+  rests_ = true;
+  cluster_->keep(rank_);
+  copies_.move(cluster_->distance_to(rank_));
+  if (active_observer) active_observer->rest_in_cluster();
+  running_ = nullptr;
+  current_runner = nullptr;
+  return std::nullopt;
+}
+
+std::optional<std::string> block_runner::go_on_in_cluster() {
+  rests_ = false;
+  cluster_->bring_back(rank_);
+  copies_.move(0);
+  woken_ = false;
+  wake_yielded();
+  if (active_observer) {
+    active_observer->resume_block(block_index_);
+    for (const auto& [shared, bytes] : landed_at_rest_) active_observer->bulk_copy_over(shared, bytes);
+  }
+  landed_at_rest_.clear();
+  return run_threads();
+}
+
 void block_runner::wait_for_all_blocks(place where) {
+  if (cluster_ != nullptr) fail(where, "waits for the grid in a launch of clusters, which is not emulated");
   waits_for_blocks_ = true;
   waits_at_ = where;
   running_->state = thread_state::yielded;
@@ -390,11 +429,10 @@ std::string block_runner::describe_missing_block(std::uint64_t block) const {
 
 void block_runner::abandon_threads() {
   for (emulated_thread& thread : threads_) {
-    const bool waits =
-        thread.state == thread_state::at_barrier || thread.state == thread_state::at_collective ||
-        thread.state == thread_state::at_phase || thread.state == thread_state::at_named_barrier ||
-        thread.state == thread_state::ready || thread.state == thread_state::yielded ||
-        thread.state == thread_state::paused;
+    const bool waits = thread.state == thread_state::at_barrier ||
+                       thread.state == thread_state::at_collective || waits_at_other_barrier(thread.state) ||
+                       thread.state == thread_state::ready || thread.state == thread_state::yielded ||
+                       thread.state == thread_state::paused;
     if (!waits) continue;
     thread.on->start();
     idle_.push_back(thread.on);
@@ -646,9 +684,8 @@ bool block_runner::pass_barrier() {
   return true;
 }
 
-std::string block_runner::prefix(place where) const {
-  return text_of(where) + ": " + kernel_name(launch_->call.kernel) + ": block " +
-         text_of(current_block_index) + ": ";
+std::string block_runner::prefix(place where, uint3 block) const {
+  return text_of(where) + ": " + kernel_name(launch_->call.kernel) + ": block " + text_of(block) + ": ";
 }
 
 std::string block_runner::describe_deadlock() const {
@@ -756,12 +793,10 @@ bool block_runner::repeats_at_call(std::uint64_t state, const void* return_addre
 void block_runner::sample() {
   if (active_observer) active_observer->leave_thread();
   --samples_left_;
-  const place where =
-      running_->state == thread_state::at_barrier      ? running_->where
-      : running_->state == thread_state::at_collective ? running_->call->where
-      : running_->state == thread_state::at_phase || running_->state == thread_state::at_named_barrier
-          ? running_->wait->where
-          : place{};
+  const place where = running_->state == thread_state::at_barrier      ? running_->where
+                      : running_->state == thread_state::at_collective ? running_->call->where
+                      : waits_at_other_barrier(running_->state)        ? running_->wait->where
+                                                                       : place{};
   repeats_at_call(digest_of_caller(current_thread.stack_end), nullptr, where);
   if (active_observer) active_observer->enter_thread();
 }
@@ -770,6 +805,13 @@ void block_runner::stop_if_endless() {
   const std::size_t live = threads_.size() - exited_;
   if (copies_.has_copies_in()) return;  // which may land
   if (stopping_ || live == 0 || spins_.empty() || quiet_ < live) return;
+  for (unsigned rank = 0; cluster_ != nullptr && rank < cluster_->size(); ++rank) {
+    if (rank == rank_ || cluster_->presence_of(rank) == block_cluster::presence::gone) continue;
+    const block_runner& other = cluster_->block(rank);
+    if (cluster_->presence_of(rank) == block_cluster::presence::present && other.is_quiet()) continue;
+    quiet_since_ = 0;
+    return;
+  }
   // Where blocks start in an order of their own, one that waits for an earlier one is to be found soon: the
   // launch is repeated in ascending order, and nothing is held against it.
   const bool has_waited = launch_->reverse_blocks && now_ns() - began_ > 1'000'000'000;
@@ -782,6 +824,7 @@ void block_runner::stop_if_endless() {
 std::optional<std::uint64_t> block_runner::digest_of_all_memory() const {
   std::optional<std::uint64_t> digest = digest_of_kernels_memory();
   if (!digest) return std::nullopt;
+  if (cluster_ != nullptr) *digest ^= cluster_->digest();
   digest = digest_of(*digest, lab_dynamic_shared, lab_dynamic_shared + launch_->dynamic_shared_bytes);
   for (const shared_variable& variable : launch_->shared_variables) {
     const auto* const begin = reinterpret_cast<const char*>(thread_local_memory_.begin + variable.offset);
@@ -799,7 +842,11 @@ bool block_runner::waits_for_ever() {
     quiet_memory_.clear();
   }
   if (now - quiet_since_ < patience) return false;
-  if (!std::exchange(stuck_, true)) ++launch_->stuck;
+  // One block stands for all of a cluster, which share an OS thread.
+  bool another_is_stuck = false;
+  for (unsigned rank = 0; cluster_ != nullptr && rank < cluster_->size(); ++rank)
+    another_is_stuck = another_is_stuck || (rank != rank_ && cluster_->block(rank).stuck_);
+  if (!another_is_stuck && !std::exchange(stuck_, true)) ++launch_->stuck;
   if (launch_->stuck < launch_->running) return false;
   const auto memory = digest_of_all_memory();
   if (!memory) return now - quiet_since_ > patience_without_memory;
@@ -813,9 +860,8 @@ std::string block_runner::describe_endless_loop() const {
   const emulated_thread* first = nullptr;
   const emulated_thread* waiting = nullptr;
   for (const emulated_thread& thread : threads_) {
-    const bool blocked =
-        thread.state == thread_state::at_barrier || thread.state == thread_state::at_collective ||
-        thread.state == thread_state::at_phase || thread.state == thread_state::at_named_barrier;
+    const bool blocked = thread.state == thread_state::at_barrier ||
+                         thread.state == thread_state::at_collective || waits_at_other_barrier(thread.state);
     if (!first && spins_[thread.number].instruction != nullptr && thread.state != thread_state::exited &&
         !blocked)
       first = &thread;
@@ -952,6 +998,8 @@ void block_runner::note_fault(const machine_fault& fault) {
   } else if (address >= lowest && address < current_thread.stack_end) {
     *failure_ += format("needs more than %zu KiB of stack, where cudaLimitStackSize is %zu bytes",
                         stack_bytes_ / 1024, stack_limit.load());
+  } else if (is_in_cluster(fault.address)) {
+    *failure_ += fault.what + (" " + cluster_->describe(fault.address));
   } else {
     *failure_ += fault.what + (" " + device_memory::instance().describe(fault.address));
   }
@@ -1086,6 +1134,9 @@ void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where) {
 void fence_phases() {
   current_runner->fence_phases();
 }
+void fence_proxies() {
+  if (active_observer) active_observer->proxy_fence_passed();
+}
 void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where) {
   current_runner->copy_in_bulk(shared, global, bytes, barrier, where, __builtin_return_address(0));
 }
@@ -1103,6 +1154,35 @@ void wait_for_copies_out(std::size_t pending) {
 }
 unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where) {
   return current_runner->wait_at_named_barrier(name, threads, predicate, where);
+}
+dim3 cluster_shape() {
+  return current_runner->cluster_shape();
+}
+unsigned cluster_rank() {
+  return current_runner->cluster_rank();
+}
+void arrive_in_cluster(place where) {
+  current_runner->arrive_in_cluster(where);
+}
+void wait_for_cluster(place where) {
+  current_runner->wait_for_cluster(where);
+}
+void* map_to_block(const void* own, unsigned rank, place where) {
+  return current_runner->map_to_block(own, rank, where);
+}
+void* reach_block(const void* own, unsigned rank, place where) {
+  return current_runner->reach_block(own, rank, where);
+}
+void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where) {
+  current_runner->copy_to_block(there, shared, bytes, barrier, where, __builtin_return_address(0));
+}
+void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
+                       unsigned blocks, place where) {
+  current_runner->copy_in_to_blocks(shared, global, bytes, barrier, blocks, where,
+                                    __builtin_return_address(0));
+}
+bool is_in_cluster(const void* address) {
+  return current_runner != nullptr && current_runner->is_in_cluster(address);
 }
 void pause_thread() {
   current_runner->pause();

@@ -17,8 +17,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/emulator/block_cluster.hpp"
 #include "common/emulator/block_copies.hpp"
 #include "common/emulator/dialect.hpp"
 #include "common/emulator/fault_handler.hpp"
@@ -53,13 +55,23 @@ struct launch_state {
   unsigned char shared_byte;  // what shared memory holds when a block begins
   // By the order in which blocks start; those behind it may stop early.
   std::atomic<std::uint64_t> first_failed_block{none};
-  // The block that starts as number `turn`.
+  dim3 cluster{};  // blocks that run together
+  [[nodiscard]] unsigned cluster_size() const { return cluster.x * cluster.y * cluster.z; }
+  // The block that starts as number `turn`: those of a cluster start one after the other.
   [[nodiscard]] uint3 block_at(std::uint64_t turn) const {
     const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
     const std::uint64_t number = reverse_blocks ? blocks - 1 - turn : turn;
-    const std::uint64_t row = number / grid.x;
-    return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(row % grid.y),
-            static_cast<unsigned>(row / grid.y)};
+    const auto rank = static_cast<unsigned>(number % cluster_size());
+    const std::uint64_t of_cluster = number / cluster_size(), row = of_cluster / (grid.x / cluster.x);
+    return {static_cast<unsigned>(of_cluster % (grid.x / cluster.x)) * cluster.x + rank % cluster.x,
+            static_cast<unsigned>(row % (grid.y / cluster.y)) * cluster.y + rank / cluster.x % cluster.y,
+            static_cast<unsigned>(row / (grid.y / cluster.y)) * cluster.z + rank / cluster.x / cluster.y};
+  }
+  // Of what happens in another order in each block, launch and order of threads, and in the same one whenever
+  // the launch is repeated.
+  [[nodiscard]] std::uint64_t seed_of(std::uint64_t turn) const {
+    return turn << 16 | std::uint64_t{shared_byte} << 8 | std::uint64_t{reverse} << 1 |
+           std::uint64_t{reverse_blocks};
   }
 
   // What the launch returns when it has failed.
@@ -129,6 +141,8 @@ void fail_assertion(const char* condition, const char* file, unsigned line);  //
 void wait_for_all_blocks(place where);
 // Whether the address is a local variable of some thread of the block that runs.
 bool is_on_another_stack(std::uintptr_t address);
+// Whether it is an address in the shared memory of another block of the running one's cluster.
+bool is_in_cluster(const void* address);
 
 class block_runner {
  public:
@@ -138,12 +152,30 @@ class block_runner {
   ~block_runner();
 
   // Runs the block to its end, or to the first thing that is wrong with it: then its diagnostic.
-  std::optional<std::string> run(const launch_state& launch, std::uint64_t block_number);
+  std::optional<std::string> run(const launch_state& launch, std::uint64_t block_number,
+                                 block_cluster* cluster = nullptr, unsigned rank = 0);
 
   // Whether the block rests, because a thread of it waits for all blocks; go_on() when they are there. Other
   // blocks may run on other runners meanwhile: what is in shared memory comes back.
   bool waits_for_blocks() const { return waits_for_blocks_; }
   std::optional<std::string> go_on();
+  // Of a block of a cluster, which rests when none of its threads can go on. Whether one can by now, and
+  // whether that is sure: threads that ask in loops may go on.
+  bool rests() const { return rests_; }
+  bool has_stopped() const { return stopping_; }
+  bool may_go_on() const { return woken_ || yielded_ != 0; }
+  bool is_awake() const { return woken_; }
+  // Whether its threads have done nothing new for as long as they were looked at.
+  bool is_quiet() const;
+  uint3 block_index() const { return block_index_; }
+  const std::optional<std::string>& failure() const { return failure_; }
+  std::string describe_deadlock() const;
+  // It rests, and does not go on.
+  void give_up();
+  // True if a copy has landed; something may be wrong then.
+  bool land_copy();
+  // Lets all threads go on that wait at the cluster's barrier, if all threads of the cluster have arrived.
+  static bool pass_cluster_barrier(const block_cluster& cluster);
   // What is wrong if another block has ended instead.
   std::string describe_missing_block(std::uint64_t block) const;
 
@@ -194,6 +226,18 @@ class block_runner {
   void fence_products(place where);
   void commit_products(place where);
   void wait_for_products(std::size_t pending, place where);
+  // cluster_functions.hpp
+  [[nodiscard]] dim3 cluster_shape() const { return launch_->cluster; }
+  [[nodiscard]] unsigned cluster_rank() const;
+  void arrive_in_cluster(place where);
+  void wait_for_cluster(place where);
+  void* map_to_block(const void* own, unsigned rank, place where);
+  void* reach_block(const void* own, unsigned rank, place where);
+  void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where,
+                     const void* return_address);
+  void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
+                         unsigned blocks, place where, const void* return_address);
+  bool is_in_cluster(const void* address) const;
 
  private:
   enum class thread_state : std::uint8_t {
@@ -206,13 +250,23 @@ class block_runner {
     at_collective,
     at_phase,
     at_named_barrier,
+    at_cluster,
     exited
   };
+  // At the cluster's barrier: of a thread that has not waited there since.
+  enum class arrival : std::uint8_t { none, arrived, passed };
   struct carrier;
 
-  // A thread's wait for a phase of a barrier in shared memory, or at a named barrier; on its own stack. From
-  // this name on: for what the other warps of its warpgroup have to begin.
+  // Of a named barrier, from this name on: for what the other warps of a warpgroup have to begin.
   static constexpr unsigned wait_for_product = 16;
+
+  static bool waits_at_other_barrier(thread_state state) {
+    return state == thread_state::at_phase || state == thread_state::at_named_barrier ||
+           state == thread_state::at_cluster;
+  }
+
+  // A thread's wait for a phase of a barrier in shared memory, at a named barrier or at the cluster's; on its
+  // own stack.
   struct barrier_wait {
     place where;
     const std::uint64_t* barrier;  // null: a named one
@@ -226,12 +280,13 @@ class block_runner {
   struct alignas(64) emulated_thread {
     thread_state state = thread_state::fresh;
     bool predicate = false;  // at_barrier
+    arrival in_cluster = arrival::none;
     uint3 index{};
     unsigned number = 0;
     carrier* on = nullptr;
     union {
       const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
-      barrier_wait* wait;                     // at_phase, at_named_barrier; likewise
+      barrier_wait* wait;                     // at_phase, at_named_barrier, at_cluster; likewise
     };
     union {
       place where{};             // at_barrier
@@ -280,7 +335,11 @@ class block_runner {
   bool wake_yielded();
   bool pass_barrier();
   bool others_go_on();
-  bool land_copy();
+  bool goes_on_in_cluster();
+  std::optional<std::string> rest_in_cluster();
+  std::optional<std::string> go_on_in_cluster();
+  bool has_arrived_in_cluster() const;
+  void pass_cluster_barrier();
   void wake_waiting(const std::uint64_t* barrier);
   void refuse(place where, const std::string& what);
   void check_bulk_copy(const void* global, const void* shared, std::int64_t bytes, bool writes_global,
@@ -292,16 +351,28 @@ class block_runner {
   void check_tile(const matrix_descriptor& tile, major order, int extent, const char* name, place where);
   bool is_shared(const void* pointer, std::size_t bytes) const;
   std::string describe_waits() const;
+  std::string describe_cluster_wait() const;
   void finish_copies();
-  std::string describe_deadlock() const;
+  void refuse_copies_from_here();
   std::string describe_missing_lane(const emulated_thread& waiting) const;
   std::string describe_uneven_barrier() const;
-  std::string prefix(place where) const;
+  std::string prefix(place where) const { return prefix(where, block_index_); }
+  std::string prefix(place where, uint3 block) const;
+  [[nodiscard]] block_copies::origin this_thread() const { return {block_index_, running_->number}; }
+  // The block whose barrier it is, and where that has it.
+  std::pair<block_runner*, std::uint64_t*> owner_of(std::uint64_t* barrier, place where);
+  void refuse_absent(const void* address, place where);
+  void copy_in_to_block(unsigned rank, void* shared, const void* from, std::size_t bytes,
+                        std::uint64_t* barrier, const block_copies* source, place where);
   void abandon_threads();
   std::optional<std::string> check_shared_red_zone() const;
 
   const launch_state* launch_ = nullptr;
   std::uint64_t block_number_ = 0;
+  uint3 block_index_{};
+  block_cluster* cluster_ = nullptr;  // null: the block is a cluster of its own
+  unsigned rank_ = 0;                 // in the cluster
+  bool rests_ = false;
   const thread_local_range thread_local_memory_ = thread_local_memory();  // the OS thread's
   std::vector<emulated_thread> threads_;
   dim3 prepared_for_{0, 0, 0};
@@ -321,11 +392,14 @@ class block_runner {
   unsigned paused_ = 0;
   unsigned at_collective_ = 0;
   unsigned at_barrier_ = 0;
-  unsigned at_other_barriers_ = 0;  // at_phase, at_named_barrier
-  bool woken_ = false;              // a thread that waited there can go on
+  unsigned at_other_barriers_ = 0;   // at_phase, at_named_barrier, at_cluster
+  bool arrives_in_cluster_ = false;  // a thread has arrived at the cluster's barrier since it was passed
+  bool woken_ = false;               // a thread that waited there can go on
   block_copies copies_;
   warpgroup_products products_;
   unsigned passes_with_copies_ = 0;
+  // Copies that have landed since the block rests, of which an observer is told later.
+  std::vector<std::pair<const void*, std::size_t>> landed_at_rest_;
   unsigned barrier_count_ = 0;  // threads whose predicate was true at the last barrier
 
   // Of a thread in a launch that has taken long enough to be looked at: states in which it was found.

@@ -32,4 +32,19 @@ std::span<const shared_variable> shared_variables(const void* kernel) {
   return entry->second;
 }
 
+std::span<const shared_variable> all_shared_variables() {
+  static const std::vector<shared_variable> all = [] {
+    std::vector<shared_variable> found;
+    for (const program_symbol& symbol : program_symbols()) {
+      // The emulator's own functions have thread-local variables that are no shared memory; CUB's are.
+      const bool is_emulators = symbol.name.find("N3lab8emulator") != std::string::npos &&
+                                symbol.name.find("3cub") == std::string::npos;
+      if (!symbol.is_function && symbol.name.starts_with("_ZZ") && !is_emulators)
+        found.push_back({symbol.value, symbol.bytes});
+    }
+    return found;
+  }();
+  return all;
+}
+
 }  // namespace lab::emulator

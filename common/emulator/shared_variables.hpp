@@ -16,4 +16,7 @@ struct shared_variable {
 // own. The span stays valid.
 std::span<const shared_variable> shared_variables(const void* kernel);
 
+// Those of all functions of the program. The span stays valid.
+std::span<const shared_variable> all_shared_variables();
+
 }  // namespace lab::emulator

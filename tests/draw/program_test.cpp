@@ -170,7 +170,7 @@ TEST_CASE("draw refuses what it cannot draw, in words, and writes nothing") {
   const std::string stage = "reduction/02_tree";
   const std::vector<refusal> refusals{
       {{"reduction/99_nothing"}, "99_nothing"},
-      {{"reduction/07_cluster"}, "needs a GPU"},
+      {{"reduction/90_cub"}, "needs a GPU"},
       {{stage, "--line", "0"}, "lines count from 1"},
       {{stage, "--line", "x"}, "--line"},
       {{stage, "--line", ":30"}, "FILE:LINE"},

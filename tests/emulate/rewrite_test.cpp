@@ -115,7 +115,7 @@ TEST_CASE("what is not emulated is refused with its line") {
   CHECK(contains(refused("cudaMipmappedArray_t a;"), "mipmaps"));
   CHECK(contains(refused("cudaIpcMemHandle_t h;"), "one process"));
   CHECK(contains(refused("using namespace nvcuda;"), "wmma"));
-  CHECK(contains(refused("auto c = cg::this_cluster();"), "clusters"));
+  CHECK(contains(refused("__cluster_barrier_wait();"), "clusters"));
   CHECK(contains(refused("void f() { k<<<1, 2>>>; }"), "parentheses"));
   // The same words where they mean something else.
   CHECK(refused("void f() { c<<<1, 1>>>(); asm(\"nop\"); }").empty());

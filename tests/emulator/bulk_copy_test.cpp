@@ -29,11 +29,16 @@ enum class mistake {
   no_wait_for_full,    // the tile is read at once
   no_wait_for_stores,  // results are written over while they are copied out
   no_commit,           // what is copied out belongs to no group
+  no_fence,            // the copies do not see the results
+  fence_of_one,        // one thread alone calls the fence
+  late_fence,          // behind the arrival that announces the results
+  no_fence_of_zeros,   // nor what stood where a tile comes
 };
 
-constexpr int full_init_line = __LINE__ + 14;
-constexpr int copy_in_line = __LINE__ + 39;
-constexpr int copy_out_line = __LINE__ + 43;
+constexpr int full_init_line = __LINE__ + 16;
+constexpr int result_line = __LINE__ + 30;
+constexpr int copy_in_line = __LINE__ + 42;
+constexpr int copy_out_line = __LINE__ + 46;
 __global__ void add_one(const int* in, int* out, int tiles, mistake wrong) {
   __shared__ __align__(128) int ring[slots * tile];
   __shared__ __align__(128) int results[tile];
@@ -42,6 +47,7 @@ __global__ void add_one(const int* in, int* out, int tiles, mistake wrong) {
   if (thread < slots * tile) ring[thread] = 0;
   if (thread < slots * tile - 96) ring[thread + 96] = 0;
   if (thread < tile) results[thread] = 0;
+  if (wrong != mistake::no_fence_of_zeros) lab::fence_proxy_async();
   if (thread == 0) {
     for (int slot = 0; slot < slots; ++slot) {
       full[slot].initialise(1);
@@ -62,8 +68,10 @@ __global__ void add_one(const int* in, int* out, int tiles, mistake wrong) {
       if (t > 0 && wrong != mistake::no_wait_for_stores) stored.wait(static_cast<unsigned>(t - 1));
       results[thread] = mine[0] + 1;
       results[32 + thread] = mine[1] + 1;
-      lab::fence_proxy_async();
+      const bool is_fenced = wrong != mistake::no_fence && wrong != mistake::late_fence;
+      if (is_fenced && (wrong != mistake::fence_of_one || thread == 0)) lab::fence_proxy_async();
       computed.arrive();
+      if (wrong == mistake::late_fence) lab::fence_proxy_async();
     }
   } else if (thread == 32) {
     for (int t = 0; t < tiles; ++t) {

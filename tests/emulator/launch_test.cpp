@@ -231,10 +231,13 @@ TEST_CASE("a kernel cannot launch a kernel") {
             "(anonymous namespace)::do_nothing: launch refused: launched from within a kernel"});
 }
 
-TEST_CASE("a launch that carries attributes, or names no stream, is refused") {
+TEST_CASE("a launch that carries an unknown attribute, or names no stream, is refused") {
   for_each_schedule();
   cudaLaunchConfig_t config{};
   config.gridDim = config.blockDim = dim3(1);
+  cudaLaunchAttribute attribute{};
+  attribute.id = static_cast<cudaLaunchAttributeID>(2);  // a cooperative launch
+  config.attrs = &attribute;
   config.numAttrs = 1;
   CHECK(cudaLaunchKernelEx(&config, do_nothing) == cudaErrorNotSupported);
   config.numAttrs = 0;

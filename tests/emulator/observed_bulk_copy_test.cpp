@@ -57,3 +57,92 @@ TEST_CASE("observed: results written over while they are copied out", "[bulk]") 
   CHECK(one_says(faults_of(mistake::no_commit), of_copy));
   CHECK_FALSE(faults_of(mistake::no_wait_for_stores).empty());
 }
+
+TEST_CASE("observed: ordinary writes that no fence makes known to copies", "[bulk]") {
+  const std::string file = "tests/emulator/bulk_copy_test.cpp:";
+  for (const mistake wrong : {mistake::no_fence, mistake::fence_of_one, mistake::late_fence}) {
+    INFO("mistake " << static_cast<int>(wrong));
+    const auto texts = faults_of(wrong);
+    for (const std::string& text : texts) UNSCOPED_INFO(text);
+    CHECK(one_says(texts, file + std::to_string(copy_out_line) + ": "));
+    CHECK(one_says(texts, "thread (64,0,0) begins a bulk copy from shared memory that thread ("));
+    CHECK(one_says(texts, ") writes at " + file + std::to_string(result_line) +
+                              ", with no fence_proxy_async() between"));
+  }
+  const auto texts = faults_of(mistake::no_fence_of_zeros);
+  CHECK(one_says(texts, "thread (32,0,0) begins a bulk copy into shared memory that thread ("));
+}
+
+namespace {
+
+// The thread that copies may call the fence for the others, behind the barrier that orders their writes.
+__global__ void fence_of_copier(int* out, bool in_time) {
+  __shared__ __align__(128) int values[64];
+  if (!in_time && threadIdx.x == 0) lab::fence_proxy_async();
+  values[threadIdx.x] = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (in_time) lab::fence_proxy_async();
+  lab::copy_out(out, values, 64);
+  lab::commit_group();
+  lab::wait_group_read<0>();
+}
+
+// The writers' warps meet, and one lane of each announces what all of them have fenced.
+__global__ void fence_before_arrival_of_warp(int* out) {
+  __shared__ __align__(128) int values[64];
+  __shared__ mbarrier done;
+  if (threadIdx.x == 0) {
+    done.initialise(2);
+    lab::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x < 64) {
+    values[threadIdx.x] = static_cast<int>(threadIdx.x);
+    lab::fence_proxy_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) done.arrive();
+  } else if (threadIdx.x == 64) {
+    done.wait(0);
+    lab::copy_out(out, values, 64);
+    lab::commit_group();
+    lab::wait_group_read<0>();
+  }
+}
+
+// A tile that a copy has brought may be copied out as it is.
+__global__ void copy_through(const int* in, int* out) {
+  __shared__ __align__(128) int values[64];
+  __shared__ mbarrier full;
+  if (threadIdx.x != 0) return;
+  full.initialise(1);
+  lab::fence_mbarrier_init();
+  for (unsigned turn = 0; turn < 2; ++turn) {
+    lab::copy_in(values, in, 64, full);
+    full.wait(turn);
+    lab::copy_out(out, values, 64);
+    lab::commit_group();
+    lab::wait_group_read<0>();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("observed: fences of other threads, and what copies have written", "[bulk]") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  lab::emulator::reset();
+  const device_array<int> in(numbers(64)), out(std::size_t{64});
+  {
+    const lab::emulator::observation watching;
+    for (int launch = 0; launch < 6; ++launch) {
+      run(fence_of_copier, 1, 64, out.get(), true);
+      run(fence_before_arrival_of_warp, 1, 96, out.get());
+      run(copy_through, 1, 32, in.get(), out.get());
+    }
+    for (const lab::emulator::observed_fault& one : watching.faults()) UNSCOPED_INFO(one.text);
+    CHECK(watching.faults().empty());
+  }
+  const lab::emulator::observation watching;
+  CHECK(try_launch(fence_of_copier, 1, 64, 0, out.get(), false) != cudaSuccess);
+  lab::emulator::reset();
+}

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "common/emulator/cluster_functions.hpp"
+
 namespace cooperative_groups {
 
 using lab::emulator::place;
@@ -39,6 +41,43 @@ class thread_block {
   static dim3 dim_threads() { return blockDim; }
 };
 inline thread_block this_thread_block() {
+  return {};
+}
+
+// ---- the cluster
+
+class cluster_group {
+ public:
+  void sync(place where = place::here()) const {
+    lab::emulator::arrive_in_cluster(where);
+    lab::emulator::wait_for_cluster(where);
+  }
+  struct arrival_token {};
+  arrival_token barrier_arrive(place where = place::here()) const {
+    lab::emulator::arrive_in_cluster(where);
+    return {};
+  }
+  void barrier_wait(place where = place::here()) const { lab::emulator::wait_for_cluster(where); }
+  void barrier_wait(arrival_token, place where = place::here()) const { barrier_wait(where); }
+  static unsigned block_rank() { return lab::emulator::cluster_rank(); }
+  static unsigned num_blocks() {
+    const dim3 shape = dim_blocks();
+    return shape.x * shape.y * shape.z;
+  }
+  static dim3 dim_blocks() { return lab::emulator::cluster_shape(); }
+  static dim3 block_index() {
+    const dim3 shape = dim_blocks();
+    return {blockIdx.x % shape.x, blockIdx.y % shape.y, blockIdx.z % shape.z};
+  }
+  static unsigned thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned size() { return num_threads(); }
+  template <class T>
+  T* map_shared_rank(T* own, int rank, place where = place::here()) const {
+    return static_cast<T*>(lab::emulator::map_to_block(own, static_cast<unsigned>(rank), where));
+  }
+};
+inline cluster_group this_cluster() {
   return {};
 }
 

@@ -47,7 +47,10 @@ global_shadow::~global_shadow() {
   for (const auto& [begin, one] : variables_) unmap(one);
 }
 
-void global_shadow::begin_launch(std::uint64_t blocks) {
+void global_shadow::begin_launch(dim3 grid, dim3 cluster) {
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  grid_ = grid;
+  cluster_ = cluster;
   std::vector<range> now;
   auto known = ranges_.begin();
   const auto drop = [](const range& one) {
@@ -172,8 +175,19 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
   return "an address that lies in no allocation";
 }
 
+// Whether that block and the current one belong to one cluster.
+bool global_shadow::in_one_cluster(std::uint32_t earlier) const {
+  if (cluster_.x * cluster_.y * cluster_.z == 1) return false;
+  const auto cluster_of = [this](std::uint32_t block) {
+    const std::uint32_t number = block - launch_began_ - 1, row = number / grid_.x;
+    return std::array{number % grid_.x / cluster_.x, row % grid_.y / cluster_.y, row / grid_.y / cluster_.z};
+  };
+  return cluster_of(earlier) == cluster_of(block_);
+}
+
 // Whether the block's access, made after so many fences, happened before what the current block does.
 bool global_shadow::in_order(std::uint32_t earlier, unsigned fences) const {
+  if (in_one_cluster(earlier)) return true;
   const history& then = histories_[earlier - launch_began_ - 1];
   return now().acquired && (then.fences > fences || fences == most_fences);
 }
@@ -272,8 +286,9 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
                 warps_.ordered(at.write_thread, at.write_turn, access.thread);
     } else {
       // What was changed atomically is where all blocks look for it.
-      ordered = at.strong == static_cast<unsigned>(strength::is_atomic) ? now().acquired
-                                                                        : in_order(at.writer, at.fences);
+      ordered = at.strong == static_cast<unsigned>(strength::is_atomic)
+                    ? now().acquired || in_one_cluster(at.writer)
+                    : in_order(at.writer, at.fences);
     }
     if (!ordered) {
       return global_conflict{at.writer - launch_began_ - 1,
@@ -390,6 +405,7 @@ std::optional<global_shadow::late_value> global_shadow::may_come_late(const rang
   }
   const auto kept = kept_.find(address);
   if (kept == kept_.end() || kept->second.block != at.writer) return std::nullopt;
+  if (in_one_cluster(at.writer)) return std::nullopt;
   const history& then = histories_[at.writer - launch_began_ - 1];
   if (then.fences > kept->second.fences || then.strong_writes <= kept->second.strong_writes)
     return std::nullopt;

@@ -7,6 +7,7 @@
 //  access
 //    before its own: that is how blocks hand over data
 //  * of two threads of a block, what orders accesses of shared memory (shared_shadow.hpp)
+// Blocks of one cluster have many ways to wait for each other, and are not compared.
 #pragma once
 
 #include <algorithm>
@@ -96,7 +97,7 @@ class global_shadow {
   ~global_shadow();
 
   // Looks at all allocations anew.
-  void begin_launch(std::uint64_t blocks);
+  void begin_launch(dim3 grid, dim3 cluster);
   void end_launch();
   // All blocks have waited for each other: what they did before is ordered as if it were another launch's.
   void grid_passed();
@@ -192,6 +193,7 @@ class global_shadow {
   history& now() { return histories_[block_ - launch_began_ - 1]; }
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
   bool in_order(std::uint32_t earlier, unsigned fences) const;
+  bool in_one_cluster(std::uint32_t earlier) const;
   void tell_readers(std::uintptr_t word, const cell& at) const;
   std::optional<global_conflict> conflict_of(const cell& at, const global_access& access) const;
   void add_read(cell& at, const global_access& access);
@@ -205,6 +207,7 @@ class global_shadow {
   range* last_but_one_ = &nothing_;
   std::uint32_t launch_began_ = 0;  // the last block of the launch before
   std::uint32_t blocks_ = 0;
+  dim3 grid_{}, cluster_{};
   std::uint32_t block_ = 0;
   std::uint32_t epoch_ = 0;
   std::vector<history> histories_;             // of the launch's blocks

@@ -121,7 +121,7 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   reported_.clear();
   {
     const std::lock_guard lock(ahead_mutex_);
-    global_.begin_launch(std::uint64_t{grid.x} * grid.y * grid.z);
+    global_.begin_launch(grid, call.cluster.value_or(dim3{}));
     std::erase_if(unfinished_, [this](const unfinished_launch& one) {
       return one.first_block >= global_.first_block() || is_done(one.work);
     });
@@ -270,7 +270,24 @@ void observation::recorder::rest_block() {
   report_late_reads();
   late_delivered_.clear();
   in_flight_.clear();
-  resting_[block_number_] = {trace_.depths(), log_};
+  rest_in_cluster();
+}
+
+void observation::recorder::rest_in_cluster() {
+  if (the_lane.unfinished) after_access();
+  resting_[block_number_] = {.depths = trace_.depths(),
+                             .log = log_,
+                             .has_phase_barriers = has_phase_barriers_,
+                             .bulk = std::move(bulk_),
+                             .in_flight = std::move(in_flight_),
+                             .unwritten_reads = std::move(unwritten_reads_),
+                             .late_reads = std::move(late_reads_),
+                             .late_delivered = std::move(late_delivered_)};
+  bulk_.clear();
+  in_flight_.clear();
+  unwritten_reads_.clear();
+  late_reads_.clear();
+  late_delivered_.clear();
   log_ = nullptr;
   if (record_->compiled) record_->compiled->end_block();
   counter_.set_sink(nullptr);
@@ -282,9 +299,15 @@ void observation::recorder::grid_passed() {
 
 void observation::recorder::resume_block(uint3 block) {
   name_block(block);
-  const resting_block& then = resting_[block_number_];
+  resting_block& then = resting_[block_number_];
   trace_.set_depths(then.depths);
   log_ = then.log;
+  has_phase_barriers_ = then.has_phase_barriers;
+  bulk_ = std::move(then.bulk);
+  in_flight_ = std::move(then.in_flight);
+  unwritten_reads_ = std::move(then.unwritten_reads);
+  late_reads_ = std::move(then.late_reads);
+  late_delivered_ = std::move(then.late_delivered);
   set_sink();
   shared_.resume_block();
   global_.begin_block(block_number_);
@@ -382,6 +405,11 @@ void observation::recorder::fence_passed() {
   the_known_reads.begin_turn();
 }
 
+void observation::recorder::proxy_fence_passed() {
+  const unobserved here;
+  shared_.proxy_fence_passed(the_lane.thread);
+}
+
 void observation::recorder::release_only() {
   shared_.release_only(current_thread.number);
 }
@@ -460,6 +488,8 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
 void observation::recorder::access_elsewhere(std::uintptr_t address, unsigned bytes,
                                              memory_operation operation, strength strong,
                                              std::uint32_t place) {
+  // Of another block's shared memory: what orders blocks of a cluster is not known here.
+  if (is_in_cluster(reinterpret_cast<const void*>(address))) return;
   if (address - arguments_begin_ < argument_bytes_ ||
       !elsewhere_is_device_memory(address, bytes, operation, place))
     return;
@@ -718,9 +748,10 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
   const auto in_global = reinterpret_cast<std::uintptr_t>(global);
   const std::uint32_t place = place_of_caller(return_address);
   const shared_access access{the_lane.thread, place,
-                             into_shared ? memory_operation::store : memory_operation::load};
+                             into_shared ? memory_operation::store : memory_operation::load, true};
   if (in_shared - the_lane.shared_begin < the_lane.shared_bytes) {
     report_bulk(in_shared, static_cast<unsigned>(bytes), access.operation, place);
+    report_unfenced(in_shared, bytes, into_shared, place);
     if (into_shared) forget_known_words(in_shared, static_cast<unsigned>(bytes));
     if (const auto conflict =
             shared_.note(in_shared - the_lane.shared_begin, static_cast<unsigned>(bytes), access)) {
@@ -742,6 +773,17 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
                 {the_lane.thread, place, into_shared ? memory_operation::load : memory_operation::store,
                  strength::plain});
   }
+}
+
+// Bulk copies see ordinary writes behind a fence alone (PTX ISA, "async proxy").
+void observation::recorder::report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared,
+                                            std::uint32_t place) {
+  const auto write = shared_.unfenced_write(shared - the_lane.shared_begin, bytes, the_lane.thread);
+  if (!write || !reported_.emplace(std::pair(place, write->place), true).second) return;
+  report(fault::race, prefix(place, the_lane.thread) + "begins a bulk copy " +
+                          (into_shared ? "into" : "from") + " shared memory that " +
+                          text_of_thread(write->thread) + " writes at " + text_of_line(write->place) +
+                          ", with no fence_proxy_async() between");
 }
 
 void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes) {

@@ -45,6 +45,7 @@ class observation::recorder final : public observer, private request_sink {
   void begin_block(uint3 block) override;
   std::optional<std::string> end_block(bool completed) override;
   void rest_block() override;
+  void rest_in_cluster() override;
   void grid_passed() override;
   void resume_block(uint3 block) override;
   void enter_thread() override;
@@ -63,6 +64,7 @@ class observation::recorder final : public observer, private request_sink {
   void bulk_copy_began(const void* shared, const void* global, std::size_t bytes, bool into_shared,
                        const void* return_address, const char* name) override;
   void bulk_copy_over(const void* shared, std::size_t bytes) override;
+  void proxy_fence_passed() override;
   void fence_passed() override;
   void release_only() override;
 
@@ -161,6 +163,14 @@ class observation::recorder final : public observer, private request_sink {
     std::uint32_t place;
     std::string text;
   };
+  struct bulk_copy {
+    std::uintptr_t shared;
+    std::size_t bytes;
+    bool into_shared;
+    unsigned thread;
+    std::uint32_t place;
+    const char* name;
+  };
 
   void push_access(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                    std::uint32_t place, memory_space space);
@@ -175,6 +185,7 @@ class observation::recorder final : public observer, private request_sink {
   void report_hosts_table(std::uintptr_t table, std::uint32_t place);
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
+  void report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared, std::uint32_t place);
   void report_bulk(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
                                                 memory_operation operation, std::uint32_t place);
@@ -214,14 +225,6 @@ class observation::recorder final : public observer, private request_sink {
   counting_threads counting_{the_program().bytes};
   shared_shadow shared_;
   copies_in_flight in_flight_;
-  struct bulk_copy {
-    std::uintptr_t shared;
-    std::size_t bytes;
-    bool into_shared;
-    unsigned thread;
-    std::uint32_t place;
-    const char* name;
-  };
   std::vector<bulk_copy> bulk_;                       // of the block, not over
   bool has_phase_barriers_ = false;                   // the block has initialised one
   std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // of virtual functions, all
@@ -278,6 +281,12 @@ class observation::recorder final : public observer, private request_sink {
   struct resting_block {
     warp_trace::call_depths depths{};
     access_log* log = nullptr;
+    bool has_phase_barriers = false;
+    std::vector<bulk_copy> bulk{};
+    copies_in_flight in_flight{};
+    std::map<std::uint32_t, std::string> unwritten_reads{};
+    std::map<std::uintptr_t, late_read> late_reads{};
+    std::map<std::uintptr_t, bool> late_delivered{};
   };
   std::map<std::uint64_t, resting_block> resting_;
 };

@@ -33,6 +33,60 @@ void shared_shadow::ignore(std::size_t offset, std::size_t bytes) {
 void shared_shadow::begin_block() {
   begin_epoch();
   block_began_ = epoch_;
+  forget_proxy_fences();
+}
+
+void shared_shadow::forget_proxy_fences() {
+  for (const unsigned thread : have_fenced_) fencing_[thread] = {};
+  have_fenced_.clear();
+  fences_known_since_ = epoch_;
+}
+
+void shared_shadow::proxy_fence_passed(unsigned thread) {
+  fencing_thread& mine = fencing_[thread];
+  if (mine.fences.empty()) have_fenced_.push_back(thread);
+  const unsigned warp = warp_of(thread);
+  mine.fences.push_back({epoch_, turn_[warp]});
+  mine.told = told_[thread];
+  mine.seen_by_all = seen_by_all_[warp];
+  mine.seen = seen_[warp][lane_of(thread)];
+}
+
+bool shared_shadow::is_fenced(const cell& at, unsigned thread) const {
+  if (at.written_in < fences_known_since_ || at.by_copy) return true;
+  const std::vector<proxy_fence>& own = fencing_[at.writer].fences;
+  if (at.fences_before < own.size()) {
+    const proxy_fence& first = own[at.fences_before];
+    if (first.epoch < epoch_ || ordered(at.writer, first.turn, thread)) return true;
+  }
+  // Of another thread's fence it is not asked whether it happened before the copy.
+  return std::any_of(have_fenced_.begin(), have_fenced_.end(), [&](unsigned other) {
+    const fencing_thread& by = fencing_[other];
+    if (other == at.writer) return false;
+    if (by.fences.back().epoch > at.written_in) return true;
+    if (by.told && at.write_turn < (*by.told)[at.writer]) return true;
+    return warp_of(other) == warp_of(at.writer) &&
+           (at.write_turn < by.seen_by_all || at.write_turn < by.seen[lane_of(at.writer)]);
+  });
+}
+
+std::optional<shared_conflict::access> shared_shadow::unfenced_write(std::size_t offset, std::size_t bytes,
+                                                                     unsigned thread) const {
+  const auto check = [&](const cell& at) -> std::optional<shared_conflict::access> {
+    if (is_fenced(at, thread)) return std::nullopt;
+    return shared_conflict::access{at.writer, at.write_place, true, false, at.atomic};
+  };
+  for (std::size_t word = offset / 4; word * 4 < offset + bytes; ++word) {
+    const cell& whole = words_[word];
+    if (!whole.in_bytes) {
+      if (auto found = check(whole)) return found;
+      continue;
+    }
+    for (std::size_t byte = 4 * word; byte < 4 * word + 4; ++byte) {
+      if (auto found = check(bytes_[byte])) return found;
+    }
+  }
+  return std::nullopt;
 }
 
 void shared_shadow::begin_epoch() {

@@ -25,6 +25,7 @@ struct shared_access {
   unsigned thread;  // number within the block
   std::uint32_t place;
   memory_operation operation;
+  bool by_copy = false;  // of a bulk copy
 };
 
 // What a new access is in conflict with; without `earlier`, with nothing: it reads what its block never
@@ -53,6 +54,7 @@ class shared_shadow {
   void resume_block() {
     begin_epoch();
     block_began_ = 0;
+    forget_proxy_fences();
   }
   void warp_synchronized(unsigned warp, unsigned lanes);
   // Whoever makes a strong access of what this thread writes strongly from here on knows what it knows now.
@@ -62,6 +64,13 @@ class shared_shadow {
   // The thread's next strong access tells others what it has done, and tells it nothing: it arrives and does
   // not wait.
   void release_only(unsigned thread) { only_releases_ = thread; }
+
+  // fence.proxy.async: what has happened before it is seen by bulk copies that it happens before.
+  void proxy_fence_passed(unsigned thread);
+  // The last ordinary write of any of these bytes that a copy of this thread, if it began now, need not see:
+  // no such fence stands between, neither the writer's nor one behind what orders the write.
+  std::optional<shared_conflict::access> unfenced_write(std::size_t offset, std::size_t bytes,
+                                                        unsigned thread) const;
 
   // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does. Of
   // this epoch: what a block barrier orders is not asked for.
@@ -121,7 +130,9 @@ class shared_shadow {
     bool has_second_reader = false;
     bool in_bytes = false;  // this word's bytes have cells of their own
     bool atomic = false;
-    bool has_second_writer = false;  // of atomic ones
+    bool has_second_writer = false;   // of atomic ones
+    bool by_copy = false;             // the last write is a bulk copy's
+    std::uint32_t fences_before = 0;  // proxy fences that the writer had called since the block goes on
     std::uint16_t writer = 0;
     std::uint16_t second_writer = 0;
     std::uint16_t plain_writer = 0;
@@ -140,6 +151,8 @@ class shared_shadow {
   using shared_knowledge = std::shared_ptr<const knowledge>;
 
   void begin_epoch();
+  void forget_proxy_fences();
+  bool is_fenced(const cell& at, unsigned thread) const;
   static shared_knowledge join(const shared_knowledge& one, const shared_knowledge& other);
 
   std::optional<shared_conflict> note(cell& at, const shared_access& access);
@@ -164,6 +177,21 @@ class shared_shadow {
   std::optional<unsigned> only_releases_;  // the thread
   std::array<shared_knowledge, 1024> told_, at_fence_;
   std::unordered_map<std::uintptr_t, shared_knowledge> released_;
+  // Of each thread, since the block began or went on: when it called proxy fences, and what it knew at the
+  // last.
+  struct proxy_fence {
+    std::uint32_t epoch;
+    std::uint32_t turn;  // of its warp
+  };
+  struct fencing_thread {
+    std::vector<proxy_fence> fences;
+    shared_knowledge told;
+    std::uint32_t seen_by_all = 0;
+    std::array<std::uint32_t, warp_lanes> seen{};
+  };
+  std::array<fencing_thread, 1024> fencing_;
+  std::vector<unsigned> have_fenced_;     // threads that have called one
+  std::uint32_t fences_known_since_ = 1;  // the epoch
 };
 
 inline void shared_shadow::add_reader(cell& at, const shared_access& access) {
@@ -201,6 +229,8 @@ inline void shared_shadow::set_writer(cell& at, const shared_access& access) {
   at.writer = static_cast<std::uint16_t>(access.thread);
   at.write_place = access.place;
   at.atomic = atomic;
+  at.by_copy = access.by_copy;
+  at.fences_before = static_cast<std::uint32_t>(fencing_[access.thread].fences.size());
   if (atomic) return;
   at.plain_in = epoch_;
   at.plain_turn = at.write_turn;

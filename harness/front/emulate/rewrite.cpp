@@ -25,7 +25,7 @@ struct refused_word {
   std::string_view message;
 };
 constexpr std::string_view clusters =
-    "thread block clusters are not emulated; use blocks of up to 1024 threads and global memory between them";
+    "of thread block clusters cooperative_groups::this_cluster() is emulated, and no other function";
 constexpr std::string_view tensor_cores =
     "tensor cores (wmma) are not emulated; write the product with fused multiply-adds";
 constexpr std::string_view narrow_numbers =
@@ -61,11 +61,14 @@ constexpr std::array refused_words{
     refused_word{"__nv_fp8*", narrow_numbers},
     refused_word{"__nv_fp6*", narrow_numbers},
     refused_word{"__nv_fp4*", narrow_numbers},
-    refused_word{"this_cluster", clusters},
-    refused_word{"cluster_group", clusters},
-    refused_word{"__cluster_dims__", clusters},
-    refused_word{"cudaLaunchAttributeClusterDimension", clusters},
-    refused_word{"__cluster*", clusters},
+    refused_word{"__cluster_barrier_*", clusters},
+    refused_word{"__cluster_map_*", clusters},
+    refused_word{"__cluster_query_*", clusters},
+    refused_word{"__clusterDim*", clusters},
+    refused_word{"__clusterGridDim*", clusters},
+    refused_word{"__clusterIdx", clusters},
+    refused_word{"__clusterRelative*", clusters},
+    refused_word{"__clusterSize*", clusters},
     refused_word{"__threadfence_cluster", clusters},
     refused_word{"__barrier_sync*", "named barriers are not emulated; use __syncthreads()"},
     refused_word{"cudaLaunchAttributeClusterSchedulingPolicyPreference", clusters},

@@ -3,6 +3,7 @@
 // the work of one cluster: nothing is left to finish, and one kernel with neither counter nor scratch memory
 // does it all.
 #include "common/block_reduce.hpp"
+#include "common/cluster.hpp"
 #include "stages/reduction/thread_share.hpp"
 
 namespace lab::reduction::cluster {
@@ -15,28 +16,6 @@ int clusters_of(std::int64_t n, std::int64_t bytes_each) {
   return n * bytes_each <= one_cluster_bytes ? 1 : static_cast<int>(share(share_blocks(n), cluster_blocks));
 }
 
-#if !LAB_EMULATED
-
-// The value that block `rank` of the cluster keeps where this block keeps `own`, in shared memory.
-template <class T>
-__device__ T read_from_block(const T* own, int rank) {
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(own));
-  unsigned there = 0;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  T value;
-  if constexpr (sizeof(T) == 4) {
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(there) : "memory");
-  } else {
-    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(there) : "memory");
-  }
-  return value;
-}
-
-// A barrier of all threads of the cluster; what they wrote to shared memory before it is seen after it.
-__device__ void synchronize_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
 template <class T, class Operation>
 __global__ void __cluster_dims__(cluster_blocks)
     __launch_bounds__(share_block_threads, share_blocks_per_multiprocessor)
@@ -45,7 +24,7 @@ __global__ void __cluster_dims__(cluster_blocks)
   constexpr Operation combine{};
   const T partial = block_reduce<share_block_threads>(combine_share<T, Operation>(values, n), combine);
   if (threadIdx.x == 0) of_block = partial;
-  synchronize_cluster();
+  cluster_sync();
   if (blockIdx.x % cluster_blocks == 0 && threadIdx.x == 0) {
     T total = of_block;
     for (int rank = 1; rank < cluster_blocks; ++rank)
@@ -53,7 +32,7 @@ __global__ void __cluster_dims__(cluster_blocks)
     partials[blockIdx.x / cluster_blocks] = total;
   }
   // No block may end, and its shared memory with it, while another still reads there.
-  synchronize_cluster();
+  cluster_sync();
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
@@ -68,8 +47,6 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-#endif
-
 // To the block's result, the cluster's 7, and the same in the last kernel, whose threads have a value each at
 // most.
 double relative_error(const problem::parameters& p) {
@@ -80,14 +57,14 @@ double relative_error(const problem::parameters& p) {
 const registration<problem> registered{
     LAB_PATH,
     {.idea = "eight blocks finish together through distributed shared memory",
-     .launch = LAB_GPU_ONLY(launch),
+     .launch = launch,
      .workspace_bytes =
          [](const problem::parameters& p) {
            return static_cast<std::size_t>(clusters_of(p.n, p.type / 8)) * sizeof(double);
          },
      .tile = 4 * share_tile_vectors,
      .relative_error = relative_error,
-     .traits = {.gpu_only = true, .minimum_compute_capability = 90}}};
+     .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
 }  // namespace lab::reduction::cluster
