@@ -128,7 +128,7 @@ timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, 
     return nanoseconds;
   };
   collect(timing, plan, once);
-  timing.unstable = false;  // a host with other work is no surprise, and its time is not what is looked for
+  timing.unstable = false;  // a host may have other work, and its time is not what is measured
   let_the_front_watch(enqueue, timing, hooks);
   return timing;
 }
