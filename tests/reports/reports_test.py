@@ -504,6 +504,11 @@ class Tables(unittest.TestCase):
         rows = [row("01_a", 4000, timing=timing(4000, 0.02)), row("02_b", 3970, timing=timing(3970, 0.02)), row("90_l", 3970, library=True)]
         self.assertIn("| ~ | ~ |", self.page([run("1", [group({"n": 10}, rows)])], page))
 
+    def test_an_error_is_shown_as_a_part_of_the_bound_of_its_own_trial(self):
+        checked = {"largest_error": 0.65, "relative_error": 7e-05, "relative_bound": 2e-05, "reproducible": True}
+        page = "<!-- accuracy: track -->\n<!-- /accuracy -->\n"
+        self.assertIn("| 01_a | n = 10 | 2e-05 | 65 % | yes |", self.page([run("1", [group({"n": 10}, [row("01_a", 1000, verification=checked)])])], page))
+
     def test_processes_that_disagree_are_unstable(self):
         page = "<!-- ladder: track -->\n<!-- /ladder -->\n"
 
