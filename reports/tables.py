@@ -4,7 +4,7 @@
 A page says where a table goes with a pair of comments, and what stands between them is generated:
 
     <!-- ladder: TRACK -->                 every stage of a track, a column for each parameter set; of h100/TRACK
-    <!-- /ladder -->                       from reports/h100
+    <!-- /ladder -->                       from reports/h100; of TRACK@window=300,missing=skip those parameter sets alone
     <!-- measured: TRACK/NN_name -->       one stage, a row for each parameter set
     <!-- /measured -->
     <!-- scaling: TRACK -->                the stages of a track over several GPUs against one GPU's best
@@ -352,7 +352,9 @@ def ladder(records, track):
         device, track = track.split("/", 1)
         others = [other for other in records.other_devices if other.name == device]
         return ladder(others[0], track) if others else NOTHING
-    sets = records.parameter_sets(track)
+    track, _, chosen = track.partition("@")
+    chosen = [pair.split("=") for pair in chosen.split(",") if pair]
+    sets = [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
     if not sets:
         return NOTHING
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]

@@ -509,6 +509,14 @@ class Tables(unittest.TestCase):
         page = "<!-- accuracy: track -->\n<!-- /accuracy -->\n"
         self.assertIn("| 01_a | n = 10 | 2e-05 | 65 % | yes |", self.page([run("1", [group({"n": 10}, [row("01_a", 1000, verification=checked)])])], page))
 
+    def test_a_ladder_of_chosen_parameters_has_no_others(self):
+        groups = [group({"n": n, "kind": kind}, [row("01_a", time)]) for n, kind, time in ((10, "a", 1500), (20, "a", 2000), (20, "b", 3000))]
+        found = self.page([run("1", groups)], "<!-- ladder: track@n=20,kind=b -->\n<!-- /ladder -->\n")
+        self.assertIn("3.00 µs", found)
+        self.assertNotIn("1.50 µs", found)
+        self.assertNotIn("2.00 µs", found)
+        self.assertIn("_Not recorded._", self.page([run("1", groups)], "<!-- ladder: track@kind=c -->\n<!-- /ladder -->\n"))
+
     def test_processes_that_disagree_are_unstable(self):
         page = "<!-- ladder: track -->\n<!-- /ladder -->\n"
 
