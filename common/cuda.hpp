@@ -16,7 +16,7 @@
 #include "common/error.hpp"
 
 #if defined(__CUDACC__)
-// 128-byte alignment, because bulk asynchronous copies want it and nothing is lost by it elsewhere.
+// 128-byte alignment, because bulk asynchronous copies need it and it costs nothing elsewhere.
 extern __shared__ __align__(128) unsigned char lab_dynamic_shared[];
 #endif
 

@@ -10,8 +10,8 @@
 
 namespace lab {
 
-// Which access is wanted. -1 and "" leave the choice to the worker: the request that costs the most beyond
-// what it must.
+// Which access is wanted. -1 and "" leave the choice to the worker: the request that costs the most more
+// than its minimum.
 struct access_choice {
   std::int64_t block = 0;     // x + y * gridDim.x + ...
   std::string kernel;         // a part of its name

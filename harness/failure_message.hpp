@@ -1,4 +1,4 @@
-// What was wrong with a stage, in the words that a person reads, and that an expected failure is held to.
+// What was wrong with a stage, in the words that a person reads, and that an expected failure must match.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/ladder.svg, with which README.md begins: the ladder of the moving average, a panel for each window, each
+"""Draws docs/ladder.svg for stages/moving_average/README.md: the ladder of the moving average, a panel for each window, each
 stage's bar as long as its part of the speed of light. The figures are those of the table below it (reports/tables.py).
 
 usage: reports/ladder_picture.py            write the picture

@@ -67,7 +67,7 @@ def peer(track, name, library, parameters, **more):
 
 
 def library(name):
-    """The module, or None. Numba's wants a function that NumPy 2 has under another name."""
+    """The module, or None. Numba calls a function that NumPy 2 has under another name."""
     if not hasattr(numpy, "row_stack"):
         numpy.row_stack = numpy.vstack
     try:

@@ -1,6 +1,6 @@
 """The figures of `lab report`, as data for Plotly: each a dictionary with `data`, `layout`, `height` in pixels and a
 `description` in words. Colours and fonts are the page's (reports/page.js), which knows light from dark; a trace says with
-`colour` which of the page's it wants: "stage", "library", "ceiling", or a number of the palette for lines.
+`colour` which of the page's colours it has: "stage", "library", "ceiling", or a number of the palette for lines.
 
 Plotly reads a little HTML in texts, so every name is escaped here.
 """

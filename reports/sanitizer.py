@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what compute-sanitizer says about the stages, on a machine with a GPU, into their pages.
 
-A page says what it wants with a pair of comments, and what stands between them is the tool's own output:
+A page says what it needs with a pair of comments, and what stands between them is the tool's own output:
 
     <!-- recorded: TOOL TRACK/STAGE -->   the tool (racecheck), and the stage that it watches
     <!-- /recorded -->

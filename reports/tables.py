@@ -4,7 +4,7 @@
 A page says where a table goes with a pair of comments, and what stands between them is generated:
 
     <!-- ladder: TRACK -->                 every stage of a track, a column for each parameter set; of h100/TRACK
-    <!-- /ladder -->                       from reports/h100
+    <!-- /ladder -->                       from reports/h100; of TRACK@window=300,missing=skip those parameter sets alone
     <!-- measured: TRACK/NN_name -->       one stage, a row for each parameter set
     <!-- /measured -->
     <!-- scaling: TRACK -->                the stages of a track over several GPUs against one GPU's best
@@ -42,8 +42,8 @@ usage: reports/tables.py           rewrite the pages
        reports/tables.py --check   exit 1 when a page differs from what its records and claims say, and name the rows
                                    that older kernels have left
 
-Each table says whether it shows the kernels as they stand: a row does if the digest of its stage's tokens
-(reports/source_digest.py), which the program has put into the record, is today's.
+A table names the kernels that have changed since they were recorded: those whose digest of tokens
+(reports/source_digest.py), which the program has put into the record, is not today's.
 
 What is unstable, and what a ratio of two noisy rows is worth, docs/measuring.md defines; the program does the same.
 """
@@ -326,32 +326,25 @@ def unstable_text(row):
 
 
 def age(records, rows):
-    """Whether the figures are of the kernels as they stand."""
+    """" Recorded from older kernels: ..." where a kernel has changed since; else nothing."""
     older = sorted({row["stage"].split("/", 1)[1] for row in rows if records.is_older(row)})
     if not older:
-        return "Kernels as they stand."
-    if all(records.is_older(row) for row in rows):
-        return "Recorded from older kernels, all of them."
-    return f"Recorded from older kernels: {', '.join(older)}; the others as they stand."
+        return ""
+    return f" Recorded from older kernels: {'all of them' if all(records.is_older(row) for row in rows) else ', '.join(older)}."
 
 
 def provenance(records, rows):
-    """One line that says where the figures come from."""
-    runs = {}
-    for row in rows:
-        run = row["run"]
-        runs[run["created"]] = run
-    last = runs[max(runs)]
+    """One line that says where the figures come from. Commits, drivers, samples and spreads are in the record (`lab report`)."""
+    last = max((row["run"] for row in rows), key=lambda run: run["created"])
     device = last["device"]
-    commits = sorted({run["program"]["commit"][:12] for run in runs.values()})
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     copies = sorted({row["ceiling"] for row in rows if row["ceiling"]})
     rates = sorted(row["bytes"] / row["ceiling"] for row in rows if row["ceiling"])
-    text = f"{device['name']}, driver {device['driver']}, toolkit {device['toolkit']}, {last['created'][:10]}, commit {', '.join(commits)}."
+    text = f"{device['name']}, CUDA {device['toolkit']}, {last['created'][:10]}."
     if copies:
         middle = copies[len(copies) // 2]
         text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rates[len(rates) // 2]:.0f} GB/s)."
-    return f"{text} {age(records, rows)}"
+    return f"{text}{age(records, rows)}"
 
 
 def ladder(records, track):
@@ -359,7 +352,9 @@ def ladder(records, track):
         device, track = track.split("/", 1)
         others = [other for other in records.other_devices if other.name == device]
         return ladder(others[0], track) if others else NOTHING
-    sets = records.parameter_sets(track)
+    track, _, chosen = track.partition("@")
+    chosen = [pair.split("=") for pair in chosen.split(",") if pair]
+    sets = [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
     if not sets:
         return NOTHING
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]
@@ -401,17 +396,17 @@ def ladder_cell(row):
 
 def measured(records, stage):
     track = stage.split("/")[0]
-    lines = ["| parameters | median | spread | samples | x previous | x first | x library | speed of light |", "| --- |" + " --- |" * 7]
-    used = []
-    for parameters in records.parameter_sets(track):
+    sets = [parameters for parameters in records.parameter_sets(track) if stage in records.rows[track][parameters]]
+    common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)] if len(sets) > 1 else []
+    lines, used = [], []
+    for parameters in sets:
         stages = records.rows[track][parameters]
-        row = stages.get(stage)
-        if row is None:
-            continue
+        row = stages[stage]
+        where = parameters_text(pair for pair in parameters if pair not in common)
         if row["status"] != "ok":
             status = {"specimen": "expected failure"}.get(row["status"], row["status"].replace("_", " "))
             message = row["message"].replace("specimen", "stage that must fail")
-            lines.append(f"| {parameters_text(parameters)} | {status}: {message} | | | | | | |")
+            lines.append([where, f"{status}: {message}", "", "", ""])
             continue
         used.append(row)
         own = [name for name in sorted(stages) if stages[name]["status"] == "ok" and not stages[name]["library"]]
@@ -426,14 +421,15 @@ def measured(records, stage):
                 return "~"
             return significant(stages[name]["timing"]["median"] / median)
 
-        lines.append(
-            f"| {parameters_text(parameters)} | {duration(median)} | {100 * row['timing']['spread']:.2f} % "
-            f"| {len(row['timing']['samples'])} | {over(before[-1]) if before and not row['library'] else '-'} "
-            f"| {over(own[0]) if own else '-'} | {over(libraries[0]) if libraries else '-'} | {light(row)} |"
-        )
-    if len(lines) == 2:
+        previous = over(before[-1]) if before and not row["library"] else "-"
+        lines.append([where, duration(median), previous, over(libraries[0]) if libraries and not row["library"] else "-", light(row)])
+    if not lines:
         return NOTHING
-    return "\n".join(lines) + (f"\n\n{provenance(records, used)}\n" if used else "\n")
+    heads = ["parameters", "time", "x previous", "x library", "speed of light"]
+    kept = [k for k in range(len(heads)) if k < 2 or any(line[k] not in ("-", "") for line in lines)]
+    text = table(heads[0], [heads[k] for k in kept[1:]], [line[0] for line in lines], [[line[k] for k in kept[1:]] for line in lines])
+    caption = f"{parameters_text(common)}. " if common else ""
+    return "\n".join(text) + (f"\n\n{caption}{provenance(records, used)}\n" if used else "\n")
 
 
 def link_text(link):
@@ -502,7 +498,7 @@ def processes(records, track):
 
 
 def accuracy(records, track):
-    lines = ["| stage | parameters | largest error | allowed | same bits in every run |", "| --- |" + " --- |" * 4]
+    lines = ["| stage | parameters | allowed error | largest error found, part of the allowed one | same bits in every run |", "| --- |" + " --- |" * 4]
     used = []
     for stage in sorted({stage for stages in records.rows.get(track, {}).values() for stage in stages}):
         for parameters in records.parameter_sets(track):
@@ -510,12 +506,14 @@ def accuracy(records, track):
             if row is None or row["status"] != "ok" or "relative_error" not in row["verification"]:
                 continue
             used.append(row)
-            error, bound = (row["verification"][name] for name in ("relative_error", "relative_bound"))
+            # Not relative_error: where the run has made the proof, it is the largest of all trials, whose bounds are other ones.
+            part, bound = (row["verification"][name] for name in ("largest_error", "relative_bound"))
             same = "yes" if row["verification"]["reproducible"] else "no"
-            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {error:.2g} | {bound:.2g} | {same} |")
+            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {bound:.2g} | {100 * part:.2g} % | {same} |")
     if not used:
         return NOTHING
-    return "\n".join(lines) + f"\n\nErrors relative to the sum of magnitudes. {provenance(records, used)}\n"
+    device = used[-1]["run"]["device"]
+    return "\n".join(lines) + f"\n\nThe allowed error is relative to the sum of magnitudes. The percentage is the largest of all trials, each compared with its own bound. {device['name']}, CUDA {device['toolkit']}.{age(records, used)}\n"
 
 
 def traffic(records, track):
@@ -553,7 +551,7 @@ def traffic(records, track):
         sections.append("\n".join(lines))
     if not sections:
         return NOTHING
-    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them. {age(records, counted)}\n"
+    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them.{age(records, counted)}\n"
 
 
 def plot(directory, image, words):
@@ -610,7 +608,7 @@ def predicted(records, stage):
         place = json.dumps([claim[name] for name in ("metric", "per", "over_previous", "at", "device", "compute_capability")])
         same.setdefault(place, []).append(claim)
     used = []
-    lines = ["| figure | held to | because | recorded | where |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| figure | predicted | because | recorded | where |", "| --- | --- | --- | --- | --- |"]
     for group in same.values():
         claim = group[0]
         figure = claims.TIME_WORDS.get(claim["metric"], f"`{claim['metric']}`")
@@ -635,7 +633,7 @@ def predicted(records, stage):
         if claim["compute_capability"]:
             where.append(f"compute capability {claim['compute_capability']}")
         lines.append(f"| {figure} | {bound(group)} | {because} | {recorded} | {'; '.join(text for text in where if text)} |")
-    return "\n".join(lines) + (f"\n\n{age(records, used)}\n" if used else "\n")
+    return "\n".join(lines) + (f"\n\n{age(records, used).strip()}\n" if age(records, used) else "\n")
 
 
 def counters(_records, which):

@@ -451,7 +451,7 @@ cudaError_t launch_from_kernel(const cudaLaunchConfig_t& config, const kernel_ca
     return finish(refused->error);
   }
   note_side_effect(effect::is_seen, call.kernel);
-  // std::function wants a copy of what it holds.
+  // std::function copies what it holds.
   const bool is_tail = reinterpret_cast<std::uintptr_t>(config.stream) == tail_launch_stream;
   keep_child(is_tail, [without_stream, kept = std::make_shared<kept_call>(call), &on, depth] {
     run_with_children(without_stream, kept->call(), shared_bytes_of_launches[0], on, configuration(), depth);

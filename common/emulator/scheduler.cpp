@@ -1244,7 +1244,7 @@ long long ticks() {
 
 }  // namespace lab::emulator
 
-// What assert() calls, in place of the C library's: within a kernel it fails the launch.
+// What assert() calls, instead of the C library's: within a kernel it fails the launch.
 extern "C" void __assert_fail(const char* condition, const char* file, unsigned line,
                               const char* function) noexcept {
   lab::emulator::fail_assertion(condition, file, line);

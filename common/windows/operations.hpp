@@ -39,7 +39,7 @@
 
 namespace lab::windows {
 
-// What stands in place of a result whose window is incomplete.
+// What stands for a result whose window is incomplete.
 inline constexpr double incomplete = std::numeric_limits<double>::infinity();
 
 // What an operation must have.

@@ -136,7 +136,7 @@ struct pipeline {
   }
   // Where the results of the tile at `slot` begin. With a spare tile they take that. Without one they take
   // the places of the values that leave with this tile, which the threads have in registers; results that
-  // reach the ring's end go on at its beginning. Bulk copies want an even place, so of even windows they
+  // reach the ring's end go on at its beginning. Bulk copies need an even place, so of even windows they
   // begin one place earlier, at the last value that left with the tile before.
   static __device__ int results_at(int slot, const stream_of_tiles& in) {
     if constexpr (!results_in_ring) return ring_values;

@@ -65,7 +65,7 @@ struct ring {
       state own[per_thread];
       for (int v = 0; v < per_thread; ++v) own[v] = here[scan.first + v];
       if (scan.is_short()) {
-        // Behind the halo there is nothing yet.
+        // Tiles before `begin` are the halo: they have no outputs.
         if (start >= begin) {
           scan.combine_short(
               own, [suffixes](int place, int) { return suffixes[place]; }, slots * tile, slot * tile);

@@ -31,9 +31,9 @@ PICTURES = (".svg", ".png")
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".json": "json"}
 LINK = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?|<[a-zA-Z][^>]*\b(?:href|src)=\")([^\s()<>\"]+)")
 
-HANDBOOK = ["start-here", "glossary", "exercises", "grade", "predict", "draw", "add-a-stage", "add-a-track", "measuring", "compare", "report",
-            "emulator", "emulate", "counters", "claims", "nsight-labs", "several-gpus", "run-time-compilation", "ptx", "results-schema",
-            "architecture"]
+HANDBOOK = ["start-here", "commands", "glossary", "exercises", "grade", "predict", "draw", "add-a-stage", "add-a-track", "measuring",
+            "compare", "report", "emulator", "emulate", "counters", "claims", "nsight-labs", "several-gpus", "run-time-compilation", "ptx",
+            "results-schema", "architecture"]
 
 
 def pages_of(root):

@@ -151,8 +151,8 @@ class block_reader {
     return all;
   }
 
-  // The wanted request: the dearest beyond what it must cost, the first among equals. Where none costs more
-  // than it must, the first of those that cost most.
+  // The wanted request: the one that costs the most more than its minimum, the first among equals. Where none
+  // costs more than its minimum, the first of those that cost most.
   std::optional<request_record> request() {
     const logged_request* best = nullptr;
     std::map<std::uint32_t, std::int64_t> numbers;  // of the warp's requests at the wanted line, by warp

@@ -1,4 +1,4 @@
-// Other strings, made in place of those that were there: what was a small letter stays one, and the rows
+// Other strings, made instead of those that were there: what was a small letter stays one, and the rows
 // follow each other from another one on.
 #pragma once
 

@@ -241,7 +241,7 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
 }  // namespace
 
 launch_trace::launch_trace() {
-  // NVTX looks here, at its first use, for who wants to hear of ranges.
+  // NVTX reads this variable at its first use: it names the library that receives the ranges.
   ::setenv("NVTX_INJECTION64_PATH", cupti().path.c_str(), 1);
   check(cupti().register_callbacks(give_buffer, take_buffer), "cuptiActivityRegisterCallbacks");
 }

@@ -34,7 +34,7 @@ struct launch_watch {};
 template <class Function>
 auto watched_launch([[maybe_unused]] const traits& its_traits, [[maybe_unused]] cudaStream_t stream,
                     const Function& launch) {
-  // Inside of call_stage(), which puts back the rounding mode that the watch wants to see.
+  // Inside of call_stage(), which puts back the rounding mode that the watch reads.
   return call_stage("launch", [&] {
 #if LAB_EMULATED
     launch_watch watch(stream, {.may_synchronise = its_traits.synchronises});

@@ -72,7 +72,7 @@ const verb* chosen_verb(const std::map<std::string, verb>& verbs, const std::vec
   return &found->second;
 }
 
-// Takes out of `arguments` what CLI11 is not given, and leaves it where the verb wants it.
+// Takes out of `arguments` what CLI11 is not given, and leaves it where the verb reads it.
 void take_own_arguments(const verb& chosen, std::vector<std::string>& arguments) {
   if (chosen.after_dashes != nullptr) {
     const auto end = std::find(arguments.begin(), arguments.end(), "--");
@@ -109,7 +109,7 @@ int perform(std::span<const verb_maker> makers, std::vector<std::string> argumen
   const verb* const chosen = chosen_verb(verbs, arguments);
   if (chosen != nullptr) take_own_arguments(*chosen, arguments);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 expects them
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (only_targets) return exit_ok;

@@ -16,7 +16,7 @@
 
 namespace lab::moving_average {
 
-// What stands in place of an average whose window is incomplete.
+// The value of an average whose window is incomplete.
 inline constexpr double incomplete = std::numeric_limits<double>::infinity();
 
 // n values in device memory.

@@ -12,7 +12,7 @@ __device__ __forceinline__ float sum_of(float4 v) {
   return (v.x + v.y) + (v.z + v.w);
 }
 
-// Thread `rank` of `threads` adds up its part of span[0..count). 16-byte loads want addresses that are
+// Thread `rank` of `threads` adds up its part of span[0..count). 16-byte loads need addresses that are
 // multiples of 16, and a row whose pitch is none begins anywhere: up to 3 values before the first such
 // address, and up to 3 behind the last vector, are read one by one. Four loads are in flight in each thread.
 template <int threads>

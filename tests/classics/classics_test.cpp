@@ -43,7 +43,7 @@ const std::map<std::string, figures> expected{
     {"product with a vector", {256, 1024, 64, 64, 0, 0}},
     {"softmax, warp", {128, 512, 128, 512, 0, 0}},
     {"layer norm", {128, 512, 128, 512, 0, 0}},
-    // Every lane wants the same element: one sector.
+    // Every lane reads the same element: one sector.
     {"bodies, global", {32 + 32 * 1024, 128 + 32 * 1024, 32, 128, 0, 0}},
     {"bodies, tiles", {32 + 128, 128 + 512, 32, 128, 32 * 1024, 128}}};
 

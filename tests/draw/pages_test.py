@@ -121,7 +121,7 @@ class Commands(Folder):
         self.assertIn("ends with 3 and not 0", self.problems(self.block("$ exit 3\n$ true\n")))
 
     def test_a_block_can_be_shown_and_not_run_and_no_other_remark_is_taken(self):
-        self.assertEqual(self.problems(self.block("$ exit 3\n", "not run: it wants a GPU")), "")
+        self.assertEqual(self.problems(self.block("$ exit 3\n", "not run: it needs a GPU")), "")
         self.assertIn("means nothing", self.problems(self.block("$ true\n", "whatever")))
         self.assertIn("begins with '$ '", self.problems(self.block("true\n")))
 

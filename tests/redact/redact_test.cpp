@@ -1,4 +1,5 @@
-// What the redaction's stages are held to: the reference, the generator, and the validation of columns.
+// What the redaction's stages are tested against: the reference, the generator, and the validation of
+// columns.
 #include <map>
 #include <string>
 #include <vector>

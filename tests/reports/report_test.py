@@ -1,4 +1,4 @@
-"""Pages of `lab report` and the picture that README.md begins with: their texts and figures, and what they refuse. Where
+"""Pages of `lab report` and the picture of the moving average's ladder: their texts and figures, and what they refuse. Where
 Chromium and Plotly's script are installed, the page is opened, and the figures that it has drawn are read."""
 
 import base64

@@ -499,10 +499,23 @@ class Tables(unittest.TestCase):
             rows = [row("01_a", 8000), row("02_b", 4000, timing=timing(4000, spread))]
             found = self.page([run("1", [group({"n": 10}, rows)])], page)
             self.assertEqual("unstable" in found, is_marked, found)
-            self.assertIn("| 2.00 | 2.00 |", found)
+            self.assertIn("µs | 2.00 | 25.0 %", found)
         self.assertIn("25.0 %, unstable: 3.91 to 4.09 µs", self.page([run("1", [group({"n": 10}, [row("02_b", 4000, timing=timing(4000, 0.045))])])], page))
         rows = [row("01_a", 4000, timing=timing(4000, 0.02)), row("02_b", 3970, timing=timing(3970, 0.02)), row("90_l", 3970, library=True)]
-        self.assertIn("| ~ | ~ | ~ |", self.page([run("1", [group({"n": 10}, rows)])], page))
+        self.assertIn("| ~ | ~ |", self.page([run("1", [group({"n": 10}, rows)])], page))
+
+    def test_an_error_is_shown_as_a_part_of_the_bound_of_its_own_trial(self):
+        checked = {"largest_error": 0.65, "relative_error": 7e-05, "relative_bound": 2e-05, "reproducible": True}
+        page = "<!-- accuracy: track -->\n<!-- /accuracy -->\n"
+        self.assertIn("| 01_a | n = 10 | 2e-05 | 65 % | yes |", self.page([run("1", [group({"n": 10}, [row("01_a", 1000, verification=checked)])])], page))
+
+    def test_a_ladder_of_chosen_parameters_has_no_others(self):
+        groups = [group({"n": n, "kind": kind}, [row("01_a", time)]) for n, kind, time in ((10, "a", 1500), (20, "a", 2000), (20, "b", 3000))]
+        found = self.page([run("1", groups)], "<!-- ladder: track@n=20,kind=b -->\n<!-- /ladder -->\n")
+        self.assertIn("3.00 µs", found)
+        self.assertNotIn("1.50 µs", found)
+        self.assertNotIn("2.00 µs", found)
+        self.assertIn("_Not recorded._", self.page([run("1", groups)], "<!-- ladder: track@kind=c -->\n<!-- /ladder -->\n"))
 
     def test_processes_that_disagree_are_unstable(self):
         page = "<!-- ladder: track -->\n<!-- /ladder -->\n"
@@ -515,7 +528,7 @@ class Tables(unittest.TestCase):
         self.assertNotIn("unstable", two(1040, sources="b" * 40))  # another kernel may be slower
         self.assertNotIn("unstable", two(1040))
 
-    def test_a_table_says_whether_it_shows_the_kernels_as_they_stand(self):
+    def test_a_table_names_the_kernels_that_have_changed_since_they_were_recorded(self):
         page = "<!-- ladder: elementwise -->\n<!-- /ladder -->\n<!-- measured: elementwise/01_naive -->\n<!-- /measured -->\n"
         digests = source_digest.Tree().digests()["stages"]
 
@@ -524,11 +537,9 @@ class Tables(unittest.TestCase):
             return self.page([run("1", [{**group({"n": 10}, rows), "track": "elementwise"}])], page)
 
         now = [digests["elementwise/01_naive"], digests["elementwise/02_grid_stride"]]
-        self.assertEqual(shown(*now).count("Kernels as they stand."), 2)
-        found = shown(now[0], "0" * 40)
-        self.assertIn("Recorded from older kernels: 02_grid_stride; the others as they stand.", found)
-        self.assertIn("Kernels as they stand.", found)
-        self.assertEqual(shown(None, None).count("Recorded from older kernels, all of them."), 2)
+        self.assertNotIn("older kernels", shown(*now))
+        self.assertEqual(shown(now[0], "0" * 40).count("Recorded from older kernels: 02_grid_stride."), 1)
+        self.assertEqual(shown(None, None).count("Recorded from older kernels: all of them."), 2)
 
     def test_a_broken_record_is_one_line_with_its_name(self):
         whole = run("1", [group({"n": 10}, [row("01_a", 1000)])])

@@ -25,7 +25,7 @@ unsigned shared_parts(unsigned lanes, const std::uintptr_t* address, unsigned by
 
 // The 32 banks are 4 bytes wide. A warp's 8-byte accesses are served in two halves, 16-byte accesses in four
 // quarters; each takes as many wavefronts as the busiest bank has different words to give. Where each lane
-// wants the same address as its neighbour, twice as many are served at once (found on an H200, in no manual).
+// has the same address as its neighbour, twice as many are served at once (found on an H200, in no manual).
 access_cost shared_cost(unsigned lanes, const std::uintptr_t* address, unsigned bytes);
 
 }  // namespace lab::emulator

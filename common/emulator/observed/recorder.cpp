@@ -388,7 +388,7 @@ void observation::recorder::leave_warp(unsigned warp) {
   count(warp, 0);
 }
 
-// Here, or elsewhere while the kernel goes on, if that is worth it. A log wants its requests in their order.
+// Here, or elsewhere while the kernel goes on, if that is worth it. A log needs its requests in their order.
 void observation::recorder::count(unsigned warp, unsigned to_come) {
   if (!counter_.has_sink() && counting_.may_take(trace_)) {
     if (auto empty = counting_.take_empty())

@@ -321,7 +321,7 @@ struct running_lane {
 };
 extern constinit thread_local running_lane the_lane;
 
-// For as long as it exists the emulator runs in place of a kernel: what it accesses is not observed.
+// For as long as it exists the emulator runs instead of a kernel: what it accesses is not observed.
 class unobserved {
  public:
   unobserved() { the_lane.set_stream(nullptr); }

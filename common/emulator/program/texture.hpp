@@ -358,7 +358,7 @@ void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
   *value = tex3D<T>(texture, x, y, z);
 }
 
-// x in bytes, as CUDA wants it.
+// x in bytes, as CUDA defines it.
 #define LAB_EMULATOR_SURFACE(name, parameters, x, y, z)                              \
   template <class T>                                                                 \
   T name##read(cudaSurfaceObject_t surface,                                          \

@@ -32,15 +32,15 @@ using progress_sink = std::function<void(const std::string& what)>;
 // launches are checked in full; a third on the second's input must give the same bits. Of sizes that differ
 // in nothing else, one launch each; of inputs that differ in one value, several launches in memory that
 // nobody fills in between. What the stage refuses it is asked beforehand, in an order that is drawn; and when
-// all are done, some trials that are drawn are made once more (again()). Traits are held to their word:
-// without `drifts`, `forgets` or `leaks_nonfinite` the stage must pass the inputs that show them; with them
-// (thorough) it must fail at least one, and as the trait says: by rounding errors of what has passed, by what
-// is missing, or with NaN or Inf. Likewise results must be the same bits twice, unless the stage is
-// `nondeterministic`: then (thorough, on a GPU) they must differ at least once. An expected failure must fail
-// a trial in a way that it says: then the record has not passed and is `failed_as_expected`. One that is
-// right, or fails otherwise, has failed. On a GPU a launch must be captured in a graph and be right when
-// replayed; one that `synchronises` must be refused. A stage that refuses more than half of the trials has
-// failed.
+// all are done, some trials that are drawn are made once more (again()). Traits are tested in both
+// directions: without `drifts`, `forgets` or `leaks_nonfinite` the stage must pass the inputs that show them;
+// with them (thorough) it must fail at least one, and as the trait says: by rounding errors of what has
+// passed, by what is missing, or with NaN or Inf. Likewise results must be the same bits twice, unless the
+// stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once. An expected failure
+// must fail a trial in a way that it says: then the record has not passed and is `failed_as_expected`. One
+// that is right, or fails otherwise, has failed. On a GPU a launch must be captured in a graph and be right
+// when replayed; one that `synchronises` must be refused. A stage that refuses more than half of the trials
+// has failed.
 //
 // On the emulator, where a launch costs little, two things more: repetitions are judged as the first launch
 // is, and of launches whose blocks wait for earlier ones some are made in descending order, in scratch memory

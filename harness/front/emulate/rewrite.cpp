@@ -910,7 +910,7 @@ class rewriter {
     }
   }
 
-  // nvcc takes `__shared__ alignas(16) T a[3];`, where C++ wants alignas to be the declaration's first word.
+  // nvcc takes `__shared__ alignas(16) T a[3];`, where C++ needs alignas to be the declaration's first word.
   void move_alignment(std::size_t at, std::size_t first, bool is_reference) {
     const std::size_t open = at + 1;
     if (at == first || !is(open, "(") || partner_[open] == nowhere) return;

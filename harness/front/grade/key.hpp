@@ -1,7 +1,7 @@
 // The teacher's key: a folder with a seed, and with the aims where they are not the lab's own.
 //
 //   key.json                                  {"schema": "kernel-lab-key", "version": 1, "seed": "5f0c..."}
-//   TRACK/STAGE/exercises.json                in place of stages/TRACK/STAGE/exercises.json; need not be
+//   TRACK/STAGE/exercises.json                instead of stages/TRACK/STAGE/exercises.json; need not be
 //   there
 #pragma once
 

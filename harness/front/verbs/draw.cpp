@@ -25,7 +25,7 @@
 namespace lab::front {
 namespace {
 
-// Which access of a stage is drawn; what is not chosen is the one that costs the most beyond what it must.
+// Which access of a stage is drawn; without a choice, the one that costs the most more than its minimum.
 struct draw_options {
   std::string stage;
   std::vector<parameter_argument> parameters;

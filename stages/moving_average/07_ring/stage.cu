@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(block_threads)
     // end
     double sum[per_thread] = {};
     if (sums.is_short()) {
-      // Behind the halo there is nothing yet.
+      // Tiles before `begin` are the halo: they have no outputs.
       if (start >= begin) {
         sums.combine_short(
             sum, [ring](int place, int) { return ring[place]; }, slots * tile, slot * tile);

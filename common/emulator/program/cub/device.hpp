@@ -1,5 +1,5 @@
 // CUB's algorithms for the whole device, done on the host by Thrust's. As CUB's they are called twice:
-// without temporary memory they say how many bytes of it they want, which is one.
+// without temporary memory they say how many bytes of it they need, which is one.
 #pragma once
 
 #include <limits>

@@ -159,7 +159,7 @@ inline cublasStatus_t status_of(cudaError_t error) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// Runs `launch`, which is given device memory for the result, and puts that where the caller wants it.
+// Runs `launch`, which is given device memory for the result, and puts that where the caller expects it.
 template <class T, class Launch>
 cublasStatus_t with_result(T* result, const Launch& launch) {
   if (result == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
