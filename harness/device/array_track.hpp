@@ -1,6 +1,5 @@
-// A track with any number of input arrays and one output array, made from its problem's description
-// (array_problem.hpp). One whose output is an image draws it (`draw`), and the difference from the right one
-// (`draw_difference`).
+// A track with any number of input arrays and one output array, made from its problem (array_problem.hpp) and
+// what that may say beside (array_hooks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "common/memory.hpp"
 #include "common/npy.hpp"
 #include "common/process_group.hpp"
+#include "harness/device/array_hooks.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/array_workload.hpp"
 #include "harness/device/larger_trials.hpp"
@@ -24,19 +24,6 @@
 #include "harness/device/verify.hpp"
 
 namespace lab {
-
-// The shape of a file that must have so many dimensions.
-template <std::size_t dimensions>
-std::array<std::int64_t, dimensions> extents(const npy_header& header, const std::string& path) {
-  if (header.shape.size() != dimensions) {
-    throw usage_error(path + ": an array of " + std::to_string(dimensions) +
-                      (dimensions == 1 ? " dimension" : " dimensions") + " is needed, not one of " +
-                      std::to_string(header.shape.size()));
-  }
-  std::array<std::int64_t, dimensions> shape{};
-  std::copy(header.shape.begin(), header.shape.end(), shape.begin());
-  return shape;
-}
 
 // The workload of one set of element types: group_workload.hpp has another one for problems whose arrays are
 // spread over several GPUs (is_spread).
@@ -64,19 +51,21 @@ class array_track final : public track {
  public:
   using parameters = typename Problem::parameters;
 
+  explicit array_track(const array_hooks<Problem>& hooks) : hooks_(hooks) {}
+
   [[nodiscard]] track_description describe() const override {
-    track_description description{
-        .title = Problem::title, .unit = Problem::unit, .inputs = input_count(), .draws = draws};
+    track_description description{.title = Problem::title,
+                                  .unit = Problem::unit,
+                                  .inputs = input_count(),
+                                  .draws = hooks_.draw != nullptr};
     description.parameters = describe_parameters(Problem::describe());
-    if constexpr (takes_texts<Problem>) description.texts = Problem::texts();
+    description.texts = hooks_.texts();
     return description;
   }
 
   [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
     parameter_values complete = complete_parameters(Problem::describe(), given);
-    if constexpr (requires(const parameters& p) { Problem::why_invalid(p); }) {
-      if (const std::string why = Problem::why_invalid(typed(complete)); !why.empty()) throw usage_error(why);
-    }
+    if (const std::string why = hooks_.why_invalid(typed(complete)); !why.empty()) throw usage_error(why);
     return complete;
   }
 
@@ -101,8 +90,8 @@ class array_track final : public track {
   [[nodiscard]] std::vector<trial> exact_trials(const stage_entry& entry, const parameter_values& values,
                                                 std::uint64_t seed) const override {
     std::vector<trial> list;
-    if constexpr (requires(const parameters& p) { Problem::exact_cases(p, std::int64_t{1}, seed); }) {
-      for (const exact_case& one : Problem::exact_cases(typed(values), tile_of(entry), seed)) {
+    if (hooks_.exact_cases != nullptr) {
+      for (const exact_case& one : hooks_.exact_cases(typed(values), tile_of(entry), seed)) {
         trial added{.parameters = values, .input = one.input};
         if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
         list.push_back(std::move(added));
@@ -134,8 +123,7 @@ class array_track final : public track {
                                                 std::uint64_t seed) const override {
     if constexpr (is_spread<Problem>) return {};
     std::vector<trial> list = larger().at(values, trials(entry, true, seed), seed);
-    if constexpr (requires(const parameters& p) { Problem::exact_cases(p, std::int64_t{1}, seed); })
-      add_lone_value(list, values, seed);
+    if (hooks_.exact_cases != nullptr) add_lone_value(list, values, seed);
     const array_layout layout = Problem::layout(typed(values));
     if (layout.inputs.size() != 1 || layout.inputs[0].size() < 2) return list;
     const auto n = static_cast<std::uint64_t>(layout.inputs[0].size());
@@ -162,13 +150,13 @@ class array_track final : public track {
     const parameters p = typed(values);
     return with_elements<Problem>(p, [&]<class Output, class... Inputs>(element_types<Output, Inputs...>) {
       using made = workload_of<Problem, Output, Inputs...>;
-      const double bound = made::relative_bound(typed(entry), p);
-      return bound > Problem::relative_error(p) && !made::drifts(typed(entry), p) ? bound : 0.0;
+      const double bound = made::relative_bound(hooks_, typed(entry), p);
+      return bound > Problem::relative_error(p) && !made::drifts(hooks_, typed(entry), p) ? bound : 0.0;
     });
   }
 
   [[nodiscard]] bool has_running_sums(const parameter_values& values) const override {
-    return lab::has_running_sums<Problem>(typed(values));
+    return hooks_.drift_error(typed(values)) > 0;
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {
@@ -222,7 +210,8 @@ class array_track final : public track {
   [[nodiscard]] check_result apply(const stage_entry& entry, const application& to,
                                    cudaStream_t stream) const override {
     const auto& [given, inputs, outputs, texts, allow_inexact] = to;
-    if constexpr (!takes_texts<Problem>) refuse_texts(texts);
+    const bool takes_texts = !hooks_.texts().empty();
+    if (!takes_texts) refuse_texts(texts);
     if (input_count() == 0) return apply_nothing(entry, given, inputs, outputs, stream);
     if (std::ssize(inputs) != input_count()) {
       throw usage_error("this track takes " + files_text(input_count(), "input") + ", not " +
@@ -234,7 +223,7 @@ class array_track final : public track {
     std::vector<npy_header> headers;
     for (const std::string& path : inputs) headers.push_back(read_npy_header(path));
     parameter_values values = given;
-    for (const auto& [name, value] : parameters_of_files(headers, inputs)) {
+    for (const auto& [name, value] : hooks_.parameters_of_files(headers, inputs)) {
       if (given.contains(name)) throw usage_error(name + " is what the input file says, not an option here");
       try {
         values[name] = complete_parameters(Problem::describe(), {{name, value}}).at(name);
@@ -242,7 +231,7 @@ class array_track final : public track {
         throw usage_error(inputs[0] + ": " + unfit.what());
       }
     }
-    if constexpr (takes_texts<Problem>) Problem::stand_in_for(texts, values);
+    if (takes_texts) hooks_.stand_in_for(texts, values);
     // A default that depends on the device would give other results on another one.
     for (const auto& spec : Problem::describe()) {
       if (!values.contains(spec.name) && spec.apply_default) values[spec.name] = *spec.apply_default;
@@ -250,7 +239,7 @@ class array_track final : public track {
     }
     values = complete(values);
     parameters p = typed(values);
-    if constexpr (takes_texts<Problem>) Problem::take(texts, p);
+    if (takes_texts) hooks_.take(texts, p);
     require_shapes(p, headers, inputs);
     if (const std::string why = unsupported(entry, values); !why.empty())
       throw unsupported_error(entry.path + ": " + why);
@@ -263,7 +252,7 @@ class array_track final : public track {
       if (check_result result = right_at(entry, values, stream); result.failure) return result;
       std::vector<Output> results;
       check_result result;
-      if constexpr (takes_texts<Problem>) {
+      if constexpr (!is_spread<Problem>) {
         if (!texts.empty()) {
           result = apply_own<Output, Inputs...>(entry, p, arrays, results, stream);
           if (!result.failure) write_npy<Output>(outputs[0], results, Problem::layout(p).output.shape);
@@ -289,10 +278,10 @@ class array_track final : public track {
  private:
   // What a trial costs.
   struct trial_cost {
+    const array_hooks<Problem>& hooks;
+
     double operator()(const parameters& p) const {
-      if constexpr (requires { Problem::why_invalid(p); }) {
-        if (!Problem::why_invalid(p).empty()) return -1;
-      }
+      if (!hooks.why_invalid(p).empty()) return -1;
       const array_layout layout = Problem::layout(p);
       constexpr double of_input = 16;  // to make it, move it and look at it
       const auto outputs = static_cast<double>(layout.output.size());
@@ -305,9 +294,8 @@ class array_track final : public track {
     [[nodiscard]] double reach(const parameters& p) const {
       return values(p) * static_cast<double>(Problem::layout(p).output.size());
     }
-    static parameters fitted(const parameters& p, [[maybe_unused]] const parameters& before) {
-      if constexpr (requires { Problem::fitted(p, before); }) return Problem::fitted(p, before);
-      return p;
+    [[nodiscard]] parameters fitted(const parameters& p, const parameters& before) const {
+      return hooks.fitted(p, before);
     }
     // All that is read, or written where nothing is.
     [[nodiscard]] double values(const parameters& p) const {
@@ -317,7 +305,7 @@ class array_track final : public track {
       return all;
     }
   };
-  static auto larger() { return lab::larger_trials(Problem::describe(), trial_cost{}); }
+  auto larger() const { return lab::larger_trials(Problem::describe(), trial_cost{hooks_}); }
 
   // One value that needs many digits, at a place that nobody knows.
   static void add_lone_value(std::vector<trial>& list, const parameter_values& values, std::uint64_t seed) {
@@ -349,7 +337,7 @@ class array_track final : public track {
 
   // The first of the quick trials once more, of whole tiles alone: a kernel that takes its last tile for a
   // ragged one is wrong there.
-  static void add_whole_tiles(std::vector<trial>& list, const stage_entry& entry) {
+  void add_whole_tiles(std::vector<trial>& list, const stage_entry& entry) const {
     if constexpr (!is_spread<Problem> && requires(parameters & p) { p.n; }) {
       if (list.empty()) return;
       const std::int64_t tile = tile_of(entry);
@@ -384,8 +372,8 @@ class array_track final : public track {
       work->launch();
       if (check_result result = work->take(results); result.failure) return result;
     }
-    static const stage<Problem> plain{.idea = "the right results", .prepare = Problem::prepare_right};
-    workload_of<Problem, Output, Inputs...> other(plain, p, stream);
+    static const stage<Problem> plain{.idea = "the right results", .prepare = hooks_.prepare_right};
+    workload_of<Problem, Output, Inputs...> other(hooks_, plain, p, stream);
     other.prepare_from(arrays);
     other.launch();
     std::vector<Output> right;
@@ -414,8 +402,6 @@ class array_track final : public track {
   static std::string files_text(std::int64_t count, const std::string& what) {
     return count == 1 ? "one " + what + " file" : std::to_string(count) + " " + what + " files";
   }
-  static constexpr bool draws = requires { &Problem::draw; };
-
   // `apply` of a problem without input: writes the output, and to a second file its difference from the right
   // one. A name that ends in .npy gets the numbers, one in .png an image where the problem draws.
   check_result apply_nothing(const stage_entry& entry, const parameter_values& given,
@@ -427,6 +413,7 @@ class array_track final : public track {
           "this track writes its output and, to a second file, the difference from the right one, not " +
           std::to_string(outputs.size()) + " files");
     }
+    const bool draws = hooks_.draw != nullptr;
     for (const std::string& path : outputs) {
       if (!path.ends_with(".npy") && !(draws && path.ends_with(".png")))
         throw usage_error(path + ": the name must end in .npy" + (draws ? " or .png" : ""));
@@ -443,28 +430,24 @@ class array_track final : public track {
       std::vector<Output> results;
       check_result result = work->check_against({}, results);
       if (result.failure && !is_expected(entry, *result.failure)) return result;
-      write_output(outputs[0], p, results, [&](const std::string& path) {
-        if constexpr (draws) Problem::draw(path, p, results);
-      });
+      write_output(outputs[0], p, results, hooks_.draw);
       if (outputs.size() == 1) return result;
       const std::tuple no_input{[](std::int64_t) { return Inputs{}; }...};
       for (std::size_t i = 0; i < results.size(); ++i) {
         const expectation right = reference_of<Problem>(no_input, p, static_cast<std::int64_t>(i));
         results[i] = static_cast<Output>(static_cast<long double>(results[i]) - right.value);
       }
-      write_output(outputs[1], p, results, [&](const std::string& path) {
-        if constexpr (draws) Problem::draw_difference(path, p, results);
-      });
+      write_output(outputs[1], p, results, hooks_.draw_difference);
       return result;
     });
   }
 
   // As numbers, or as `draw` does it, by the name's ending.
-  template <class Output, class Draw>
+  template <class Output>
   static void write_output(const std::string& path, const parameters& p, const std::vector<Output>& values,
-                           const Draw& draw) {
+                           void (*draw)(const std::string&, const parameters&, const std::vector<float>&)) {
     if (!path.ends_with(".npy")) {
-      draw(path);
+      draw(path, p, {values.begin(), values.end()});
     } else {
       write_npy<Output>(path, values, Problem::layout(p).output.shape);
     }
@@ -500,17 +483,15 @@ class array_track final : public track {
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 
   // What a stage that cannot run an operation is tried on in its place.
-  static parameters runnable(const stage_entry& entry, const parameters& p, pattern input) {
-    if constexpr (requires { Problem::alternatives(p, input); }) {
-      const stage<Problem>& found = typed(entry);
-      if (found.unsupported == nullptr) return p;
-      const auto runs = [&](const parameters& q) {
-        return call_stage("unsupported", [&] { return found.unsupported(q); }).empty();
-      };
-      if (runs(p)) return p;
-      for (const parameters& q : Problem::alternatives(p, input)) {
-        if (runs(q)) return q;
-      }
+  [[nodiscard]] parameters runnable(const stage_entry& entry, const parameters& p, pattern input) const {
+    const stage<Problem>& found = typed(entry);
+    if (found.unsupported == nullptr) return p;
+    const auto runs = [&](const parameters& q) {
+      return call_stage("unsupported", [&] { return found.unsupported(q); }).empty();
+    };
+    if (runs(p)) return p;
+    for (const parameters& q : hooks_.alternatives(p, input)) {
+      if (runs(q)) return q;
     }
     return p;
   }
@@ -534,17 +515,6 @@ class array_track final : public track {
     return {read_npy<Inputs>(paths.at(k)).values...};
   }
 
-  // The parameters that the files' shapes and types settle: n, unless the problem has a function of this
-  // name.
-  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths) {
-    if constexpr (requires { Problem::parameters_of_files(headers, paths); }) {
-      return Problem::parameters_of_files(headers, paths);
-    } else {
-      return {{"n", extents<1>(headers.at(0), paths.at(0))[0]}};
-    }
-  }
-
   static void require_shapes(const parameters& p, const std::vector<npy_header>& headers,
                              const std::vector<std::string>& paths) {
     const array_layout layout = Problem::layout(p);
@@ -561,9 +531,9 @@ class array_track final : public track {
   }
 
   template <class Output, class... Inputs>
-  static std::unique_ptr<workload_of<Problem, Output, Inputs...>> make_typed(const stage_entry& entry,
-                                                                             const parameters& p,
-                                                                             cudaStream_t stream) {
+  std::unique_ptr<workload_of<Problem, Output, Inputs...>> make_typed(const stage_entry& entry,
+                                                                      const parameters& p,
+                                                                      cudaStream_t stream) const {
     using made = workload_of<Problem, Output, Inputs...>;
     const stage<Problem>& found = typed(entry);
     const std::size_t needed = made::needed_bytes(found, p);
@@ -571,15 +541,17 @@ class array_track final : public track {
       const std::size_t available = processes::smallest(memory::available());
       if (needed > available) throw memory_error(needed, available);
     }
-    return std::make_unique<made>(found, p, stream);
+    return std::make_unique<made>(hooks_, found, p, stream);
   }
+
+  const array_hooks<Problem> hooks_;
 };
 
 // Registers the track of `Problem` under its directory's name, which the build passes as LAB_PATH.
 template <class Problem>
 struct array_track_registration {
-  explicit array_track_registration(const char* path) {
-    register_track(path, std::make_unique<array_track<Problem>>());
+  explicit array_track_registration(const char* path, const array_hooks<Problem>& hooks = {}) {
+    register_track(path, std::make_unique<array_track<Problem>>(hooks));
   }
 };
 

@@ -21,6 +21,7 @@
 #include "common/memory.hpp"
 #include "common/random.hpp"
 #include "common/stream.hpp"
+#include "harness/device/array_hooks.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/comparison.hpp"
 #include "harness/device/fold.hpp"
@@ -35,37 +36,26 @@
 
 namespace lab {
 
-// Whether a stage that declares running sums has any for these parameters.
-template <class Problem>
-bool has_running_sums(const typename Problem::parameters& p) {
-  if constexpr (requires { Problem::may_drift(p); }) {
-    return Problem::may_drift(p);
-  } else {
-    return requires {
-      Problem::drift_error;
-    }
-    || requires {
-      Problem::drift_error(p);
-    };
-  }
-}
-
 template <class Problem, class Output, class... Inputs>
 class array_workload final : public workload {
   static_assert(has_reference<Problem, Inputs...>,
                 "a problem's reference(value..., p, i) gives output i, with a `value` for each input");
+  static_assert(check_reference_hooks<Problem, Inputs...>());
 
  public:
   using parameters = typename Problem::parameters;
+  using hooks = array_hooks<Problem>;
   using output_element = Output;
   using user_inputs = std::tuple<std::vector<Inputs>...>;
 
-  array_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
-      : stage_(stage),
+  // `all` outlives this.
+  array_workload(const hooks& all, const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
+      : hooks_(all),
+        stage_(stage),
         parameters_(p),
         stream_(stream),
         layout_(Problem::layout(p)),
-        bound_(relative_bound(stage, p)),
+        bound_(relative_bound(all, stage, p)),
         prepared_(stage, p, stream),
         inputs_(make_inputs(layout_, stream, every_input)),
         output_(layout_.output.size(), stream),
@@ -73,8 +63,8 @@ class array_workload final : public workload {
         found_(memory_words, stream) {}
 
   // Whether the stage's results carry rounding errors of values that have left them.
-  static bool drifts(const stage<Problem>& stage, const parameters& p) {
-    return stage.traits.drifts && has_running_sums<Problem>(p);
+  static bool drifts(const hooks& all, const stage<Problem>& stage, const parameters& p) {
+    return stage.traits.drifts && all.drift_error(p) > 0;
   }
 
   // Of inputs and outputs.
@@ -97,15 +87,16 @@ class array_workload final : public workload {
   }
 
   // What the stage declares instead of the problem's bound; the problem's, where it declares nothing.
-  static double relative_bound(const stage<Problem>& stage, const parameters& p) {
+  static double relative_bound(const hooks& all, const stage<Problem>& stage, const parameters& p) {
     if (stage.relative_error == nullptr)
-      return drifts(stage, p) ? drift_error(p) : Problem::relative_error(p);
+      return drifts(all, stage, p) ? all.drift_error(p) : Problem::relative_error(p);
     const double declared = declared_error(stage, p);
     if (!(declared >= 0) || std::isinf(declared))
       throw stage_error("relative_error answered " + number_text<double>(declared) +
                         ", which bounds nothing");
     const double most = std::max(largest_declared, 16 * Problem::relative_error(p));
-    if (declared > most && !has_exact_inputs(p)) {
+    const bool has_exact_inputs = sizeof...(Inputs) > 0 && all.is_exact(p);
+    if (declared > most && !has_exact_inputs) {
       throw stage_error("relative_error answered " + number_text<double>(declared) + ", and may be at most " +
                         number_text<double>(most) +
                         " where no inputs have exact results, by which a wrong one would show");
@@ -226,8 +217,7 @@ class array_workload final : public workload {
     const double beyond = error_by_traits(largest);
     if (beyond > 0) compare.look_beyond(Problem::relative_error(parameters_));
     check_result result = compare.run(element, indices, sample);
-    if constexpr (requires { judgement<Problem>::remark(parameters_, smallest); })
-      result.remark = judgement<Problem>::remark(parameters_, smallest);
+    result.remark = hooks_.remark(parameters_, smallest);
     const bool is_whole = std::ssize(indices) == output_.size();
     if (beyond > 0 && (result.forgot || !is_whole)) {
       const std::string trait =
@@ -269,9 +259,11 @@ class array_workload final : public workload {
     });
   }
 
+  [[nodiscard]] bool drifts() const { return drifts(hooks_, stage_, parameters_); }
+
   // The error that the stage's traits allow beside the track's bound, where such values have passed.
   [[nodiscard]] double error_by_traits(double largest) const {
-    if (drifts(stage_, parameters_)) return bound_ * judgement<Problem>::drift_scale(parameters_, largest);
+    if (drifts()) return bound_ * hooks_.drift_scale(parameters_, largest);
     return stage_.traits.forgets * largest;
   }
   static std::string short_text(double number) {
@@ -292,10 +284,6 @@ class array_workload final : public workload {
 
   // What a stage may declare where nothing but its bound tells a right output from a wrong one.
   static constexpr double largest_declared = 1e-6;
-  static bool has_exact_inputs(const parameters& p) {
-    if constexpr (requires { Problem::is_exact(p); }) return Problem::is_exact(p);
-    return sizeof...(Inputs) > 0;
-  }
 
   // Reference evaluations (outputs times inputs of each) up to which every output is compared, and about how
   // many a sample may cost: a quarter of a second and some tens of milliseconds of one core. On the emulator
@@ -306,6 +294,8 @@ class array_workload final : public workload {
   static constexpr std::int64_t max_exact_cost = emulated ? 400'000'000 : 20'000'000'000;
 
   using sources = std::tuple<generated_values<Inputs>...>;
+  static constexpr bool runs = has_hook<Problem, reference_hook::reference_run>;
+  static constexpr bool has_exact_outputs = has_hook<Problem, reference_hook::exact_outputs>;
   static constexpr std::index_sequence_for<Inputs...> every_input{};
 
   // What look_at_memory() finds: the first element that was never written or was changed, and for each buffer
@@ -330,15 +320,6 @@ class array_workload final : public workload {
                                                            [[maybe_unused]] cudaStream_t stream,
                                                            std::index_sequence<k...> /*which*/) {
     return {guarded_buffer<Inputs>(layout.inputs.at(k).size(), stream, array_use::read)...};
-  }
-
-  static double drift_error(const parameters& p) {
-    if constexpr (requires { Problem::drift_error(p); }) {
-      return Problem::drift_error(p);
-    } else if constexpr (requires { Problem::drift_error; }) {
-      return Problem::drift_error;
-    }
-    return 0;
   }
 
   template <class T>
@@ -386,7 +367,7 @@ class array_workload final : public workload {
   }
   [[nodiscard]] std::int64_t whole_cost() const {
     constexpr std::int64_t terms_of_run = 16;
-    return (has_reference_run<Problem> ? terms_of_run : layout_.terms) * output_.size();
+    return (runs ? terms_of_run : layout_.terms) * output_.size();
   }
 
   // Everything is looked for on the device, and copied back at once.
@@ -482,40 +463,30 @@ class array_workload final : public workload {
   // its bound is a fraction of `largest`, the largest magnitude among the inputs. Exact inputs leave no room
   // for rounding, whatever a stage declares, but for what finishes an exact result (a division, say).
   comparison<Problem, Output> make_comparison(double largest) const {
-    if (has_exact_results()) return {parameters_, layout_.terms, exact_error(), 0};
+    if (has_exact_results())
+      return {parameters_, layout_.terms, hooks_.exact_error, 0, hooks_.keeps_zero_signs};
     const double bound = bound_;
-    const double of_person = own_input_ ? judgement<Problem>::drift_scale(parameters_, largest) : largest;
-    comparison<Problem, Output> made(parameters_, layout_.terms, bound,
-                                     drifts(stage_, parameters_) ? of_person : 0);
+    const double of_person = own_input_ ? hooks_.drift_scale(parameters_, largest) : largest;
+    comparison<Problem, Output> made(parameters_, layout_.terms, bound, drifts() ? of_person : 0,
+                                     hooks_.keeps_zero_signs);
     made.forget(stage_.traits.forgets);
     if (own_input_) return made;
     // A trait excuses what comes after the first rare value, and nothing before it: rounding errors of the
     // largest value that has passed, and NaN and Inf where one has.
-    const bool drifted = drifts(stage_, parameters_) && shows_drift(pattern_);
+    const bool drifted = drifts() && shows_drift(pattern_);
     const bool leaks =
-        stage_.traits.leaks_nonfinite && has_running_sums<Problem>(parameters_) && shows_leaks(pattern_);
+        stage_.traits.leaks_nonfinite && hooks_.drift_error(parameters_) > 0 && shows_leaks(pattern_);
     if (!drifted && !leaks) return made;
     const bool one_each = sizeof...(Inputs) == 1 && layout_.inputs[0].size() == output_.size();
     const double passed = pattern_ == pattern::spikes ? 1e16 : largest;
     made.excuse(one_each && has_rare_values(pattern_) ? first_rare_index(pattern_, seed_) : 0,
-                drifted ? bound * judgement<Problem>::drift_scale(parameters_, passed) : 0, leaks);
+                drifted ? bound * hooks_.drift_scale(parameters_, passed) : 0, leaks);
     return made;
   }
 
   [[nodiscard]] bool has_exact_input() const { return !own_input_ && is_exact(pattern_); }
   // Whole numbers whose results need no rounding.
-  [[nodiscard]] bool has_exact_results() const {
-    if constexpr (requires { Problem::is_exact(parameters_); }) {
-      return has_exact_input() && Problem::is_exact(parameters_);
-    } else {
-      return has_exact_input();
-    }
-  }
-
-  static double exact_error() {
-    if constexpr (requires { Problem::exact_error; }) return Problem::exact_error;
-    return 0;
-  }
+  [[nodiscard]] bool has_exact_results() const { return has_exact_input() && hooks_.is_exact(parameters_); }
 
   // Outputs first .. first + count - 1.
   std::vector<output_element> download(std::int64_t first, std::int64_t count) {
@@ -540,26 +511,23 @@ class array_workload final : public workload {
 
   // Whole where that can be afforded: output by output, or with exact results by digests of them.
   check_result compare() {
-    if constexpr (has_reference_run<Problem>)
+    if constexpr (runs)
       return has_exact_input() || whole_cost() <= max_whole_cost ? check_runs() : check_sample();
-    const bool streams = exactness<Problem>::template streams<sources> && streams_quickly();
-    if constexpr (streams_expectations) {
+    const bool streams = has_exact_outputs && hooks_.streams(parameters_);
+    if constexpr (has_hook<Problem, reference_hook::stream>) {
       if (has_exact_input() && !has_exact_results() && streams) return check_streamed();
-      if (streams_every_input && streams && !own_input_ && whole_cost() <= max_whole_cost)
-        return check_streamed();
     }
     const bool exact = has_exact_results() || bound_ == 0;
     const bool are_many = output_.size() > std::int64_t{1} << 24;
     if (exact && streams && (are_many || whole_cost() > 16 * output_.size())) return check_digests();
     // Where no two of them share an input: once for all stages.
-    if (has_exact_results() && exact_error() == 0 && output_.size() > 1 && is_worth_keeping() &&
+    if (has_exact_results() && hooks_.exact_error == 0 && output_.size() > 1 && is_worth_keeping() &&
         whole_cost() <= all_inputs())
       return check_digests();
     if (whole_cost() <= max_whole_cost) return check_whole();
     // Results that are updated from one to the next are right where nothing rounds.
-    constexpr bool are_updated = exactness<Problem>::template streams<sources>;
     const bool by_digests =
-        streams || (whole_cost() <= max_exact_cost && (!are_updated || has_exact_results()));
+        streams || (whole_cost() <= max_exact_cost && (!has_exact_outputs || has_exact_results()));
     return exact && by_digests ? check_digests() : check_sample();
   }
 
@@ -569,7 +537,7 @@ class array_workload final : public workload {
     const std::int64_t n = output_.size();
     const std::int64_t segment = std::max<std::int64_t>(1 << 16, (n + 4095) / 4096);
     const sources value = generated();
-    const double unit = exactness<Problem>::unit(parameters_);
+    const double unit = hooks_.exact_unit(parameters_);
     const device_buffer<std::uint64_t> digests(static_cast<std::size_t>((n + segment - 1) / segment),
                                                stream_);
     hash_exact(output_.data(), n, unit, segment, digests.data(), stream_);
@@ -580,9 +548,9 @@ class array_workload final : public workload {
     }
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     check_result result{.compared = n};
-    const std::int64_t terms = exactness<Problem>::template streams<sources> ? 1 : layout_.terms;
+    const std::int64_t terms = has_exact_outputs ? 1 : layout_.terms;
     const auto in_segments = [&] {
-      return exact_digests<Problem, Output>(value, parameters_, n, segment, 0, terms);
+      return exact_digests<Problem, Output>(value, parameters_, unit, n, segment, 0, terms);
     };
     const auto together = [](const std::vector<std::uint64_t>& all) {
       return std::to_string(std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
@@ -596,27 +564,6 @@ class array_workload final : public workload {
     result.failure = first_other_output((other - found.begin()) * segment, segment, unit);
     return result;
   }
-
-  [[nodiscard]] bool streams_quickly() const {
-    if constexpr (requires { Problem::streams(parameters_); }) {
-      return Problem::streams(parameters_);
-    } else {
-      return true;
-    }
-  }
-
-  static constexpr bool streams_expectations = std::apply(
-      [](const auto&... values) {
-        return requires(const parameters& p) {
-          Problem::stream(values..., p, 0, 0, [](std::int64_t, const expectation&) {});
-        };
-      },
-      sources{});
-
-  static constexpr bool streams_every_input = [] {
-    if constexpr (requires { Problem::streams_every_input; }) return Problem::streams_every_input;
-    return false;
-  }();
 
   // Every output against expectations that come one after another, within the bound.
   check_result check_streamed() {
@@ -667,7 +614,7 @@ class array_workload final : public workload {
   // request.
   [[nodiscard]] bool is_worth_keeping() const {
     constexpr std::int64_t terms_of_stream = 16;
-    const bool streams = exactness<Problem>::template streams<sources> && streams_quickly();
+    const bool streams = has_exact_outputs && hooks_.streams(parameters_);
     return (streams ? terms_of_stream * output_.size() : whole_cost()) >= many_to_fold;
   }
 
@@ -689,8 +636,8 @@ class array_workload final : public workload {
     failure_record failure{.kind = failure_kind::wrong,
                            .expected = "the digest of right outputs",
                            .found = "another, and no wrong output"};
-    exactness<Problem>::template keys<Output>(
-        value, parameters_, first, count, [&](std::int64_t i, std::uint64_t key) {
+    exact_keys<Problem, Output>(
+        value, parameters_, unit, first, count, [&](std::int64_t i, std::uint64_t key) {
           const output_element output = outputs[static_cast<std::size_t>(i - first)];
           if (failure.index || exact_key_of(output, unit) == key) return;
           failure.index = i;
@@ -790,6 +737,7 @@ class array_workload final : public workload {
     return {chosen.begin(), chosen.end()};
   }
 
+  const hooks& hooks_;
   const stage<Problem>& stage_;
   parameters parameters_;
   cudaStream_t stream_;

@@ -17,6 +17,7 @@
 
 #include "common/all_cores.hpp"
 #include "common/random.hpp"
+#include "harness/device/array_hooks.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/track.hpp"
@@ -66,9 +67,7 @@ template <class Problem, class Sources>
 inline constexpr bool knows_first_needed = false;
 template <class Problem, class... T>
 inline constexpr bool knows_first_needed<Problem, std::tuple<generated_values<T>...>> =
-    requires(const generated_values<T>&... value, const typename Problem::parameters& p) {
-  Problem::first_needed(value..., p, 0, 0);
-};
+    has_hook<Problem, reference_hook::first_needed>;
 
 // The run up to input i, made of the few inputs that count in what follows; none, where more than `most`
 // would have to be looked at, or nothing is known of the inputs beforehand.
@@ -137,8 +136,13 @@ class comparison {
 
   // `terms` inputs make an output. Errors are bounded by relative_error times the scale of the output or
   // `min_scale`, whichever is larger.
-  comparison(const parameters& p, std::int64_t terms, double relative_error, double min_scale)
-      : parameters_(p), terms_(terms), relative_error_(relative_error), min_scale_(min_scale) {}
+  comparison(const parameters& p, std::int64_t terms, double relative_error, double min_scale,
+             bool keeps_zero_signs)
+      : parameters_(p),
+        terms_(terms),
+        relative_error_(relative_error),
+        min_scale_(min_scale),
+        keeps_zero_signs_(keeps_zero_signs) {}
 
   // What the stage's traits excuse from output `first` on: errors of up to `drift`, and NaN or Inf.
   void excuse(std::int64_t first, double drift, bool leaks) {
@@ -158,7 +162,7 @@ class comparison {
   template <class Sources>
   check_result run(const Sources& sources, const std::vector<std::int64_t>& indices,
                    const std::vector<output_element>& found) const {
-    if constexpr (has_reference_run<Problem>) {
+    if constexpr (has_hook<Problem, reference_hook::reference_run>) {
       const auto near = run_near(sources, indices, found);
       return near ? *near : run_in_order(sources, indices, found);
     }
@@ -205,9 +209,7 @@ class comparison {
       right = std::isnan(found_value);
     } else if (std::isinf(expected.value) || relative_error_ == 0) {
       right = found == static_cast<output_element>(expected.value);
-      if constexpr (judgement<Problem>::keeps_zero_signs) {
-        right = right && std::signbit(found_value) == std::signbit(expected.value);
-      }
+      if (keeps_zero_signs_) right = right && std::signbit(found_value) == std::signbit(expected.value);
     } else if (std::isinf(found_value) && may_overflow(expected)) {
       right = true;  // the reference is wider than the element: what overflows there is no fault of the stage
     } else {
@@ -334,6 +336,7 @@ class comparison {
   std::int64_t terms_;
   double relative_error_;
   double min_scale_;
+  bool keeps_zero_signs_;
   std::int64_t first_excused_ = std::numeric_limits<std::int64_t>::max();
   double drift_ = 0;
   bool may_leak_ = false;
@@ -363,55 +366,36 @@ check_result compare_with(const std::vector<Output>& found, const std::vector<Ou
   return result;
 }
 
-// What the problem says of exact results (array_problem.hpp), with the defaults of one that says nothing.
-template <class Problem>
-struct exactness {
-  using parameters = typename Problem::parameters;
-
-  static double unit(const parameters& p) {
-    if constexpr (requires { Problem::exact_unit(p); }) return Problem::exact_unit(p);
-    return 0;  // as it is, bit by bit
-  }
-  // Whether outputs can be had one after another, faster than each for itself.
-  template <class Sources>
-  static constexpr bool streams = std::apply(
-      [](const auto&... values) {
-        return requires(const parameters& p) {
-          Problem::exact_outputs(values..., p, 0, 0, [](std::int64_t, double) {});
-        };
-      },
-      Sources{});
-  // Calls visit(i, exact key of output i) for first <= i < first + count.
-  template <class Output, class Sources, class Visit>
-  static void keys(const Sources& sources, const parameters& p, std::int64_t first, std::int64_t count,
-                   const Visit& visit) {
-    if constexpr (streams<Sources>) {
-      // Already times the unit.
-      const auto visit_scaled = [&](std::int64_t i, auto scaled) {
-        if constexpr (std::is_integral_v<Output>) {
-          visit(i, exact_key_of(static_cast<Output>(scaled), 0));
-        } else {
-          visit(i, exact_key(static_cast<double>(scaled), unit(p) == 0 ? 0 : 1));
-        }
-      };
-      std::apply(
-          [&](const auto&... values) { Problem::exact_outputs(values..., p, first, count, visit_scaled); },
-          sources);
-    } else {
-      for (std::int64_t i = first; i < first + count; ++i) {
-        const auto output = static_cast<Output>(reference_of<Problem>(sources, p, i).value);
-        visit(i, exact_key_of(output, unit(p)));
+// Calls visit(i, exact key of output i) for first <= i < first + count; `unit` is exact_unit(p).
+template <class Problem, class Output, class Sources, class Visit>
+void exact_keys(const Sources& sources, const typename Problem::parameters& p, double unit,
+                std::int64_t first, std::int64_t count, const Visit& visit) {
+  if constexpr (has_hook<Problem, reference_hook::exact_outputs>) {
+    // Already times the unit.
+    const auto visit_scaled = [&](std::int64_t i, auto scaled) {
+      if constexpr (std::is_integral_v<Output>) {
+        visit(i, exact_key_of(static_cast<Output>(scaled), 0));
+      } else {
+        visit(i, exact_key(static_cast<double>(scaled), unit == 0 ? 0 : 1));
       }
+    };
+    std::apply(
+        [&](const auto&... values) { Problem::exact_outputs(values..., p, first, count, visit_scaled); },
+        sources);
+  } else {
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const auto output = static_cast<Output>(reference_of<Problem>(sources, p, i).value);
+      visit(i, exact_key_of(output, unit));
     }
   }
-};
+}
 
 // The digests of hash_exact() that right outputs first .. n - 1 have, in segments. To work one out costs
 // `terms` terms.
 template <class Problem, class Output, class Sources>
 std::vector<std::uint64_t> exact_digests(const Sources& sources, const typename Problem::parameters& p,
-                                         std::int64_t n, std::int64_t segment, std::int64_t first = 0,
-                                         std::int64_t terms = 1) {
+                                         double unit, std::int64_t n, std::int64_t segment,
+                                         std::int64_t first = 0, std::int64_t terms = 1) {
   const std::int64_t piece = piece_of(terms, 1 << 14);  // of a segment, by one core
   const std::int64_t pieces = (segment + piece - 1) / piece;
   const std::int64_t segments = (n - first + segment - 1) / segment;
@@ -429,10 +413,10 @@ std::vector<std::uint64_t> exact_digests(const Sources& sources, const typename 
         sum += sum_of_hashes(keys.data(), i + 1 - std::ssize(keys), std::ssize(keys));
         held = 0;
       };
-      if constexpr (exactness<Problem>::template streams<Sources>) {
-        exactness<Problem>::template keys<Output>(in_order(sources), p, begin, end - begin, take);
+      if constexpr (has_hook<Problem, reference_hook::exact_outputs>) {
+        exact_keys<Problem, Output>(in_order(sources), p, unit, begin, end - begin, take);
       } else {
-        exactness<Problem>::template keys<Output>(sources, p, begin, end - begin, take);
+        exact_keys<Problem, Output>(sources, p, unit, begin, end - begin, take);
       }
       const auto rest = static_cast<std::int64_t>(held);
       sum += sum_of_hashes(keys.data(), end - rest, rest);

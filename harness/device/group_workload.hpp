@@ -36,6 +36,18 @@
 
 namespace lab {
 
+// gpus(p) is how many, part_of_input(p, k) and part_of_output(p, k) what GPU k has, key_of_results(p) a text
+// that parameters of equal results share, and `is_replicated` whether every GPU has the same output, bit for
+// bit.
+template <class Problem>
+concept has_parts = requires(const typename Problem::parameters& p, std::int64_t k) {
+  { Problem::gpus(p) } -> std::convertible_to<std::int64_t>;
+  { Problem::part_of_input(p, k) } -> std::same_as<part>;
+  { Problem::part_of_output(p, k) } -> std::same_as<part>;
+  { Problem::key_of_results(p) } -> std::convertible_to<std::string>;
+  { Problem::is_replicated } -> std::convertible_to<bool>;
+};
+
 // What one GPU of a group holds. Made and ended with its device current.
 template <class Output, class Input>
 struct group_part {
@@ -70,14 +82,17 @@ template <class Problem, class Output, class Input>
 class group_workload final : public workload {
  public:
   using parameters = typename Problem::parameters;
+  using hooks = array_hooks<Problem>;
   using user_inputs = std::tuple<std::vector<Input>>;
 
-  group_workload(const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
-      : stage_(stage),
+  // `all` outlives this.
+  group_workload(const hooks& all, const stage<Problem>& stage, const parameters& p, cudaStream_t stream)
+      : hooks_(all),
+        stage_(stage),
         parameters_(p),
         stream_(stream),
         layout_(Problem::layout(p)),
-        bound_(relative_bound(stage, p)),
+        bound_(relative_bound(all, stage, p)),
         devices_(group_devices(static_cast<int>(Problem::gpus(p)))),
         current_(own_device(devices_)),
         prepared_((share_memory(devices_), stage), p, stream) {
@@ -104,8 +119,10 @@ class group_workload final : public workload {
     }
   }
 
-  static bool drifts(const stage<Problem>& /*stage*/, const parameters& /*p*/) { return false; }
-  static double relative_bound(const stage<Problem>& stage, const parameters& p) {
+  static bool drifts(const hooks& /*all*/, const stage<Problem>& /*stage*/, const parameters& /*p*/) {
+    return false;
+  }
+  static double relative_bound(const hooks& /*all*/, const stage<Problem>& stage, const parameters& p) {
     return stage.relative_error == nullptr
                ? Problem::relative_error(p)
                : call_stage("relative_error", [&] { return stage.relative_error(p); });
@@ -252,6 +269,10 @@ class group_workload final : public workload {
   using device_part = group_part<Output, Input>;
   static_assert(has_reference<Problem, Input>,
                 "a problem's reference(value, p, i) gives output i, with a `value` for its input");
+  static_assert(check_reference_hooks<Problem, Input>());
+  static_assert(has_parts<Problem>,
+                "a problem over several GPUs has gpus(p), part_of_input(p, k), part_of_output(p, k), "
+                "key_of_results(p) and `is_replicated`");
 
   // As of an array on one GPU (array_workload.hpp).
   static constexpr std::int64_t max_whole_cost = emulated ? 40'000'000 : 400'000'000;
@@ -413,12 +434,8 @@ class group_workload final : public workload {
   }
 
   [[nodiscard]] comparison<Problem, Output> judge() const {
-    double bound = bound_;
-    if (has_exact_input()) {
-      bound = 0;
-      if constexpr (requires { Problem::exact_error; }) bound = Problem::exact_error;
-    }
-    return {parameters_, layout_.terms, bound, 0};
+    const double bound = has_exact_input() ? hooks_.exact_error : bound_;
+    return {parameters_, layout_.terms, bound, 0, hooks_.keeps_zero_signs};
   }
 
   [[nodiscard]] std::tuple<generated_values<Input>> generated() const {
@@ -426,7 +443,7 @@ class group_workload final : public workload {
   }
 
   check_result compare(const std::vector<Output>& everywhere) {
-    constexpr bool streams = exactness<Problem>::template streams<std::tuple<generated_values<Input>>>;
+    constexpr bool streams = has_hook<Problem, reference_hook::exact_outputs>;
     if (auto failure = other_bits_on_a_gpu(everywhere)) return {.failure = std::move(failure)};
     if (streams && has_exact_input() && whole_cost() > 16 * size()) return compare_digests();
     const std::vector<std::int64_t> indices = whole_cost() <= max_whole_cost ? all_indices() : sample();
@@ -435,7 +452,7 @@ class group_workload final : public workload {
 
   // Where every GPU must have the same result: those of all.
   std::vector<Output> replicated_outputs() {
-    if constexpr (requires { Problem::is_replicated; }) {
+    if constexpr (Problem::is_replicated) {
       const std::vector<Output> own = download_all();
       return processes::are_several() ? processes::gather_values(own.front()) : own;
     }
@@ -443,7 +460,7 @@ class group_workload final : public workload {
   }
 
   std::optional<failure_record> other_bits_on_a_gpu(const std::vector<Output>& all) {
-    if constexpr (requires { Problem::is_replicated; }) {
+    if constexpr (Problem::is_replicated) {
       for (std::size_t k = 1; k < all.size(); ++k) {
         if (std::memcmp(&all[k], &all[0], sizeof(Output)) == 0) continue;
         if (processes::are_several() && static_cast<int>(k) != processes::rank()) continue;
@@ -460,7 +477,7 @@ class group_workload final : public workload {
   // A hash of all exact results, of which each GPU sums its own part; where it differs from the right one's,
   // the first wrong output is looked for.
   check_result compare_digests() {
-    const double unit = exactness<Problem>::unit(parameters_);
+    const double unit = hooks_.exact_unit(parameters_);
     std::uint64_t found = 0;
     each([&](device_part& one) {
       const device_buffer<std::uint64_t> word(1, one.work);
@@ -481,7 +498,7 @@ class group_workload final : public workload {
                       std::to_string(seed_);
     if (processes::are_several()) key += " " + std::to_string(own.first) + " " + std::to_string(own.count);
     const auto right = references::kept(key, [&] {
-      const auto all = exact_digests<Problem, Output>(generated(), parameters_, own.first + own.count,
+      const auto all = exact_digests<Problem, Output>(generated(), parameters_, unit, own.first + own.count,
                                                       std::int64_t{1} << 18, own.first);
       return std::to_string(std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
     });
@@ -502,8 +519,8 @@ class group_workload final : public workload {
       std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(segment, end - first)));
       std::iota(indices.begin(), indices.end(), first);
       const std::vector<Output> outputs = download(indices);
-      exactness<Problem>::template keys<Output>(
-          generated(), parameters_, first, std::ssize(indices), [&](std::int64_t i, std::uint64_t key) {
+      exact_keys<Problem, Output>(
+          generated(), parameters_, unit, first, std::ssize(indices), [&](std::int64_t i, std::uint64_t key) {
             const Output output = outputs[static_cast<std::size_t>(i - first)];
             if (failure.index || exact_key_of(output, unit) == key) return;
             failure.index = i;
@@ -576,6 +593,7 @@ class group_workload final : public workload {
     return values;
   }
 
+  const hooks& hooks_;
   const stage<Problem>& stage_;
   parameters parameters_;
   cudaStream_t stream_;
