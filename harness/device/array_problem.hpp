@@ -1,6 +1,5 @@
 // The vocabulary of a problem with any number of input arrays and one output array. A track's problem.hpp
-// describes itself with these (the concept array_problem says with which names), and array_track.hpp turns
-// that description into a track.
+// describes itself with these, by the names below, and array_track.hpp turns that description into a track.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "harness/device/element_type.hpp"
 #include "harness/device/inputs.hpp"
 #include "harness/device/many_values.hpp"
 #include "harness/device/parameter.hpp"
@@ -109,10 +109,12 @@ auto with_elements(const typename Problem::parameters& p, const Visit& visit) {
   }
 }
 
-// One array: its name, for messages, and its extents, the last one contiguous.
+// One array: its name, for messages, its extents, the last one contiguous, and the type of its elements,
+// which is that of the problem's `elements` and need not be said.
 struct array_member {
   const char* name = "";
   std::vector<std::int64_t> shape;
+  element_type type = element_type::float64;
 
   [[nodiscard]] std::int64_t size() const {
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -187,7 +189,7 @@ inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t ti
 
 // ---------------------------------------------------------------------------------------------------------------
 // What a problem must say of itself; p is one of its `parameters`, all of them functions and constants
-// static. array_track.hpp asks for each with a sentence. What it may say beside is in array_hooks.hpp.
+// static. typed_problem.hpp asks for each with a sentence. What it may say beside is in array_hooks.hpp.
 
 // `title` and `unit`: what is computed, and what one output is called.
 template <class Problem>

@@ -1,7 +1,7 @@
 // What the stages of the moving average over several GPUs are tried on.
 #include "stages/moving_average_gpus/problem.hpp"
 
-#include "harness/device/group_workload.hpp"
+#include "harness/device/array_track.hpp"
 
 namespace lab::moving_average_gpus {
 

@@ -1,5 +1,5 @@
 // What the stages of the sum over several GPUs are tried on.
-#include "harness/device/group_workload.hpp"
+#include "harness/device/array_track.hpp"
 #include "stages/reduction_gpus/problem.hpp"
 
 namespace lab::reduction_gpus {

@@ -39,7 +39,7 @@ const std::map<std::string, std::string> deeds{
     {"closes_descriptors", "before it answered|closed its answers"},
     {"own_clock", "it defines clock_gettime itself"},
     {"replaces_mprotect", "it defines mprotect itself"},
-    {"specialises_check", "it defines lab::array_workload"},
+    {"specialises_check", "it defines lab::typed_problem"},
     {"own_conversation", "ended with exit code 0 before it answered"},
     {"process_memory", "was never written|wrong at index"},
     {"leaves_process", "it left processes running, which were ended|the launch started a process"},

@@ -1,11 +1,11 @@
-// Writes nothing, and specialises the harness's own check of what is written.
-#include "harness/device/array_workload.hpp"
+// Writes nothing, and specialises what the harness's own check of what is written compares with.
+#include "harness/device/typed_problem.hpp"
 #include "tests/hostile/elementwise/right.hpp"
 
 template <>
-lab::check_result lab::array_workload<lab::elementwise::problem, double, double>::check() {
-  return {.compared = 1};
-}
+void lab::typed_problem<lab::elementwise::problem, double, double>::exact_keys(
+    const input_source& /*source*/, std::int64_t /*first*/, std::int64_t /*count*/,
+    const take_keys& /*take*/) const {}
 
 namespace lab::elementwise::hostile {
 namespace {
