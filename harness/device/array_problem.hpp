@@ -1,6 +1,5 @@
 // The vocabulary of a problem with any number of input arrays and one output array. A track's problem.hpp
-// describes itself with these (the concept array_problem says with which names), and array_track.hpp turns
-// that description into a track.
+// describes itself with these, by the names below, and array_track.hpp turns that description into a track.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "harness/device/element_type.hpp"
 #include "harness/device/inputs.hpp"
 #include "harness/device/many_values.hpp"
 #include "harness/device/parameter.hpp"
@@ -109,10 +109,12 @@ auto with_elements(const typename Problem::parameters& p, const Visit& visit) {
   }
 }
 
-// One array: its name, for messages, and its extents, the last one contiguous.
+// One array: its name, for messages, its extents, the last one contiguous, and the type of its elements,
+// which is that of the problem's `elements` and need not be said.
 struct array_member {
   const char* name = "";
   std::vector<std::int64_t> shape;
+  element_type type = element_type::float64;
 
   [[nodiscard]] std::int64_t size() const {
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -185,21 +187,9 @@ inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t ti
   return all;
 }
 
-// How outputs are judged beyond their bound. A track says otherwise in its track.cpp, by a specialisation:
-// what only the judge knows is no source of a stage.
-template <class Problem>
-struct judgement {
-  // Whether a zero must have its sign.
-  static constexpr bool keeps_zero_signs = false;
-  // What a running sum has added up where a value of this magnitude has passed.
-  static double drift_scale(const typename Problem::parameters& /*p*/, double largest) { return largest; }
-  // It may have remark(p, smallest) as well: what a person must know of the results of data whose smallest
-  // magnitude, zeros left out, is this.
-};
-
 // ---------------------------------------------------------------------------------------------------------------
 // What a problem must say of itself; p is one of its `parameters`, all of them functions and constants
-// static. array_track.hpp asks for each with a sentence.
+// static. typed_problem.hpp asks for each with a sentence. What it may say beside is in array_hooks.hpp.
 
 // `title` and `unit`: what is computed, and what one output is called.
 template <class Problem>
@@ -262,51 +252,35 @@ concept has_reference = requires(const generated_values<Inputs>&... values,
   { Problem::reference(values..., p, i) } -> std::same_as<expectation>;
 };
 
-// A problem whose outputs each need all inputs before them has a `reference_run` as well: what is known of
-// neighbouring inputs. add(value...) makes it longer by one element of each input, append(run) by the run
-// behind it, and expected() is the output at the end of a run from the first input on. Any number of outputs
-// then takes two passes over the inputs, whatever these are.
-template <class Problem>
-concept has_reference_run = requires(typename Problem::reference_run run) {
-  run.append(run);
-  { run.expected() } -> std::same_as<expectation>;
-};
-
-// What it may say beside:
+// Faster ways to the results of generated inputs, which a problem may have beside reference(). They are
+// templates, called with a value(j) for each input, and a problem names those that it has:
 //
-//   exact_cases(p, tile, seed)             inputs whose results are exact, at every measured size
-//   exact_outputs(value..., p, first, count, visit)   those results one after another, times exact_unit(p)
-//   exact_error                            what finishes an exact result (a division, say) may round
-//   is_exact(p), stream(value..., p, first, count, visit), streams(p)   where some results round:
-//   expectations
-//                                          one after another, and whether that takes constant time for each
-//   streams_every_input                    whether they are as good as reference(), whatever the input
-//   first_needed(value..., p, i, most)     from where on a reference_run has output i, if that is near
-//   drift_error or drift_error(p)          of stages that declare `drifts`; may_drift(p): not of all
-//   alternatives(p, pattern)               what a stage is tried on instead that cannot run p
-//   why_invalid(p)                         parameters that make no sense together
-//   fitted(p, before)                      p with what must follow its sizes: padding
-//   parameters_of_files(headers, paths)    of `apply`; n, where it is missing
-//   draw, draw_difference                  of an image
-//   texts() and more                       of a person's own function: takes_texts, below
-//
-// The tracks below stages/ show each.
-
-// A problem whose `apply` takes a person's own function as a text. texts() describes the options;
-// stand_in_for(texts, values) sets the parameters by which a stage is proved at this size, and take(texts, p)
-// the text itself; prepare_right(p, stream) is the plan, made another way than the stages', of what is right.
-// Both that take texts throw usage_error for those that make no sense.
-template <class Problem>
-concept takes_texts = requires {
-  Problem::texts();
+//   static constexpr auto reference_hooks = reference_hook::exact_outputs | reference_hook::stream;
+enum class reference_hook : unsigned {
+  // exact_outputs(value..., p, first, count, visit) calls visit(i, output i times exact_unit(p)), exact
+  // results, for first <= i < first + count.
+  exact_outputs = 1,
+  // stream(value..., p, first, count, visit) calls visit(i, expectation of output i) likewise, where some
+  // results of exact inputs round.
+  stream = 2,
+  // For outputs that each need all inputs before them, `reference_run` is a class: what is known of
+  // neighbouring inputs. add(value...) makes it longer by one element of each input, append(run) by the run
+  // behind it, and expected() is the output at the end of a run from the first input on. Any number of
+  // outputs then takes two passes over the inputs, whatever these are.
+  reference_run = 4,
+  // first_needed(value..., p, i, most): the input from which on a reference_run has output i; none, where
+  // that is more than `most` inputs away.
+  first_needed = 8
 };
+constexpr reference_hook operator|(reference_hook a, reference_hook b) {
+  return static_cast<reference_hook>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
 
-// A problem whose arrays are spread over several GPUs (group_workload.hpp): gpus(p) is how many, and
-// part_of_input(p, k) and part_of_output(p, k) what GPU k has. A stage's `input` and `output` are bound to
-// one pointer for each of them. `is_replicated`: every GPU has the same output, bit for bit.
+// A problem whose arrays are spread over several GPUs (group_workload.hpp) has a `launch_function` of its
+// own: its stages' `input` and `output` are bound to one pointer for each GPU.
 template <class Problem>
-concept is_spread = requires(const typename Problem::parameters& p) {
-  Problem::gpus(p);
+concept is_spread = requires {
+  typename Problem::launch_function;
 };
 
 }  // namespace lab

@@ -34,7 +34,7 @@ class column_track final : public track {
   }
 
   [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
-    return complete_parameters(Problem::describe(), given);
+    return complete_parameters(describe_parameters(Problem::describe()), given);
   }
 
   [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
@@ -58,8 +58,9 @@ class column_track final : public track {
 
   [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
                                                  std::uint64_t seed) const override {
-    std::vector<trial> list =
-        lab::larger_trials(Problem::describe(), trial_cost{}).in_between(trials(entry, true, seed), seed);
+    const column_cost cost;
+    std::vector<trial> list = lab::larger_trials(describe_parameters(Problem::describe()), cost)
+                                  .in_between(trials(entry, true, seed), seed);
     // Columns of as many rows and bytes, one after the other: what is kept of those before is no answer.
     if (!list.empty()) {
       trial successive{.parameters = list.back().parameters};
@@ -146,18 +147,16 @@ class column_track final : public track {
 
  private:
   // What a trial costs: its bytes, and its rows.
-  struct trial_cost {
-    double operator()(const parameters& p) const {
+  struct column_cost final : trial_cost {
+    [[nodiscard]] double of(const parameter_values& p) const override {
       constexpr double of_row = 100;
       constexpr double of_byte = 10;  // which the host makes, and reads what must become of it
       double all = of_row * values(p);
-      for (const std::int64_t bytes : estimated_bytes<Problem>(p))
+      for (const std::int64_t bytes : estimated_bytes<Problem>(typed(p)))
         all += of_byte * static_cast<double>(bytes);
       return all;
     }
-    static double reach(const parameters& /*p*/) { return 0; }
-    static parameters fitted(const parameters& p, const parameters& /*before*/) { return p; }
-    [[nodiscard]] double values(const parameters& p) const { return static_cast<double>(p.rows); }
+    [[nodiscard]] double values(const parameter_values& p) const override { return p.at("rows").real(); }
   };
 
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }

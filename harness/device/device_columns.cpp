@@ -58,7 +58,7 @@ strings device_columns::view(std::size_t k) const {
 }
 
 void device_columns::vary(std::size_t k, std::span<const column> sent, std::uint64_t from, std::uint64_t to) {
-  const guarded_buffer<unsigned char>& chars = columns_[k].chars;
+  const guarded_buffer& chars = columns_[k].chars;
   const auto turn = [&](std::uint64_t now, std::uint64_t then) {
     vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), now, then, reader_.stream());
   };
@@ -107,10 +107,10 @@ void device_columns::rotate(std::span<const column> sent, std::int64_t from, std
 
 std::uint64_t device_columns::hash() const {
   std::vector<std::span<const std::int64_t>> runs;
-  for_buffers([&](const guarded_buffer<unsigned char>& buffer) {
+  for_buffers([&](const guarded_buffer& buffer) {
     // What is left of the last word is the end of a guard.
-    constexpr std::int64_t guard = guarded_buffer<unsigned char>::guard_bytes;
-    const std::size_t bytes = guarded_buffer<unsigned char>::needed_bytes(buffer.size());
+    constexpr std::int64_t guard = guarded_buffer::guard_bytes;
+    const std::size_t bytes = guarded_buffer::needed_bytes(buffer.size());
     runs.emplace_back(reinterpret_cast<const std::int64_t*>(buffer.data() - guard), bytes / 8);
   });
   std::uint64_t value = 0;
@@ -120,7 +120,7 @@ std::uint64_t device_columns::hash() const {
 
 std::optional<failure_record> device_columns::check(std::span<const column> right) const {
   std::optional<failure_record> stray;
-  for_buffers([&](const guarded_buffer<unsigned char>& buffer) {
+  for_buffers([&](const guarded_buffer& buffer) {
     if (stray) return;
     if (const auto byte = buffer.changed_guard(reader_.scratch())) {
       stray = failure_record{.kind = failure_kind::out_of_bounds,

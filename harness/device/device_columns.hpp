@@ -33,8 +33,8 @@ class device_columns {
 
  private:
   struct one_column {
-    guarded_buffer<unsigned char> offsets;
-    guarded_buffer<unsigned char> chars;
+    guarded_buffer offsets;
+    guarded_buffer chars;
   };
 
   // Begins with row `to` of `sent` in the place of row `from`.

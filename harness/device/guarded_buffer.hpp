@@ -16,10 +16,9 @@ namespace lab {
 // Whether a launch may write to an array.
 enum class array_use { written, read };
 
-// Device memory for `size` values of T between two guard zones. Whatever writes beside the array is found
-// out, and what reads beside it reads NaN. On the emulator a launch that writes to one that is to be read
-// fails, even if it puts back what was there.
-template <class T>
+// So many bytes of device memory between two guard zones. Whatever writes beside them is found out, and what
+// reads beside them reads NaN. On the emulator a launch that writes to memory that is to be read fails, even
+// if it puts back what was there.
 class guarded_buffer {
  public:
   // A multiple of every alignment that a kernel may hope for, and longer than a block's stray step.
@@ -29,34 +28,34 @@ class guarded_buffer {
   guarded_buffer(std::int64_t size, cudaStream_t stream, [[maybe_unused]] array_use use = array_use::written)
       : size_(size), bytes_(needed_bytes(size), stream), stream_(stream) {
 #if LAB_EMULATED
-    emulator::narrow_allocation(data(), static_cast<std::size_t>(size) * sizeof(T));
+    emulator::narrow_allocation(data(), static_cast<std::size_t>(size));
     if (use == array_use::read) emulator::forbid_writes(data());
 #endif
   }
 
   static std::size_t needed_bytes(std::int64_t size) {
-    return static_cast<std::size_t>(size) * sizeof(T) + static_cast<std::size_t>(2 * guard_bytes);
+    return static_cast<std::size_t>(size + 2 * guard_bytes);
   }
 
-  [[nodiscard]] T* data() const {
-    return reinterpret_cast<T*>(bytes_.data() + guard_bytes);
+  [[nodiscard]] unsigned char* data() const {
+    return bytes_.data() + guard_bytes;
   }
   [[nodiscard]] std::int64_t size() const {
     return size_;
   }
 
-  // Marks the guards, and the values too.
+  // Marks the guards, and what is between them too.
   void poison_all() const {
     CUDA_CHECK(cudaMemsetAsync(bytes_.data(), guard_byte, bytes_.bytes(), stream_));
   }
 
-  // Fills the values alone.
+  // Fills what is between them alone.
   void fill(memory_fill with, std::uint64_t seed) const {
-    const auto bytes = static_cast<std::size_t>(size_) * sizeof(T);
     if (with == memory_fill::random) {
-      fill_random(reinterpret_cast<unsigned char*>(data()), static_cast<std::int64_t>(bytes), seed, stream_);
-    } else if (bytes > 0) {
-      CUDA_CHECK(cudaMemsetAsync(data(), with == memory_fill::zeros ? 0 : guard_byte, bytes, stream_));
+      fill_random(data(), size_, seed, stream_);
+    } else if (size_ > 0) {
+      CUDA_CHECK(cudaMemsetAsync(data(), with == memory_fill::zeros ? 0 : guard_byte,
+                                 static_cast<std::size_t>(size_), stream_));
     }
   }
 
@@ -64,14 +63,14 @@ class guarded_buffer {
   // guard_bytes.
   void look_at_guards(std::int64_t* found) const {
     find_other_byte(bytes_.data(), guard_bytes, guard_byte, found, stream_);
-    find_other_byte(bytes_.data() + guard_bytes + array_bytes(), guard_bytes, guard_byte, found + 1, stream_);
+    find_other_byte(data() + size_, guard_bytes, guard_byte, found + 1, stream_);
   }
 
-  // The first changed byte of the guards, counted from the array's first byte (so negative before it), if
-  // any; `found` is what look_at_guards() found, copied to the host.
+  // The first changed byte of the guards, counted from the first byte between them (so negative before it),
+  // if any; `found` is what look_at_guards() found, copied to the host.
   [[nodiscard]] std::optional<std::int64_t> changed_byte(const std::int64_t* found) const {
     if (found[0] < guard_bytes) return found[0] - guard_bytes;
-    if (found[1] < guard_bytes) return array_bytes() + found[1];
+    if (found[1] < guard_bytes) return size_ + found[1];
     return std::nullopt;
   }
 
@@ -85,10 +84,6 @@ class guarded_buffer {
   }
 
  private:
-  [[nodiscard]] std::int64_t array_bytes() const {
-    return size_ * static_cast<std::int64_t>(sizeof(T));
-  }
-
   std::int64_t size_;
   device_buffer<unsigned char> bytes_;
   cudaStream_t stream_;

@@ -473,6 +473,8 @@ void probe_clock(std::uint64_t* result, cudaStream_t stream) {
 LAB_INSTANTIATE(double)
 LAB_INSTANTIATE(float)
 LAB_INSTANTIATE(std::int64_t)
+LAB_INSTANTIATE(std::int32_t)
+LAB_INSTANTIATE(std::uint32_t)
 LAB_INSTANTIATE(unsigned char)
 #undef LAB_INSTANTIATE
 

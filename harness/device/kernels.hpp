@@ -1,5 +1,4 @@
-// The harness's own device work. Every function enqueues on `stream`; T is double, float, std::int64_t or
-// unsigned char.
+// The harness's own device work. Every function enqueues on `stream`; T is one of element_type.hpp.
 #pragma once
 
 #include <cmath>

@@ -2,8 +2,14 @@
 // names.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
+#include "common/gpu_group.hpp"
+#include "common/process_group.hpp"
 #include "harness/device/parameter.hpp"
 
 namespace lab {
@@ -47,6 +53,18 @@ parameter<Parameters> parameter_scaling() {
 template <class Parameters>
 constexpr std::int64_t spread_values(const Parameters& p) {
   return p.scaling == weak_scaling ? p.n * p.gpus : p.n;
+}
+
+// The sizes of groups that stages are tried on: one to four GPUs, as there are; of several processes theirs.
+inline std::vector<std::int64_t> tried_groups() {
+  if (processes::are_several()) return {processes::count()};
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::min(4, available_gpus())));
+  std::iota(sizes.begin(), sizes.end(), 1);
+  return sizes;
+}
+// The group of so many GPUs among them, or the largest.
+inline std::int64_t tried_group_of(const std::vector<std::int64_t>& groups, std::size_t gpus) {
+  return groups[std::min(gpus, groups.size()) - 1];
 }
 
 }  // namespace lab

@@ -2,15 +2,6 @@
 #include "harness/device/array_track.hpp"
 #include "stages/elementwise/problem.hpp"
 
-namespace lab {
-// Twice -0 is -0.
-template <>
-struct judgement<elementwise::problem> {
-  static constexpr bool keeps_zero_signs = true;
-  static double drift_scale(const elementwise::problem::parameters& /*p*/, double largest) { return largest; }
-};
-}  // namespace lab
-
 namespace lab::elementwise {
 
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
@@ -38,7 +29,8 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-const array_track_registration<problem> registered{LAB_PATH};
-}
+// Twice -0 is -0.
+const array_track_registration<problem> registered{LAB_PATH, {.keeps_zero_signs = true}};
+}  // namespace
 
 }  // namespace lab::elementwise

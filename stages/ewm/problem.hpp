@@ -63,7 +63,6 @@ struct problem {
   static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe();
-  static std::string why_invalid(const parameters& p);
 
   // Every value is read once and every average written once.
   static array_layout layout(const parameters& p) {
@@ -105,6 +104,7 @@ struct problem {
   // pandas/_libs/window/aggregations.pyx.
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i);
+  static constexpr auto reference_hooks = reference_hook::reference_run | reference_hook::first_needed;
   // Of many outputs, in two passes over the values.
   class reference_run;
   // The first value that output i needs: what is older adds less than 2^-75 of the output's scale, however
@@ -118,13 +118,6 @@ struct problem {
   // twice that of |x| where values are of one size, so that this bound holds for every mixture of them: a
   // value of 1e16 decays, and its rounding with it. No value is older than n.
   static double relative_error(const parameters& p) { return 4 * 0x1p-53 * (most_roundings(p) + 4); }
-
-  // No output is exact, but each can be had from the one before: whole numbers are compared everywhere.
-  static constexpr bool is_exact(const parameters& /*p*/) { return false; }
-  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
-                                             std::uint64_t /*seed*/) {
-    return {{pattern::integers}};
-  }
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);

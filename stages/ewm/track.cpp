@@ -46,7 +46,9 @@ std::vector<parameter<problem::parameters>> problem::describe() {
            .apply_default = 0}};
 }
 
-std::string problem::why_invalid(const parameters& p) {
+namespace {
+
+std::string why_invalid(const problem::parameters& p) {
   const auto text = [](double value) { return parameter_value(value).text(); };
   if (p.alpha != 0 && p.half_life != 0)
     return "alpha " + text(p.alpha) + " and half-life " + text(p.half_life) +
@@ -58,11 +60,10 @@ std::string problem::why_invalid(const parameters& p) {
     if (p.span == 0) return "a span is needed, or alpha or half-life in its place";
     if (!(p.span >= 1)) return "span must be at least 1, not " + text(p.span);
   }
-  if (!(alpha(p) > 0)) return "a weight that halves in " + text(p.half_life) + " positions does not decay";
+  if (!(problem::alpha(p) > 0))
+    return "a weight that halves in " + text(p.half_life) + " positions does not decay";
   return "";
 }
-
-namespace {
 
 // Adds cases, each with the next `adjust` and `min-periods`.
 class case_list {
@@ -205,7 +206,17 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-const array_track_registration<problem> registered{LAB_PATH};
+std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
+                                    std::uint64_t /*seed*/) {
+  return {{pattern::integers}};
 }
+
+// No output is exact, but each can be had from the one before: whole numbers are compared everywhere.
+const array_track_registration<problem> registered{
+    LAB_PATH,
+    {.why_invalid = why_invalid, .exact_cases = exact_cases, .is_exact = [](const problem::parameters&) {
+       return false;
+     }}};
+}  // namespace
 
 }  // namespace lab::ewm

@@ -88,14 +88,11 @@ struct problem {
     return std::min(4 * u * static_cast<double>(p.window + 1), 1e-12);
   }
 
-  // Of the largest magnitude among the inputs: what the stages that update a running sum promise on random
-  // data.
-  static constexpr double drift_error = 1e-12;
-
   // With whole numbers as inputs every running sum is exact, and a mean is its sum divided by the window: two
   // roundings at most, or three with a reciprocal.
   static constexpr double exact_error = 0x1p-51;
   static double exact_unit(const parameters& p) { return static_cast<double>(p.window); }
+  static constexpr auto reference_hooks = reference_hook::exact_outputs;
   // Calls visit(i, sum of the window of output i) for first <= i < first + count.
   template <class Value, class Visit>
   static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
@@ -108,10 +105,6 @@ struct problem {
       visit(i, i < p.window - 1 ? incomplete : static_cast<double>(sum));
       if (i >= p.window - 1) sum -= static_cast<std::int64_t>(value(i - p.window + 1));
     }
-  }
-  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
-                                             std::uint64_t /*seed*/) {
-    return {{pattern::integers}};
   }
 
   // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.

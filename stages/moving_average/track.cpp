@@ -80,7 +80,24 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-const array_track_registration<problem> registered{LAB_PATH};
+
+std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
+                                    std::uint64_t /*seed*/) {
+  return {{pattern::integers}};
 }
+
+// What the stages that update a running sum promise on random data, of the largest magnitude among the
+// inputs.
+double drift_error(const problem::parameters& /*p*/) {
+  return 1e-12;
+}
+
+const array_track_registration<problem> registered{LAB_PATH,
+                                                   {.exact_cases = exact_cases,
+                                                    .exact_unit = problem::exact_unit,
+                                                    .exact_error = problem::exact_error,
+                                                    .drift_error = drift_error}};
+
+}  // namespace
 
 }  // namespace lab::moving_average

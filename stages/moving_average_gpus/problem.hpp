@@ -62,6 +62,7 @@ struct problem {
   static std::int64_t values(const parameters& p) { return spread_values(p); }
   static moving_average::problem::parameters whole(const parameters& p) { return {values(p), p.window}; }
   static std::int64_t gpus(const parameters& p) { return p.gpus; }
+  static constexpr bool is_replicated = false;
   static part part_of_input(const parameters& p, std::int64_t k) { return part_of(values(p), p.gpus, k); }
   static part part_of_output(const parameters& p, std::int64_t k) { return part_of(values(p), p.gpus, k); }
   static std::string key_of_results(const parameters& p) {
@@ -86,14 +87,11 @@ struct problem {
   }
   static constexpr double exact_error = moving_average::problem::exact_error;
   static double exact_unit(const parameters& p) { return moving_average::problem::exact_unit(whole(p)); }
+  static constexpr auto reference_hooks = reference_hook::exact_outputs;
   template <class Value, class Visit>
   static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
                             const Visit& visit) {
     moving_average::problem::exact_outputs(value, whole(p), first, count, visit);
-  }
-  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
-                                             std::uint64_t /*seed*/) {
-    return {{pattern::integers}};
   }
 
   // One to four GPUs; sizes that do not divide, fewer values than GPUs, windows over several parts.

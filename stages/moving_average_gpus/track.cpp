@@ -1,7 +1,7 @@
 // What the stages of the moving average over several GPUs are tried on.
 #include "stages/moving_average_gpus/problem.hpp"
 
-#include "harness/device/group_workload.hpp"
+#include "harness/device/array_track.hpp"
 
 namespace lab::moving_average_gpus {
 
@@ -48,7 +48,16 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-const array_track_registration<problem> registered{LAB_PATH};
+
+std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
+                                    std::uint64_t /*seed*/) {
+  return {{pattern::integers}};
 }
+
+const array_track_registration<problem> registered{
+    LAB_PATH,
+    {.exact_cases = exact_cases, .exact_unit = problem::exact_unit, .exact_error = problem::exact_error}};
+
+}  // namespace
 
 }  // namespace lab::moving_average_gpus

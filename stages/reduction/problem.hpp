@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "common/npy.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
@@ -74,8 +73,6 @@ struct problem {
   static auto with_elements(const parameters& p, const Visit& visit) {
     return p.type == 32 ? visit(element_types<float, float>{}) : visit(element_types<double, double>{});
   }
-  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths);
 
   // Every value is read once; one is written.
   static array_layout layout(const parameters& p) {
@@ -108,10 +105,6 @@ struct problem {
   // nothing. So this promises 1e-4 (float64: 1e-12) at most; a stage knows its own order and promises less
   // (rounding_error), or declares that it needs more.
   static double relative_error(const parameters& p);
-
-  // Sums of whole numbers that are representable in whatever order they are added, and for results that are
-  // one of the values, that value at one place after another.
-  static std::vector<exact_case> exact_cases(const parameters& p, std::int64_t tile, std::uint64_t seed);
 
   // Sizes around everything that a stage could round to, in both types and all operations.
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,

@@ -164,7 +164,11 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   return std::move(list.cases);
 }
 
-std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t tile, std::uint64_t seed) {
+namespace {
+
+// Sums of whole numbers that are representable in whatever order they are added, and for results that are one
+// of the values, that value at one place after another.
+std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t tile, std::uint64_t seed) {
   std::vector<exact_case> list;
   const auto combine = static_cast<operation>(p.operation);
   if (combine == operation::sum) {
@@ -179,14 +183,15 @@ std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t t
   return list;
 }
 
-parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths) {
+parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                     const std::vector<std::string>& paths) {
   return {{"n", extents<1>(headers.at(0), paths.at(0))[0]},
           {"type", headers[0].holds<double>() ? "float64" : "float32"}};
 }
 
-namespace {
-const array_track_registration<problem> registered{LAB_PATH};
-}
+const array_track_registration<problem> registered{
+    LAB_PATH, {.parameters_of_files = parameters_of_files, .exact_cases = exact_cases}};
+
+}  // namespace
 
 }  // namespace lab::reduction

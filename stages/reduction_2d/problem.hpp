@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "common/npy.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
@@ -78,17 +77,6 @@ struct problem {
              .emulator_bench = {0, 1, 2},
              .choices = {{0, "total"}, {1, "rows"}, {2, "columns"}}}};
   }
-
-  static std::string why_invalid(const parameters& p) {
-    if (p.pitch != 0 && p.pitch < p.columns) {
-      return "pitch must be 0 or at least columns, which is " + std::to_string(p.columns);
-    }
-    constexpr std::int64_t most = std::int64_t{1} << 48;
-    if (pitch_of(p) > 0 && p.rows > most / pitch_of(p)) return "rows x pitch must be at most 2^48";
-    return "";
-  }
-  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths);
 
   static std::int64_t pitch_of(const parameters& p) { return p.pitch == 0 ? p.columns : p.pitch; }
   static result result_of(const parameters& p) { return static_cast<reduction_2d::result>(p.result); }
@@ -174,26 +162,10 @@ struct problem {
     }
   }
 
-  // As much padding as before.
-  static parameters fitted(parameters p, const parameters& before) {
-    if (p.pitch > 0) p.pitch = p.columns + std::max<std::int64_t>(0, before.pitch - before.columns);
-    return p;
-  }
-
   // A sum in any order errs by at most (n - 1) u of the sum of magnitudes, which for many values refuses
   // nothing. So this promises 1e-4 at most; a stage knows its own order and promises less (rounding_error),
   // or declares that it needs more.
   static double relative_error(const parameters& p);
-
-  // Sums of whole numbers that are representable in whatever order they are added. Two equal values in 62, or
-  // a tile whose sum is nothing, are told by the second and third input.
-  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
-                                             std::uint64_t seed) {
-    std::vector<exact_case> list;
-    for (std::uint64_t k = 0; k < (emulated ? 2 : 3); ++k)
-      list.push_back({pattern::small_integers, static_cast<std::int64_t>(random_bits(seed, k) >> 2)});
-    return list;
-  }
 
   // Shapes around everything that a stage could round to: nothing, one row, one column, padding, ragged ends.
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,

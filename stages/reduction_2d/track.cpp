@@ -130,14 +130,45 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   return std::move(list.cases);
 }
 
-parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths) {
+namespace {
+
+std::string why_invalid(const problem::parameters& p) {
+  const std::int64_t pitch = problem::pitch_of(p);
+  if (pitch < p.columns) return "pitch must be 0 or at least columns, which is " + std::to_string(p.columns);
+  constexpr std::int64_t most = std::int64_t{1} << 48;
+  if (pitch > 0 && p.rows > most / pitch) return "rows x pitch must be at most 2^48";
+  return "";
+}
+
+// As much padding as before.
+problem::parameters fitted(const problem::parameters& p, const problem::parameters& before) {
+  problem::parameters fitted = p;
+  if (p.pitch > 0) fitted.pitch = p.columns + std::max<std::int64_t>(0, before.pitch - before.columns);
+  return fitted;
+}
+
+// Sums of whole numbers that are representable in whatever order they are added. Two equal values in 62, or a
+// tile whose sum is nothing, are told by the second and third input.
+std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
+                                    std::uint64_t seed) {
+  std::vector<exact_case> list;
+  for (std::uint64_t k = 0; k < (emulated ? 2 : 3); ++k)
+    list.push_back({pattern::small_integers, static_cast<std::int64_t>(random_bits(seed, k) >> 2)});
+  return list;
+}
+
+parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                     const std::vector<std::string>& paths) {
   const auto [rows, columns] = extents<2>(headers.at(0), paths.at(0));
   return {{"rows", rows}, {"columns", columns}, {"pitch", 0}};
 }
 
-namespace {
-const array_track_registration<problem> registered{LAB_PATH};
-}
+const array_track_registration<problem> registered{LAB_PATH,
+                                                   {.why_invalid = why_invalid,
+                                                    .fitted = fitted,
+                                                    .parameters_of_files = parameters_of_files,
+                                                    .exact_cases = exact_cases}};
+
+}  // namespace
 
 }  // namespace lab::reduction_2d

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/gpu_group.hpp"
-#include "common/npy.hpp"
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
@@ -59,8 +58,6 @@ struct problem {
             parameter_gpus<parameters>(),
             parameter_scaling<parameters>()};
   }
-  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths);
 
   template <class Visit>
   static auto with_elements(const parameters& p, const Visit& visit) {
@@ -104,8 +101,6 @@ struct problem {
     return std::min(static_cast<double>(values(p) + 1) * u, p.type == 32 ? 1e-4 : 1e-12);
   }
 
-  // Sums of whole numbers that are representable in whatever order they are added.
-  static std::vector<exact_case> exact_cases(const parameters& p, std::int64_t tile, std::uint64_t seed);
   // One to four GPUs; sizes that do not divide, fewer values than GPUs, both types.
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);

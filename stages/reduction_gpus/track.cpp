@@ -1,5 +1,5 @@
 // What the stages of the sum over several GPUs are tried on.
-#include "harness/device/group_workload.hpp"
+#include "harness/device/array_track.hpp"
 #include "stages/reduction_gpus/problem.hpp"
 
 namespace lab::reduction_gpus {
@@ -45,7 +45,10 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   return list;
 }
 
-std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t /*tile*/, std::uint64_t seed) {
+namespace {
+
+// Sums of whole numbers that are representable in whatever order they are added.
+std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t /*tile*/, std::uint64_t seed) {
   std::vector<exact_case> list;
   if (p.type == 64) list.push_back({pattern::integers});
   for (std::uint64_t k = 0; k < 2; ++k)
@@ -53,14 +56,15 @@ std::vector<exact_case> problem::exact_cases(const parameters& p, std::int64_t /
   return list;
 }
 
-parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths) {
+parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                     const std::vector<std::string>& paths) {
   return {{"n", extents<1>(headers.at(0), paths.at(0))[0]},
           {"type", headers[0].holds<double>() ? "float64" : "float32"}};
 }
 
-namespace {
-const array_track_registration<problem> registered{LAB_PATH};
-}
+const array_track_registration<problem> registered{
+    LAB_PATH, {.parameters_of_files = parameters_of_files, .exact_cases = exact_cases}};
+
+}  // namespace
 
 }  // namespace lab::reduction_gpus

@@ -60,7 +60,6 @@ struct problem {
   static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe();
-  static std::string why_invalid(const parameters& p);
 
   // Every value is read once and every result written once.
   static array_layout layout(const parameters& p) {
@@ -149,24 +148,15 @@ struct problem {
     }
   }
 
-  // What a running sum carries along, of the largest magnitude among the inputs: of a root, the root of it.
-  // Other operations keep none.
-  static double drift_error(const parameters& p) {
-    return static_cast<rolling::operation>(p.operation) == operation::std ? 1e-6 : 1e-12;
-  }
+  // Whether stages may keep running sums.
   static bool may_drift(const parameters& p) {
     const auto which = static_cast<rolling::operation>(p.operation);
     return which == operation::mean || which == operation::sum || which == operation::var ||
            which == operation::std;
   }
 
-  // With whole numbers as inputs, sums, extremes and differences are exact, and a mean is its sum divided by
-  // the window. var and std are not, and are compared one by one.
-  static constexpr double exact_error = 0x1p-51;
-  static double exact_unit(const parameters& p) {
-    return static_cast<rolling::operation>(p.operation) == operation::mean ? static_cast<double>(p.window)
-                                                                           : 1;
-  }
+  // Whether whole numbers as inputs have exact results: sums, extremes and differences, and a mean, its sum
+  // divided by the window. var and std are compared one by one.
   static bool is_exact(const parameters& p) {
     switch (static_cast<rolling::operation>(p.operation)) {
       case operation::var:
@@ -187,6 +177,7 @@ struct problem {
     return which != operation::first_minus_last ||
            static_cast<rolling::missing>(p.missing) == missing::propagate;
   }
+  static constexpr auto reference_hooks = reference_hook::stream | reference_hook::exact_outputs;
   // Calls visit(i, expectation of output i) for first <= i < first + count. Where sums are asked for, inputs
   // are whole numbers.
   template <class Value, class Visit>
@@ -202,10 +193,6 @@ struct problem {
                    ? static_cast<double>(std::nearbyint(expected.value * static_cast<long double>(p.window)))
                    : static_cast<double>(expected.value));
     });
-  }
-  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
-                                             std::uint64_t /*seed*/) {
-    return {{pattern::integers}};
   }
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,

@@ -3,25 +3,6 @@
 #include "harness/device/case_inputs.hpp"
 #include "stages/rolling/problem.hpp"
 
-namespace lab {
-// A variance adds squares up.
-template <>
-struct judgement<rolling::problem> {
-  static constexpr bool keeps_zero_signs = false;
-  static double drift_scale(const rolling::problem::parameters& p, double largest) {
-    const bool squares = static_cast<rolling::operation>(p.operation) == rolling::operation::var;
-    return squares ? largest * largest : largest;
-  }
-  static std::string remark(const rolling::problem::parameters& p, double smallest) {
-    const auto which = static_cast<rolling::operation>(p.operation);
-    const bool squares = which == rolling::operation::var || which == rolling::operation::std;
-    if (!squares || smallest >= 0x1p-511) return "";
-    return "of differences below 1.5e-154 the squares are below the range of a float64, and the variance is "
-           "0 or has few digits";
-  }
-};
-}  // namespace lab
-
 namespace lab::rolling {
 
 std::vector<parameter<problem::parameters>> problem::describe() {
@@ -64,12 +45,6 @@ std::vector<parameter<problem::parameters>> problem::describe() {
            .emulator_bench = {"propagate"},
            .choices = {{0, "propagate"}, {1, "skip"}},
            .apply_default = "propagate"}};
-}
-
-std::string problem::why_invalid(const parameters& p) {
-  if (p.min_periods <= p.window) return "";
-  return "min-periods " + std::to_string(p.min_periods) + " is more than the window, " +
-         std::to_string(p.window);
 }
 
 namespace {
@@ -328,7 +303,53 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-const array_track_registration<problem> registered{LAB_PATH};
+
+std::string why_invalid(const problem::parameters& p) {
+  if (p.min_periods <= p.window) return "";
+  return "min-periods " + std::to_string(p.min_periods) + " is more than the window, " +
+         std::to_string(p.window);
 }
+
+std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
+                                    std::uint64_t /*seed*/) {
+  return {{pattern::integers}};
+}
+
+double exact_unit(const problem::parameters& p) {
+  return static_cast<operation>(p.operation) == operation::mean ? static_cast<double>(p.window) : 1;
+}
+
+// What a running sum carries along, of the largest magnitude among the inputs: of a root, the root of it.
+double drift_error(const problem::parameters& p) {
+  if (!problem::may_drift(p)) return 0;
+  return static_cast<operation>(p.operation) == operation::std ? 1e-6 : 1e-12;
+}
+
+// A variance adds squares up.
+double drift_scale(const problem::parameters& p, double largest) {
+  return static_cast<operation>(p.operation) == operation::var ? largest * largest : largest;
+}
+
+std::string remark(const problem::parameters& p, double smallest) {
+  const auto which = static_cast<operation>(p.operation);
+  const bool squares = which == operation::var || which == operation::std;
+  if (!squares || smallest >= 0x1p-511) return "";
+  return "of differences below 1.5e-154 the squares are below the range of a float64, and the variance is "
+         "0 or has few digits";
+}
+
+const array_track_registration<problem> registered{LAB_PATH,
+                                                   {.why_invalid = why_invalid,
+                                                    .alternatives = problem::alternatives,
+                                                    .exact_cases = exact_cases,
+                                                    .is_exact = problem::is_exact,
+                                                    .exact_unit = exact_unit,
+                                                    .exact_error = 0x1p-51,
+                                                    .streams = problem::streams,
+                                                    .drift_error = drift_error,
+                                                    .drift_scale = drift_scale,
+                                                    .remark = remark}};
+
+}  // namespace
 
 }  // namespace lab::rolling

@@ -55,12 +55,6 @@ struct problem {
              .emulator_bench = {1024}}};
   }
 
-  static std::string why_invalid(const parameters& p) {
-    constexpr std::int64_t max_pixels = std::int64_t{1} << 48;
-    if (p.height == 0 || p.width <= max_pixels / p.height) return "";
-    return "an image of more than 2^48 pixels is beyond any device";
-  }
-
   // Every pixel is written once, and nothing is read.
   static array_layout layout(const parameters& p) {
     return {.output = {"image", {p.height, p.width}},
@@ -87,11 +81,6 @@ struct problem {
 
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);
-
-  // PNG files: the amplitude from 0 to 4 in viridis; a difference from -1 to 1 in blue, white and red.
-  static void draw(const std::string& path, const parameters& p, const std::vector<float>& image);
-  static void draw_difference(const std::string& path, const parameters& p,
-                              const std::vector<float>& difference);
 };
 
 }  // namespace lab::shared_tile

@@ -5,21 +5,6 @@
 #include "stages/shared_tile/problem.hpp"
 
 namespace lab::shared_tile {
-namespace {
-
-void write_image(const std::string& path, const problem::parameters& p, const std::vector<float>& values,
-                 double lowest, double highest, const palette& colours) {
-  std::vector<std::uint8_t> pixels(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    pixels[i] = colour_index(static_cast<double>(values[i]), lowest, highest);
-  }
-  write_png(path, p.width, p.height, pixels, colours);
-}
-
-const array_track_registration<problem> registered{LAB_PATH};
-
-}  // namespace
-
 std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t /*tile*/, bool thorough,
                                                                    std::uint64_t seed) {
   std::vector<verification_case<parameters>> list;
@@ -52,13 +37,37 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   return list;
 }
 
-void problem::draw(const std::string& path, const parameters& p, const std::vector<float>& image) {
+namespace {
+
+std::string why_invalid(const problem::parameters& p) {
+  constexpr std::int64_t max_pixels = std::int64_t{1} << 48;
+  if (p.height == 0 || p.width <= max_pixels / p.height) return "";
+  return "an image of more than 2^48 pixels is beyond any device";
+}
+
+void write_image(const std::string& path, const problem::parameters& p, const std::vector<float>& values,
+                 double lowest, double highest, const palette& colours) {
+  std::vector<std::uint8_t> pixels(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    pixels[i] = colour_index(static_cast<double>(values[i]), lowest, highest);
+  }
+  write_png(path, p.width, p.height, pixels, colours);
+}
+
+// The amplitude from 0 to 4 in viridis.
+void draw(const std::string& path, const problem::parameters& p, const std::vector<float>& image) {
   write_image(path, p, image, 0, 4, viridis());
 }
 
-void problem::draw_difference(const std::string& path, const parameters& p,
-                              const std::vector<float>& difference) {
+// From -1 to 1 in blue, white and red.
+void draw_difference(const std::string& path, const problem::parameters& p,
+                     const std::vector<float>& difference) {
   write_image(path, p, difference, -1, 1, blue_white_red());
 }
+
+const array_track_registration<problem> registered{
+    LAB_PATH, {.why_invalid = why_invalid, .draw = draw, .draw_difference = draw_difference}};
+
+}  // namespace
 
 }  // namespace lab::shared_tile

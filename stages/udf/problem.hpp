@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "common/cuda.hpp"
-#include "common/npy.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/stage.hpp"
 #include "harness/records.hpp"
@@ -74,15 +73,6 @@ struct problem {
   static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe();
-  static std::string why_invalid(const parameters& p);
-  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths);
-
-  // A person's own function (takes_texts, array_problem.hpp).
-  static std::vector<text_description> texts();
-  static void stand_in_for(const std::map<std::string, std::string>& texts, parameter_values& values);
-  static void take(const std::map<std::string, std::string>& texts, parameters& p);
-  static plan<problem> prepare_right(const parameters& p, cudaStream_t stream);
   // Of a stage whose functions nvcc compiles.
   static std::string knows_its_own_alone(const parameters& p) {
     return p.own ? "knows the functions that it was compiled with: udf/03_source compiles one of your own"
@@ -187,6 +177,7 @@ struct problem {
   }
   static double relative_error(const parameters& /*p*/) { return 0; }
 
+  static constexpr auto reference_hooks = reference_hook::exact_outputs;
   // The same one after another; sums of whole numbers are updated, which rounds nothing.
   template <class Value, class Visit>
   static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
@@ -208,13 +199,6 @@ struct problem {
       visit(i, complete ? as_result(p, total) : incomplete_result(p));
     }
   }
-  // What rounds when it is updated is not.
-  static bool streams(const parameters& p) { return !is_window(p) || p.type == 0; }
-  static std::vector<exact_case> exact_cases(const parameters& /*p*/, std::int64_t /*tile*/,
-                                             std::uint64_t /*seed*/) {
-    return {{pattern::integers}, {pattern::small_integers}};
-  }
-
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);
 };

@@ -58,10 +58,12 @@ std::vector<parameter<problem::parameters>> problem::describe() {
            .apply_default = "square"}};
 }
 
-std::string problem::why_invalid(const parameters& p) {
+namespace {
+
+std::string why_invalid(const problem::parameters& p) {
   const std::string name = function_names[p.function];
-  if (is_window(p) && p.window == 0) return name + " is a function of windows: give --window";
-  if (!is_window(p) && p.window > 0) return name + " is a function of elements, and has no window";
+  if (problem::is_window(p) && p.window == 0) return name + " is a function of windows: give --window";
+  if (!problem::is_window(p) && p.window > 0) return name + " is a function of elements, and has no window";
   if (p.window > 0 && p.min_periods > p.window) {
     return "min-periods " + std::to_string(p.min_periods) + " is more than the window, " +
            std::to_string(p.window);
@@ -71,14 +73,16 @@ std::string problem::why_invalid(const parameters& p) {
 }
 
 // As the file says: the number of values, and their type.
-parameter_values problem::parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths) {
+parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                     const std::vector<std::string>& paths) {
   const npy_header& header = headers.at(0);
   const bool is_int64 = header.holds<std::int64_t>();
   if (!is_int64 && !header.holds<double>())
     throw npy_error(paths.at(0), "the values must be int64 or float64, not of type " + header.type);
   return {{"n", extents<1>(header, paths.at(0))[0]}, {"type", is_int64 ? "int64" : "float64"}};
 }
+
+}  // namespace
 
 own_function own_function_from(const std::map<std::string, std::string>& texts) {
   const auto text_of = [&](const char* name) {
@@ -113,7 +117,9 @@ own_function own_function_from(const std::map<std::string, std::string>& texts) 
   return own;
 }
 
-std::vector<text_description> problem::texts() {
+namespace {
+
+std::vector<text_description> texts() {
   return {{"function",
            "an expression of x (of windows: of x[0] .. x[count - 1]), such as 'in(x, 9, 44) ? 1 : 2'"},
           {"function-file", "CUDA C++ (.cu) or PTX (.ptx) that holds the function", true},
@@ -121,7 +127,7 @@ std::vector<text_description> problem::texts() {
 }
 
 // The stage is proved with a function of the track's own.
-void problem::stand_in_for(const std::map<std::string, std::string>& texts, parameter_values& values) {
+void stand_in_for(const std::map<std::string, std::string>& texts, parameter_values& values) {
   if (texts.empty()) return;
   if (values.contains("function"))
     throw usage_error("--function is given as a word of the track and as a function of one's own");
@@ -130,7 +136,7 @@ void problem::stand_in_for(const std::map<std::string, std::string>& texts, para
   values["function"] = of_windows ? "window_sum" : "square";
 }
 
-void problem::take(const std::map<std::string, std::string>& texts, parameters& p) {
+void take(const std::map<std::string, std::string>& texts, problem::parameters& p) {
   if (texts.empty()) return;
   p.own = std::make_shared<const own_function>(own_function_from(texts));
 #if !LAB_EMULATED
@@ -138,15 +144,13 @@ void problem::take(const std::map<std::string, std::string>& texts, parameters& 
 #endif
 }
 
-plan<problem> problem::prepare_right([[maybe_unused]] const parameters& p, cudaStream_t /*stream*/) {
+plan<problem> prepare_right([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
 #if LAB_EMULATED
   throw unsupported_error("functions of one's own are compiled for GPUs");
 #else
   return right_plan(p);
 #endif
 }
-
-namespace {
 
 // Every function with every type and result, in turn.
 class case_list {
@@ -257,7 +261,27 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-const array_track_registration<problem> registered{LAB_PATH};
+
+// What rounds when it is updated does not come one after another.
+bool streams(const problem::parameters& p) {
+  return !problem::is_window(p) || p.type == 0;
 }
+
+std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
+                                    std::uint64_t /*seed*/) {
+  return {{pattern::integers}, {pattern::small_integers}};
+}
+
+const array_track_registration<problem> registered{LAB_PATH,
+                                                   {.why_invalid = why_invalid,
+                                                    .parameters_of_files = parameters_of_files,
+                                                    .exact_cases = exact_cases,
+                                                    .streams = streams,
+                                                    .texts = texts,
+                                                    .stand_in_for = stand_in_for,
+                                                    .take = take,
+                                                    .prepare_right = prepare_right}};
+
+}  // namespace
 
 }  // namespace lab::udf

@@ -9,7 +9,7 @@
 
 #include "common/npy.hpp"
 #include "common/stream.hpp"
-#include "harness/device/comparison.hpp"
+#include "harness/device/reference_run.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify/verifier.hpp"
 #include "harness/device/worker.hpp"

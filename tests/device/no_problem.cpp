@@ -2,4 +2,4 @@
 #include "harness/device/array_track.hpp"
 
 struct problem {};
-template class lab::array_track<problem>;
+template class lab::typed_array_problem<problem>;

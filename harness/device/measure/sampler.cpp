@@ -99,7 +99,7 @@ timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, 
     return nanoseconds;
   };
   collect(timing, plan, once);
-  timing.unstable = false;  // a host with other work is no surprise, and its time is not what is looked for
+  timing.unstable = false;  // a busy host makes samples spread, and its time is not what is measured
   return timing;
 }
 

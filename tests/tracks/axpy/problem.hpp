@@ -58,12 +58,6 @@ struct problem {
   // One rounding of the product and one of the sum, or a single one.
   static double relative_error(const parameters& /*p*/) { return 0x1p-52; }
 
-  // A whole factor leaves whole numbers.
-  static std::vector<exact_case> exact_cases(const parameters& p, std::int64_t /*tile*/,
-                                             std::uint64_t /*seed*/) {
-    if (p.a != std::trunc(p.a) || std::abs(p.a) > 0x1p20) return {};
-    return {{pattern::integers}};
-  }
   static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
                                                           std::uint64_t seed);
 };

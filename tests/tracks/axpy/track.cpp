@@ -16,6 +16,17 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   return list;
 }
 
-const array_track_registration<problem> registered{LAB_PATH};
+namespace {
+
+// A whole factor leaves whole numbers.
+std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t /*tile*/,
+                                    std::uint64_t /*seed*/) {
+  if (p.a != std::trunc(p.a) || std::abs(p.a) > 0x1p20) return {};
+  return {{pattern::integers}};
+}
+
+const array_track_registration<problem> registered{LAB_PATH, {.exact_cases = exact_cases}};
+
+}  // namespace
 
 }  // namespace lab::axpy

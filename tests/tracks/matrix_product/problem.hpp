@@ -1,7 +1,6 @@
 // C = A B, float32, row by row: three arrays of two dimensions, three sizes.
 #pragma once
 
-#include "common/npy.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/stage.hpp"
 
@@ -41,8 +40,6 @@ struct problem {
             .terms = p.depth,
             .fewest_bytes = 4 * (p.rows * p.depth + p.depth * p.columns + p.rows * p.columns)};
   }
-  static parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                              const std::vector<std::string>& paths);
   static input bind_input(const parameters& p, const float* a, const float* b) { return {a, b, p}; }
   static output bind_output(const parameters& /*p*/, float* c) { return {c}; }
 
@@ -59,10 +56,6 @@ struct problem {
   // Each term passes through at most depth additions, and its own product.
   static double relative_error(const parameters& p) {
     return std::min(0x1p-23 * static_cast<double>(p.depth + 1), 1e-4);
-  }
-  // Sums of up to 16384 products of 31 x 31 stay below 2^24.
-  static std::vector<exact_case> exact_cases(const parameters& p, std::int64_t, std::uint64_t) {
-    return p.depth > 16'384 ? std::vector<exact_case>{} : std::vector<exact_case>{{pattern::small_integers}};
   }
   static std::vector<verification_case<sizes>> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };

@@ -1,0 +1,678 @@
+#include "harness/device/array_workload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "common/all_cores.hpp"
+#include "common/process_group.hpp"
+#include "common/random.hpp"
+#include "harness/device/fold.hpp"
+#include "harness/device/many_values.hpp"
+#include "harness/device/references.hpp"
+#include "harness/device/typed_stage.hpp"
+#include "harness/device/watched_launch.hpp"
+
+namespace lab {
+namespace {
+
+constexpr std::int64_t streamed_piece = std::int64_t{1} << 18;  // by one core
+
+// So many outputs of `terms` terms each are one core's at a time, `most` of them where they are cheap: of
+// 2^16 terms together, long enough to be worth a core, and short enough that a few costly outputs have all
+// cores.
+constexpr std::int64_t piece_of(std::int64_t terms, std::int64_t most) {
+  return std::clamp<std::int64_t>((1 << 16) / std::max<std::int64_t>(terms, 1), 1, most);
+}
+
+std::string short_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", number);
+  return text;
+}
+
+// What the stage answers first is what it declares.
+std::optional<double> first_declared_error(const bound_problem& problem, const problem_facts& facts) {
+  static std::map<std::pair<const void*, std::string>, std::optional<double>> known;
+  const auto [place, is_new] = known.try_emplace({facts.stage, facts.key}, std::nullopt);
+  if (is_new) place->second = problem.declared_error();
+  return place->second;
+}
+
+// The arrays that a pattern and a seed stand for.
+host_arrays generated_arrays(const array_layout& layout, const input_source& source) {
+  host_arrays arrays;
+  for (std::size_t k = 0; k < layout.inputs.size(); ++k) {
+    const array_member& input = layout.inputs[k];
+    host_values& values = arrays.emplace_back(input.type, input.size());
+    with_element(input.type, [&](auto zero) {
+      input_values(source.kind, seed_of_input(source.kind, source.seed, k), 0, 1, input.size(),
+                   values.as<decltype(zero)>());
+    });
+  }
+  return arrays;
+}
+
+// The largest finite magnitude of all values, and the smallest but 0.
+struct magnitudes {
+  double largest = 0;
+  double smallest = std::numeric_limits<double>::infinity();
+};
+magnitudes magnitudes_of(const host_arrays& arrays) {
+  magnitudes all;
+  for (const host_values& values : arrays) {
+    with_element(values.type, [&](auto zero) {
+      const auto* const array = values.as<decltype(zero)>();
+      for (std::int64_t j = 0; j < values.size(); ++j) {
+        const double magnitude = std::abs(static_cast<double>(array[j]));
+        if (std::isfinite(magnitude)) all.largest = std::max(all.largest, magnitude);
+        if (magnitude > 0) all.smallest = std::min(all.smallest, magnitude);
+      }
+    });
+  }
+  return all;
+}
+
+}  // namespace
+
+double relative_bound(const bound_problem& problem, const problem_facts& facts) {
+  // What a stage may declare where nothing but its bound tells a right output from a wrong one.
+  constexpr double largest_declared = 1e-6;
+  const std::optional<double> declared = first_declared_error(problem, facts);
+  if (!declared) return drifts(facts) ? facts.drift_error : facts.relative_error;
+  const auto text = [](double number) { return number_text(element_type::float64, number); };
+  if (!(*declared >= 0) || std::isinf(*declared))
+    throw stage_error("relative_error answered " + text(*declared) + ", which bounds nothing");
+  const double most = std::max(largest_declared, 16 * facts.relative_error);
+  const bool has_exact_inputs = !facts.layout.inputs.empty() && facts.is_exact;
+  if (*declared > most && !has_exact_inputs) {
+    throw stage_error("relative_error answered " + text(*declared) + ", and may be at most " + text(most) +
+                      " where no inputs have exact results, by which a wrong one would show");
+  }
+  return *declared;
+}
+
+std::size_t scratch_bytes(const bound_problem& problem) {
+  return std::min(problem.requested_workspace(), 2 * absurd_bytes);
+}
+
+std::size_t needed_bytes(const bound_problem& problem) {
+  return array_bytes(problem) + array_memory::scratch_bytes(scratch_bytes(problem));
+}
+
+// ---- inputs, launches, and what memory holds
+
+array_workload::array_workload(std::unique_ptr<bound_problem> problem, cudaStream_t stream,
+                               without_parts /*unused*/)
+    : problem_(std::move(problem)),
+      stream_(stream),
+      facts_(problem_->facts()),
+      bound_(relative_bound(*problem_, facts_)),
+      // -1 is an integer like any other; the NaN of all ones is never computed, and no bool is a byte of
+      // ones.
+      poison_is_a_value_(!is_real(facts_.layout.output.type) && size_of(facts_.layout.output.type) > 1) {}
+
+array_workload::array_workload(std::unique_ptr<bound_problem> problem, cudaStream_t stream)
+    : array_workload(std::move(problem), stream, without_parts{}) {
+  prepared_ = problem_->prepare(stream);
+  parts_.push_back({-1, make_memory(0, stream)});
+  const array_memory& memory = *parts_[0].memory;
+  arguments_ = {.gpus = {{memory.inputs(), memory.output()}}, .scratch = memory.scratch(), .stream = stream};
+}
+
+void array_workload::each(const std::function<void(gpu_part&)>& function) {
+  for (gpu_part& one : parts_) {
+    std::optional<gpu_scope> scope;
+    if (one.device >= 0) scope.emplace(one.device);
+    function(one);
+  }
+}
+
+void array_workload::prepare_from(const host_arrays& values) {
+  source_.own = &values;
+  each([&](gpu_part& one) { one.memory->send(values); });
+  poison(memory_fill::ones);
+}
+
+void array_workload::prepare(pattern kind, std::uint64_t seed) {
+  source_ = {.kind = kind, .seed = seed};
+  each([](gpu_part& one) { one.memory->poison_inputs(); });
+  vary(seed);
+  poison(memory_fill::ones);
+}
+
+void array_workload::vary(std::uint64_t seed) {
+  source_.seed = seed;
+  each([&](gpu_part& one) { one.memory->generate(source_.kind, seed); });
+  join();
+}
+
+void array_workload::renew(std::uint64_t seed) {
+  vary(seed);
+  fill_ = memory_fill::ones;
+  each([](gpu_part& one) { one.memory->poison_output(); });
+  join();
+}
+
+void array_workload::poison(memory_fill fill) {
+  fill_ = fill;
+  each([&](gpu_part& one) {
+    one.memory->fill(fill, source_.seed + static_cast<std::uint64_t>(std::max(0, one.device)));
+  });
+  join();
+}
+
+void array_workload::launch() {
+  try {
+    watched_launch(facts_.traits, stream_, [&](const launch_watch&) { prepared_->enqueue(arguments_); });
+  } catch (const memory_error& lacking) {
+    // It asks for none while it is launched.
+    throw stage_error(std::string("launch threw an exception: ") + lacking.what());
+  }
+}
+
+void array_workload::look_at_memory() {
+  each([&](gpu_part& one) { one.memory->look(source_, fill_); });
+}
+
+std::optional<failure_record> array_workload::changed_input() const {
+  for (const gpu_part& one : parts_) {
+    if (auto failure = one.memory->changed_input()) return failure;
+  }
+  return std::nullopt;
+}
+
+std::optional<failure_record> array_workload::memory_failure() const {
+  for (const gpu_part& one : parts_) {
+    auto failure = one.memory->damage([this](std::int64_t i) { return is_poison_right(i); }, where(one));
+    if (!failure) continue;
+    if (failure->kind == failure_kind::unwritten) add_owner(*failure);
+    return failure;
+  }
+  return std::nullopt;
+}
+
+bool array_workload::is_poison_right(std::int64_t index) const {
+  if (!poison_is_a_value_) return false;
+  expectation expected;
+  problem_->references(source_, &index, 1, &expected);
+  return with_element(facts_.layout.output.type, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>) return expected.value == static_cast<T>(~T{0});
+    return false;
+  });
+}
+
+std::optional<failure_record> array_workload::damage() {
+  look_at_memory();
+  if (auto changed = changed_input()) return changed;
+  return memory_failure();
+}
+
+std::optional<bool> array_workload::writes_what_it_finds(std::int64_t index) {
+  if (index < 0 || index >= size()) return std::nullopt;
+  struct kept {
+    host_values before;
+    bool stays;
+  };
+  const auto launch_over = [&](memory_fill fill) {
+    poison(fill);
+    const host_values before = download({index});
+    launch();
+    return kept{before, download({index}).bytes == before.bytes};
+  };
+  const kept poisoned = launch_over(memory_fill::ones);
+  const kept one = launch_over(memory_fill::random);
+  const kept other = launch_over(memory_fill::random);
+  // Where both held the same, that may be what the stage writes.
+  if (one.stays && other.stays && one.before.bytes != other.before.bytes) return false;
+  return poisoned.stays && !one.stays ? std::optional(true) : std::nullopt;
+}
+
+std::uint64_t array_workload::digest() {
+  std::uint64_t total = 0;
+  each([&](gpu_part& one) { total += one.memory->digest(); });
+  const std::vector<std::uint64_t> all = processes::gather_values(total);
+  return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+}
+
+// ---- checks
+
+check_result array_workload::check() {
+  if (auto failure = damage()) return {.failure = std::move(failure)};
+  return located(compare_with_references());
+}
+
+check_result array_workload::located(check_result result) const {
+  if (result.failure) add_owner(*result.failure);
+  return result;
+}
+
+check_result array_workload::compare_with_references() {
+  references::forget_use();
+  check_result result = compare();
+  if (result.failure && references::distrust_received()) result = compare();
+  return result;
+}
+
+check_result array_workload::check_against_reference(host_values& outputs) {
+  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  look_at_memory();
+  if (auto failure = memory_failure()) return {.failure = std::move(failure)};
+  const part own = own_outputs();
+  outputs = download(all_indices());
+  const std::vector<std::int64_t> indices = whole_cost() <= max_whole_cost ? all_indices() : sample();
+  host_values found(outputs.type, std::ssize(indices));
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    std::memcpy(found.at(static_cast<std::int64_t>(k)), outputs.at(indices[k] - own.first),
+                size_of(outputs.type));
+  const auto [largest, smallest] = magnitudes_of(*source_.own);
+  comparison rules = make_comparison(largest);
+  const double beyond = error_by_traits(largest);
+  if (beyond > 0) rules.plain_error = facts_.relative_error;
+  check_result result = compare_listed(rules, source_, indices, found);
+  result.remark = problem_->remark(smallest);
+  const bool is_whole = std::ssize(indices) == own.count;
+  if (beyond > 0 && (result.forgot || !is_whole)) {
+    const std::string trait =
+        facts_.traits.forgets > 0 ? "`forgets`: old values are missing" : "`drifts`: what has left is felt";
+    result.remark += (result.remark.empty() ? "" : "; ") + std::string("results may be wrong by up to ") +
+                     short_text(beyond) + " by the trait " + trait;
+  }
+  return located(std::move(result));
+}
+
+check_result array_workload::take(host_values& outputs) {
+  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  look_at_memory();
+  const auto may_be_right = [this](std::int64_t) { return poison_is_a_value_; };
+  for (const gpu_part& one : parts_) {
+    auto failure = one.memory->damage(may_be_right, where(one));
+    if (!failure) continue;
+    if (failure->kind == failure_kind::unwritten) add_owner(*failure);
+    return {.failure = std::move(failure)};
+  }
+  outputs = download(all_indices());
+  return {};
+}
+
+void array_workload::add_owner(failure_record& failure) const {
+  if (!failure.index) return;
+  const std::optional<owner> computed_by = problem_->owner_of(*failure.index);
+  if (!computed_by) return;
+  failure.block = computed_by->block;
+  failure.thread = computed_by->thread;
+}
+
+// The error that the stage's traits allow beside the track's bound, where such values have passed.
+double array_workload::error_by_traits(double largest) const {
+  if (drifts(facts_)) return bound_ * problem_->drift_scale(largest);
+  return facts_.traits.forgets * largest;
+}
+
+// A stage that drifts carries the rounding errors of everything that passed through its running sums, so its
+// bound is a fraction of `largest`, the largest magnitude among the inputs. Exact inputs leave no room for
+// rounding, whatever a stage declares, but for what finishes an exact result (a division, say).
+comparison array_workload::make_comparison(double largest) const {
+  comparison made{.type = facts_.layout.output.type,
+                  .terms = facts_.layout.terms,
+                  .relative_error = facts_.exact_error,
+                  .keeps_zero_signs = facts_.keeps_zero_signs};
+  if (has_exact_results()) return made;
+  const bool own = source_.own != nullptr;
+  made.relative_error = bound_;
+  if (drifts(facts_)) made.min_scale = own ? problem_->drift_scale(largest) : largest;
+  made.forgotten = facts_.traits.forgets;
+  if (own) return made;
+  // A trait excuses what comes after the first rare value, and nothing before it: rounding errors of the
+  // largest value that has passed, and NaN and Inf where one has.
+  const pattern kind = source_.kind;
+  const bool drifted = drifts(facts_) && shows_drift(kind);
+  const bool leaks = facts_.traits.leaks_nonfinite && facts_.drift_error > 0 && shows_leaks(kind);
+  if (!drifted && !leaks) return made;
+  const bool one_each = facts_.layout.inputs.size() == 1 && facts_.layout.inputs[0].size() == size();
+  const double passed = kind == pattern::spikes ? 1e16 : largest;
+  made.first_excused = one_each && has_rare_values(kind) ? first_rare_index(kind, source_.seed) : 0;
+  made.drift = drifted ? bound_ * problem_->drift_scale(passed) : 0;
+  made.may_leak = leaks;
+  return made;
+}
+
+// ---- outputs
+
+std::vector<std::int64_t> array_workload::all_indices() const {
+  const part own = own_outputs();
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.count));
+  std::iota(all.begin(), all.end(), own.first);
+  return all;
+}
+
+host_values array_workload::download(const std::vector<std::int64_t>& indices) {
+  host_values values(facts_.layout.output.type, std::ssize(indices));
+  const bool are_neighbours = !indices.empty() && indices.back() - indices.front() + 1 == std::ssize(indices);
+  if (are_neighbours) {
+    download(indices.front(), std::ssize(indices), values.bytes.data());
+    return values;
+  }
+  std::size_t k = 0;
+  each([&](gpu_part& one) {
+    const part& held = one.memory->output_part();
+    const std::size_t begin = k;
+    while (k < indices.size() && indices[k] < held.first + held.count) ++k;
+    one.memory->gather(indices.data() + begin, static_cast<std::int64_t>(k - begin),
+                       values.at(static_cast<std::int64_t>(begin)));
+  });
+  return values;
+}
+
+void array_workload::download(std::int64_t first, std::int64_t count, void* to) {
+  const std::size_t bytes = size_of(facts_.layout.output.type);
+  each([&](gpu_part& one) {
+    const part& held = one.memory->output_part();
+    const std::int64_t begin = std::max(first, held.first);
+    const std::int64_t end = std::min(first + count, held.first + held.count);
+    if (begin >= end) return;
+    one.memory->download(begin, end - begin,
+                         static_cast<std::byte*>(to) + static_cast<std::size_t>(begin - first) * bytes);
+  });
+}
+
+// Both ends, both sides of some tile borders, and random places: the same ones for the same seed.
+std::vector<std::int64_t> array_workload::sample() const {
+  const std::int64_t n = size();
+  const std::int64_t terms = facts_.layout.terms;
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, terms), 512, 1 << 16);
+  std::set<std::int64_t> chosen;
+  const auto add = [&](std::int64_t index) {
+    if (index >= 0 && index < n) chosen.insert(index);
+  };
+  for (std::int64_t i = 0; i < wanted / 16; ++i) {
+    add(i);
+    add(n - 1 - i);
+  }
+  for (std::int64_t i = -2; i <= 2; ++i) add(terms + i);
+  const std::int64_t tiles = n / std::max<std::int64_t>(1, facts_.tile);
+  for (std::int64_t k = 0; k < wanted && n > 0; ++k) {
+    const std::uint64_t bits = random_bits(source_.seed ^ 0x5eed, static_cast<std::uint64_t>(k));
+    if (k % 4 == 0 && tiles > 0) {
+      const auto border =
+          static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(tiles + 1)) * facts_.tile;
+      add(border - 1);
+      add(border);
+    } else {
+      add(static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
+    }
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+// ---- what is compared, and how
+
+std::int64_t array_workload::all_inputs() const {
+  return std::accumulate(facts_.layout.inputs.begin(), facts_.layout.inputs.end(), std::int64_t{0},
+                         [](std::int64_t sum, const array_member& input) { return sum + input.size(); });
+}
+
+std::int64_t array_workload::whole_cost() const {
+  constexpr std::int64_t terms_of_run = 16;
+  return (facts_.has_reference_run ? terms_of_run : facts_.layout.terms) * size();
+}
+
+double array_workload::largest_input() const {
+  double largest = 0;
+  for (const array_member& input : facts_.layout.inputs)
+    largest = std::max(largest, largest_magnitude(source_.kind, input.size()));
+  return largest;
+}
+
+// Whether working out the digests costs more than keeping them: all that is kept travels with every request.
+bool array_workload::is_worth_keeping() const {
+  constexpr std::int64_t terms_of_stream = 16;
+  return (streams() ? terms_of_stream * size() : whole_cost()) >= many_to_fold;
+}
+
+std::string array_workload::reference_key() const {
+  return "digest " + facts_.key + " " + to_string(source_.kind) + " " + std::to_string(source_.seed);
+}
+
+check_result array_workload::compare() {
+  const auto by_sample = [&] {
+    const std::vector<std::int64_t> indices = sample();
+    return compare_listed(make_comparison(largest_input()), source_, indices, download(indices));
+  };
+  const auto by_digests = [&] {
+    const std::int64_t segment = std::max<std::int64_t>(1 << 16, (size() + 4095) / 4096);
+    const auto key = is_worth_keeping() ? std::optional(reference_key()) : std::nullopt;
+    return compare_digests(segment, facts_.has_exact_outputs ? 1 : facts_.layout.terms, key);
+  };
+  if (facts_.has_reference_run)
+    return has_exact_input() || whole_cost() <= max_whole_cost ? compare_in_order() : by_sample();
+  if (facts_.has_stream && has_exact_input() && !has_exact_results() && streams()) return compare_in_order();
+  const bool exact = has_exact_results() || bound_ == 0;
+  const bool are_many = size() > std::int64_t{1} << 24;
+  if (exact && streams() && (are_many || whole_cost() > 16 * size())) return by_digests();
+  // Where no two of them share an input: once for all stages.
+  if (has_exact_results() && facts_.exact_error == 0 && size() > 1 && is_worth_keeping() &&
+      whole_cost() <= all_inputs())
+    return by_digests();
+  if (whole_cost() <= max_whole_cost) return compare_whole();
+  // Results that are updated from one to the next are right where nothing rounds.
+  const bool can_have_digests =
+      streams() || (whole_cost() <= max_exact_cost && (!facts_.has_exact_outputs || has_exact_results()));
+  return exact && can_have_digests ? by_digests() : by_sample();
+}
+
+check_result array_workload::compare_whole() {
+  const comparison rules = make_comparison(largest_input());
+  const std::vector<std::int64_t> all = all_indices();
+  const host_values outputs = download(all);
+  if (facts_.layout.inputs.empty()) return compare_once(rules, outputs);
+  // What only one output needs is generated where it is needed; what many need, once.
+  if (whole_cost() <= all_inputs()) return compare_listed(rules, source_, all, outputs);
+  const host_arrays arrays = generated_arrays(facts_.layout, source_);
+  return compare_listed(rules, {source_.kind, source_.seed, &arrays}, all, outputs);
+}
+
+// Without inputs the same is right every time: outputs that were found right need not be judged again.
+check_result array_workload::compare_once(const comparison& rules, const host_values& outputs) {
+  struct judged {
+    const void* stage = nullptr;
+    std::string key;
+    host_values outputs;
+    check_result result;
+  };
+  static judged last;
+  const std::string key = facts_.key + " " + to_string(source_.kind);
+  if (last.stage == facts_.stage && last.key == key && last.outputs.bytes == outputs.bytes)
+    return last.result;
+  const check_result result = compare_listed(rules, source_, all_indices(), outputs);
+  if (!result.failure && !result.drifted && !result.leaked) last = {facts_.stage, key, outputs, result};
+  return result;
+}
+
+// Every output against references that come one after another.
+check_result array_workload::compare_in_order() {
+  constexpr std::int64_t segment = std::int64_t{1} << 24;  // downloaded at once
+  static_assert(segment % streamed_piece == 0);
+  const comparison rules = make_comparison(largest_input());
+  const auto references = problem_->in_order(source_, size(), streamed_piece);
+  check_result total;
+  host_values found(rules.type, std::min(segment, size()));
+  for (std::int64_t first = 0; first < size(); first += segment) {
+    const std::int64_t count = std::min(segment, size() - first);
+    download(first, count, found.bytes.data());
+    std::vector<check_result> parts(threads_for(count, streamed_piece));
+    for_pieces_on_all_cores(count, streamed_piece,
+                            [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+                              references(first + begin, end - begin,
+                                         [&](std::int64_t i, const expectation* expected, std::int64_t some) {
+                                           rules.judge(expected, i, some, found.at(i - first), parts[thread]);
+                                         });
+                            });
+    rules.add(parts, total);
+    if (total.failure) break;
+  }
+  return total;
+}
+
+check_result array_workload::compare_listed(const comparison& rules, const input_source& source,
+                                            const std::vector<std::int64_t>& indices,
+                                            const host_values& found) const {
+  if (facts_.has_reference_run) {
+    const auto near = compare_near(rules, source, indices, found);
+    return near ? *near : compare_runs(rules, source, indices, found);
+  }
+  constexpr std::int64_t some = 64;
+  const std::int64_t piece = piece_of(rules.terms, 1024);
+  const std::int64_t count = std::ssize(indices);
+  std::vector<check_result> results(threads_for(count, piece));
+  for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+    std::array<expectation, some> expected;
+    for (std::int64_t k = begin; k < end; k += some) {
+      const std::int64_t now = std::min(some, end - k);
+      problem_->references(source, indices.data() + k, now, expected.data());
+      rules.judge(expected.data(), indices.data() + k, now, found.at(k), results[thread]);
+    }
+  });
+  check_result total;
+  rules.add(results, total);
+  return total;
+}
+
+// Along the inputs from the first one on: two passes over them.
+check_result array_workload::compare_runs(const comparison& rules, const input_source& source,
+                                          const std::vector<std::int64_t>& indices,
+                                          const host_values& found) const {
+  const std::int64_t n = indices.empty() ? 0 : indices.back() + 1;
+  const std::int64_t piece = std::clamp<std::int64_t>(n / 256, 1024, streamed_piece);
+  const auto references = problem_->in_order(source, n, piece);
+  const std::int64_t pieces = std::max<std::int64_t>(1, (n + piece - 1) / piece);
+  std::vector<check_result> results(threads_for(pieces, 1));
+  for_pieces_on_all_cores(pieces, 1, [&](std::int64_t which, std::int64_t, unsigned thread) {
+    const std::int64_t begin = which * piece;
+    auto next = std::lower_bound(indices.begin(), indices.end(), begin);
+    const auto end = std::lower_bound(next, indices.end(), begin + piece);
+    if (next == end) return;
+    references(begin, *(end - 1) + 1 - begin,
+               [&](std::int64_t first, const expectation* expected, std::int64_t count) {
+                 for (; next != end && *next < first + count; ++next)
+                   rules.judge(expected + (*next - first), *next, 1, found.at(next - indices.begin()),
+                               results[thread]);
+               });
+  });
+  check_result total;
+  rules.add(results, total);
+  return total;
+}
+
+// Each for itself, where all of them together need few of the inputs.
+std::optional<check_result> array_workload::compare_near(const comparison& rules, const input_source& source,
+                                                         const std::vector<std::int64_t>& indices,
+                                                         const host_values& found) const {
+  if (indices.empty()) return std::nullopt;
+  const std::int64_t count = std::ssize(indices);
+  const std::int64_t most = 2 * indices.back() / count;
+  std::vector<check_result> results(threads_for(count, 1));
+  std::atomic<bool> all_near = true;
+  for_pieces_on_all_cores(count, 1, [&](std::int64_t k, std::int64_t, unsigned thread) {
+    if (!all_near) return;
+    const std::int64_t index = indices[static_cast<std::size_t>(k)];
+    if (const auto expected = problem_->near(source, index, most)) {
+      rules.judge(&*expected, index, 1, found.at(k), results[thread]);
+    } else {
+      all_near = false;
+    }
+  });
+  if (!all_near) return std::nullopt;
+  check_result total;
+  rules.add(results, total);
+  return total;
+}
+
+// ---- exact results by their digests
+
+check_result array_workload::compare_digests(std::int64_t segment, std::int64_t terms,
+                                             const std::optional<std::string>& key) {
+  std::vector<std::vector<std::uint64_t>> found;
+  std::uint64_t sum = 0;
+  each([&](gpu_part& one) {
+    found.push_back(one.memory->exact_digests(facts_.exact_unit, segment));
+    sum = std::accumulate(found.back().begin(), found.back().end(), sum);
+  });
+  const part own = own_outputs();
+  const auto work_out = [&] {
+    const auto all = right_digests(own, segment, terms);
+    return std::to_string(std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
+  };
+  check_result result{.compared = own.count};
+  if (std::to_string(sum) == (key ? references::kept(*key, work_out) : work_out())) return result;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const part& held = parts_[k].memory->output_part();
+    const std::vector<std::uint64_t> expected = right_digests(held, segment, terms);
+    const auto other = std::mismatch(found[k].begin(), found[k].end(), expected.begin()).first;
+    if (other == found[k].end()) continue;
+    const std::int64_t begin = held.first + (other - found[k].begin()) * segment;
+    result.failure = first_other_output(begin, std::min(segment, held.first + held.count - begin));
+    break;
+  }
+  return result;
+}
+
+// The digests that array_memory::exact_digests() has of right outputs. To work one out costs `terms` terms.
+std::vector<std::uint64_t> array_workload::right_digests(const part& of, std::int64_t segment,
+                                                         std::int64_t terms) const {
+  const std::int64_t piece = piece_of(terms, 1 << 14);  // of a segment, by one core
+  const std::int64_t pieces = (segment + piece - 1) / piece;
+  const std::int64_t segments = (of.count + segment - 1) / segment;
+  const std::int64_t last = of.first + of.count;
+  std::vector<std::atomic<std::uint64_t>> sums(static_cast<std::size_t>(segments));
+  for_pieces_on_all_cores(segments * pieces, 1, [&](std::int64_t which, std::int64_t, unsigned) {
+    const std::int64_t begin = of.first + which / pieces * segment + which % pieces * piece;
+    const std::int64_t end = std::min({begin + piece, of.first + (which / pieces + 1) * segment, last});
+    if (begin >= end) return;
+    std::uint64_t sum = 0;
+    problem_->exact_keys(source_, begin, end - begin,
+                         [&](std::int64_t first, const std::uint64_t* keys, std::int64_t count) {
+                           sum += sum_of_hashes(keys, first, count);
+                         });
+    sums[static_cast<std::size_t>(which / pieces)] += sum;
+  });
+  return {sums.begin(), sums.end()};
+}
+
+failure_record array_workload::first_other_output(std::int64_t first, std::int64_t count) {
+  const element_type type = facts_.layout.output.type;
+  host_values outputs(type, count);
+  download(first, count, outputs.bytes.data());
+  failure_record failure{.kind = failure_kind::wrong,
+                         .expected = "the digest of right outputs",
+                         .found = "another, and no wrong output"};
+  with_element(type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* const found = outputs.as<T>();
+    const auto compare = [&](std::int64_t begin, const std::uint64_t* keys, std::int64_t some) {
+      for (std::int64_t k = 0; k < some && !failure.index; ++k) {
+        const std::int64_t index = begin + k;
+        if (exact_key_of(found[index - first], facts_.exact_unit) == keys[k]) continue;
+        expectation expected;
+        problem_->references(source_, &index, 1, &expected);
+        failure.index = index;
+        failure.expected = number_text(type, expected.value);
+        failure.found = number_text(type, static_cast<long double>(found[index - first]));
+      }
+    };
+    problem_->exact_keys(source_, first, count, compare);
+  });
+  return failure;
+}
+
+}  // namespace lab

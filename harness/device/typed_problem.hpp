@@ -1,0 +1,429 @@
+// A problem of arrays as the harness asks it (bound_problem.hpp): all that needs the types of its parameters
+// and elements, compiled for each track.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "harness/device/array_hooks.hpp"
+#include "harness/device/bound_problem.hpp"
+#include "harness/device/kernels.hpp"
+#include "harness/device/parameters.hpp"
+#include "harness/device/reference_run.hpp"
+#include "harness/device/typed_stage.hpp"
+
+namespace lab {
+
+// gpus(p) is how many, part_of_input(p, k) and part_of_output(p, k) what GPU k has, key_of_results(p) a text
+// that parameters of equal results share, and `is_replicated` whether every GPU has the same output, bit for
+// bit.
+template <class Problem>
+concept has_parts = requires(const typename Problem::parameters& p, std::int64_t k) {
+  { Problem::gpus(p) } -> std::convertible_to<std::int64_t>;
+  { Problem::part_of_input(p, k) } -> std::same_as<part>;
+  { Problem::part_of_output(p, k) } -> std::same_as<part>;
+  { Problem::key_of_results(p) } -> std::convertible_to<std::string>;
+  { Problem::is_replicated } -> std::convertible_to<bool>;
+};
+
+// Calls launch(input, output, ...) of a stage with what the problem makes of the arrays.
+template <class Problem, class Output, class... Inputs>
+class typed_launch final : public prepared_launch {
+ public:
+  using parameters = typename Problem::parameters;
+
+  typed_launch(const stage<Problem>& its_stage, const parameters& p, cudaStream_t stream)
+      : parameters_(p), prepared_(its_stage, p, stream) {}
+
+  [[nodiscard]] std::size_t workspace_bytes() const override { return prepared_.workspace_bytes(); }
+  [[nodiscard]] double nanoseconds() const override { return prepared_.nanoseconds(); }
+
+  void enqueue(const launch_arguments& arguments) const override {
+    if constexpr (is_spread<Problem>) {
+      static_assert(sizeof...(Inputs) == 1, "a problem over several GPUs has one input");
+      std::vector<const std::tuple_element_t<0, std::tuple<Inputs...>>*> inputs;
+      std::vector<Output*> outputs;
+      for (const launch_arguments::arrays& of_gpu : arguments.gpus) {
+        inputs.push_back(static_cast<typename decltype(inputs)::value_type>(of_gpu.inputs[0]));
+        outputs.push_back(static_cast<Output*>(of_gpu.output));
+      }
+      prepared_.launch(Problem::bind_input(parameters_, inputs), Problem::bind_output(parameters_, outputs),
+                       *arguments.group);
+    } else {
+      enqueue_on_one(arguments, std::index_sequence_for<Inputs...>{});
+    }
+  }
+
+ private:
+  template <std::size_t... k>
+  void enqueue_on_one(const launch_arguments& arguments, std::index_sequence<k...> /*which*/) const {
+    const launch_arguments::arrays& arrays = arguments.gpus[0];
+    prepared_.launch(Problem::bind_input(parameters_, static_cast<Inputs*>(arrays.inputs[k])...),
+                     Problem::bind_output(parameters_, static_cast<Output*>(arrays.output)),
+                     arguments.scratch, arguments.stream);
+  }
+
+  parameters parameters_;
+  prepared_stage<Problem> prepared_;
+};
+
+template <class Problem, class Output, class... Inputs>
+class typed_problem final : public bound_problem {
+  static_assert(has_reference<Problem, Inputs...>,
+                "a problem's reference(value..., p, i) gives output i, with a `value` for each input");
+  static_assert(check_reference_hooks<Problem, Inputs...>());
+  static_assert(!is_spread<Problem> || has_parts<Problem>,
+                "a problem over several GPUs has gpus(p), part_of_input(p, k), part_of_output(p, k), "
+                "key_of_results(p) and `is_replicated`");
+
+ public:
+  using parameters = typename Problem::parameters;
+
+  // `hooks` and `its_stage` outlive this.
+  typed_problem(const array_hooks<Problem>& hooks, const stage<Problem>* its_stage, const parameters& p)
+      : hooks_(hooks), stage_(its_stage), parameters_(p) {}
+
+  [[nodiscard]] problem_facts facts() const override {
+    problem_facts facts{.layout = layout(),
+                        .relative_error = Problem::relative_error(parameters_),
+                        .is_exact = hooks_.is_exact(parameters_),
+                        .exact_unit = hooks_.exact_unit(parameters_),
+                        .exact_error = hooks_.exact_error,
+                        .streams = hooks_.streams(parameters_),
+                        .keeps_zero_signs = hooks_.keeps_zero_signs,
+                        .drift_error = hooks_.drift_error(parameters_),
+                        .has_exact_outputs = has_hook<Problem, reference_hook::exact_outputs>,
+                        .has_stream = has_hook<Problem, reference_hook::stream>,
+                        .has_reference_run = has_runs,
+                        .name = typeid(typed_problem).name()};
+    facts.key = facts.name;
+    if constexpr (is_spread<Problem>) {
+      facts.key += " " + Problem::key_of_results(parameters_);
+    } else {
+      for (const auto& [name, value] : values_of(Problem::describe(), parameters_))
+        facts.key += " " + name + "=" + value.text();
+    }
+    if (stage_ != nullptr) {
+      facts.stage = stage_;
+      facts.tile = stage_->tile;
+      facts.traits = stage_->traits;
+    }
+    return facts;
+  }
+
+  [[nodiscard]] array_layout layout() const override {
+    array_layout layout = Problem::layout(parameters_);
+    layout.output.type = element_of<Output>();
+    constexpr std::array<element_type, sizeof...(Inputs)> types{element_of<Inputs>()...};
+    for (std::size_t k = 0; k < types.size(); ++k) layout.inputs.at(k).type = types[k];
+    return layout;
+  }
+
+  [[nodiscard]] double drift_scale(double largest) const override {
+    return hooks_.drift_scale(parameters_, largest);
+  }
+  [[nodiscard]] std::string remark(double smallest) const override {
+    return hooks_.remark(parameters_, smallest);
+  }
+
+  [[nodiscard]] std::int64_t gpus() const override {
+    if constexpr (is_spread<Problem>) return Problem::gpus(parameters_);
+    return 1;
+  }
+  [[nodiscard]] array_parts parts([[maybe_unused]] std::int64_t k) const override {
+    if constexpr (is_spread<Problem>) {
+      return {{Problem::part_of_input(parameters_, k)}, Problem::part_of_output(parameters_, k)};
+    } else {
+      const array_layout whole = layout();
+      array_parts all{.output = {0, whole.output.size()}};
+      for (const array_member& input : whole.inputs) all.inputs.push_back({0, input.size()});
+      return all;
+    }
+  }
+  [[nodiscard]] bool is_replicated() const override {
+    if constexpr (is_spread<Problem>) return Problem::is_replicated;
+    return false;
+  }
+
+  [[nodiscard]] std::string unsupported() const override {
+    if (stage_->unsupported == nullptr) return "";
+    return call_stage("unsupported", [&] { return stage_->unsupported(parameters_); });
+  }
+  [[nodiscard]] std::size_t requested_workspace() const override {
+    return lab::requested_workspace(*stage_, parameters_);
+  }
+  [[nodiscard]] std::optional<double> declared_error() const override {
+    if (stage_->relative_error == nullptr) return std::nullopt;
+    return call_stage("relative_error", [&] { return stage_->relative_error(parameters_); });
+  }
+  [[nodiscard]] std::optional<owner> owner_of(std::int64_t index) const override {
+    if (stage_->owner_of == nullptr) return std::nullopt;
+    return call_stage("owner_of", [&] { return stage_->owner_of(parameters_, index); });
+  }
+  [[nodiscard]] std::unique_ptr<prepared_launch> prepare(cudaStream_t stream) const override {
+    return std::make_unique<typed_launch<Problem, Output, Inputs...>>(*stage_, parameters_, stream);
+  }
+
+  void references(const input_source& source, const std::int64_t* indices, std::int64_t count,
+                  expectation* to) const override {
+    with_values(source, [&](const auto& values) {
+      for (std::int64_t k = 0; k < count; ++k) to[k] = reference_of<Problem>(values, parameters_, indices[k]);
+    });
+  }
+
+  [[nodiscard]] ordered_references in_order(const input_source& source, [[maybe_unused]] std::int64_t n,
+                                            [[maybe_unused]] std::int64_t piece) const override {
+    ordered_references made;
+    if constexpr (has_runs) {
+      with_values(source, [&](const auto& values) {
+        made = [this, values, piece, before = runs_before<Problem>(values, parameters_, n, piece)](
+                   std::int64_t first, std::int64_t count, const take_expectations& take) {
+          auto run = before[static_cast<std::size_t>(first / piece)];
+          buffer<expectation> held(first, take);
+          extend(run, lab::in_order(values), first, first + count,
+                 [&](std::int64_t /*i*/) { held.add(run.expected()); });
+          held.hand_on();
+        };
+      });
+    } else if constexpr (has_hook<Problem, reference_hook::stream>) {
+      made = [this, values = generated(source)](std::int64_t first, std::int64_t count,
+                                                const take_expectations& take) {
+        buffer<expectation> held(first, take);
+        std::apply(
+            [&](const auto&... value) {
+              Problem::stream(value..., parameters_, first, count,
+                              [&](std::int64_t /*i*/, const expectation& expected) { held.add(expected); });
+            },
+            lab::in_order(values));
+        held.hand_on();
+      };
+    }
+    return made;
+  }
+
+  [[nodiscard]] std::optional<expectation> near([[maybe_unused]] const input_source& source,
+                                                [[maybe_unused]] std::int64_t i,
+                                                [[maybe_unused]] std::int64_t most) const override {
+    std::optional<expectation> found;
+    if constexpr (has_runs) {
+      with_values(source, [&](const auto& values) {
+        if (const auto run = near_run<Problem>(values, parameters_, i, most)) found = run->expected();
+      });
+    }
+    return found;
+  }
+
+  void exact_keys(const input_source& source, std::int64_t first, std::int64_t count,
+                  const take_keys& take) const override {
+    const double unit = hooks_.exact_unit(parameters_);
+    buffer<std::uint64_t> keys(first, take);
+    const auto values = generated(source);
+    if constexpr (has_hook<Problem, reference_hook::exact_outputs>) {
+      // Already times the unit.
+      const auto visit = [&](std::int64_t /*i*/, auto scaled) {
+        if constexpr (std::is_integral_v<Output>) {
+          keys.add(exact_key_of(static_cast<Output>(scaled), 0));
+        } else {
+          keys.add(exact_key(static_cast<double>(scaled), unit == 0 ? 0 : 1));
+        }
+      };
+      std::apply(
+          [&](const auto&... value) { Problem::exact_outputs(value..., parameters_, first, count, visit); },
+          lab::in_order(values));
+    } else {
+      for (std::int64_t i = first; i < first + count; ++i) {
+        const auto output = static_cast<Output>(reference_of<Problem>(values, parameters_, i).value);
+        keys.add(exact_key_of(output, unit));
+      }
+    }
+    keys.hand_on();
+  }
+
+ private:
+  static constexpr bool has_runs = has_hook<Problem, reference_hook::reference_run>;
+
+  // Hands on what comes one after another, some at a time.
+  template <class T>
+  class buffer {
+   public:
+    buffer(std::int64_t first, const std::function<void(std::int64_t, const T*, std::int64_t)>& take)
+        : first_(first), take_(take) {}
+    buffer(const buffer&) = delete;
+    buffer& operator=(const buffer&) = delete;
+    void add(const T& value) {
+      held_[count_++] = value;
+      if (count_ == held_.size()) hand_on();
+    }
+    void hand_on() {
+      if (count_ == 0) return;
+      take_(first_, held_.data(), static_cast<std::int64_t>(count_));
+      first_ += static_cast<std::int64_t>(count_);
+      count_ = 0;
+    }
+
+   private:
+    std::int64_t first_;
+    const std::function<void(std::int64_t, const T*, std::int64_t)>& take_;
+    std::array<T, 256> held_;
+    std::size_t count_ = 0;
+  };
+
+  static std::tuple<generated_values<Inputs>...> generated(const input_source& source) {
+    return generated(source, std::index_sequence_for<Inputs...>{});
+  }
+  template <std::size_t... k>
+  static std::tuple<generated_values<Inputs>...> generated(const input_source& source,
+                                                           std::index_sequence<k...> /*which*/) {
+    return {generated_values<Inputs>{source.kind, seed_of_input(source.kind, source.seed, k)}...};
+  }
+  template <class T>
+  struct given_values {
+    const T* values;
+    T operator()(std::int64_t j) const { return values[j]; }
+  };
+  template <std::size_t... k>
+  static std::tuple<given_values<Inputs>...> given(const host_arrays& arrays,
+                                                   std::index_sequence<k...> /*which*/) {
+    return {given_values<Inputs>{arrays.at(k).template as<Inputs>()}...};
+  }
+  // Calls visit with a tuple of a value(j) for each input.
+  template <class Visit>
+  static void with_values(const input_source& source, const Visit& visit) {
+    if constexpr (sizeof...(Inputs) > 0) {
+      if (source.own != nullptr) return visit(given(*source.own, std::index_sequence_for<Inputs...>{}));
+    }
+    visit(generated(source));
+  }
+
+  const array_hooks<Problem>& hooks_;
+  const stage<Problem>* stage_;
+  parameters parameters_;
+};
+
+template <class Problem>
+class typed_array_problem final : public any_array_problem {
+  static_assert(has_title<Problem>,
+                "a problem says what it is and what one output is called: `title`, `unit`");
+  static_assert(has_parameters<Problem>, "a problem has `parameters`, and describe() tells of each of them");
+  static_assert(has_elements<Problem>,
+                "a problem's `elements` are the types of its output and of its inputs");
+  static_assert(has_layout<Problem>,
+                "a problem's layout(p) names its arrays, and `ceiling` what moves as many bytes");
+  static_assert(has_arguments<Problem>, "a problem's stages are launched with an `input` and an `output`");
+  static_assert(has_bound<Problem>, "a problem bounds the error of an output: relative_error(p)");
+  static_assert(has_cases<Problem>,
+                "a problem lists what its stages are tried on: cases(tile, thorough, seed)");
+
+ public:
+  using parameters = typename Problem::parameters;
+
+  explicit typed_array_problem(const array_hooks<Problem>& hooks)
+      : hooks_(hooks), right_{.idea = "the right results", .prepare = hooks.prepare_right} {}
+
+  [[nodiscard]] track_description describe() const override {
+    return {.title = Problem::title,
+            .unit = Problem::unit,
+            .inputs = std::ssize(Problem::layout(parameters{}).inputs),
+            .draws = hooks_.draw != nullptr,
+            .parameters = describe_parameters(Problem::describe()),
+            .texts = hooks_.texts()};
+  }
+  [[nodiscard]] parameter_values apply_defaults() const override {
+    parameter_values defaults;
+    for (const auto& spec : Problem::describe()) {
+      if (spec.apply_default) defaults[spec.name] = *spec.apply_default;
+    }
+    return defaults;
+  }
+  [[nodiscard]] array_ceiling ceiling() const override { return Problem::ceiling; }
+  [[nodiscard]] bool is_spread() const override { return lab::is_spread<Problem>; }
+  [[nodiscard]] std::string why_invalid(const parameter_values& values) const override {
+    return hooks_.why_invalid(typed(values));
+  }
+  [[nodiscard]] parameter_values fitted(const parameter_values& values,
+                                        const parameter_values& before) const override {
+    return named(hooks_.fitted(typed(values), typed(before)));
+  }
+  [[nodiscard]] std::vector<parameter_values> alternatives(const parameter_values& values,
+                                                           pattern input) const override {
+    std::vector<parameter_values> all;
+    for (const parameters& p : hooks_.alternatives(typed(values), input)) all.push_back(named(p));
+    return all;
+  }
+  [[nodiscard]] std::vector<trial> cases(std::int64_t tile, bool thorough,
+                                         std::uint64_t seed) const override {
+    std::vector<trial> all;
+    for (const auto& one : Problem::cases(tile, thorough, seed)) {
+      trial added{.parameters = named(one.parameters), .input = one.input, .brief = one.brief};
+      if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
+      all.push_back(std::move(added));
+    }
+    return all;
+  }
+  [[nodiscard]] std::optional<std::vector<exact_case>> exact_cases(const parameter_values& values,
+                                                                   std::int64_t tile,
+                                                                   std::uint64_t seed) const override {
+    if (hooks_.exact_cases == nullptr) return std::nullopt;
+    return hooks_.exact_cases(typed(values), tile, seed);
+  }
+  [[nodiscard]] parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                                     const std::vector<std::string>& paths) const override {
+    return hooks_.parameters_of_files(headers, paths);
+  }
+  void stand_in_for(const std::map<std::string, std::string>& texts,
+                    parameter_values& values) const override {
+    hooks_.stand_in_for(texts, values);
+  }
+  void draw(const std::string& path, const parameter_values& values, const std::vector<float>& image,
+            bool is_difference) const override {
+    (is_difference ? hooks_.draw_difference : hooks_.draw)(path, typed(values), image);
+  }
+
+  [[nodiscard]] std::int64_t tile_of(const stage_entry& entry) const override {
+    return typed_stage<Problem>(entry).tile;
+  }
+  [[nodiscard]] std::unique_ptr<bound_problem> bind(
+      const stage_entry* entry, const parameter_values& values,
+      const std::map<std::string, std::string>& texts) const override {
+    return bind_typed(entry == nullptr ? nullptr : &typed_stage<Problem>(*entry), values, texts);
+  }
+  [[nodiscard]] std::unique_ptr<bound_problem> bind_right(
+      const parameter_values& values, const std::map<std::string, std::string>& texts) const override {
+    return bind_typed(&right_, values, texts);
+  }
+
+ private:
+  static parameters typed(const parameter_values& values) {
+    return typed_parameters(Problem::describe(), values);
+  }
+  static parameter_values named(const parameters& p) { return values_of(Problem::describe(), p); }
+
+  std::unique_ptr<bound_problem> bind_typed(const stage<Problem>* its_stage, const parameter_values& values,
+                                            const std::map<std::string, std::string>& texts) const {
+    parameters p = typed(values);
+    if (!texts.empty()) hooks_.take(texts, p);
+    return with_elements<Problem>(p,
+                                  [&]<class Output, class... Inputs>(
+                                      element_types<Output, Inputs...>) -> std::unique_ptr<bound_problem> {
+                                    return std::make_unique<typed_problem<Problem, Output, Inputs...>>(
+                                        hooks_, its_stage, p);
+                                  });
+  }
+
+  const array_hooks<Problem> hooks_;
+  const stage<Problem> right_;
+};
+
+}  // namespace lab
