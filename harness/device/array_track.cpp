@@ -187,7 +187,9 @@ class array_track final : public track {
             .bytes = layout.fewest_bytes,
             .written_bytes = layout.written_bytes,
             .gpus = static_cast<int>(bound->gpus()),
-            .outputs = layout.output.size()};
+            .outputs = layout.output.size(),
+            .operations = layout.operations,
+            .unit = layout.unit};
   }
 
   [[nodiscard]] std::string why_not_runnable(const stage_entry& entry) const override {
