@@ -54,7 +54,7 @@ constexpr matrix_number matrix_number_of(std::uint32_t bits, number_format forma
 }
 
 // sum * 2^exponent, with 24 bits.
-inline float truncated_float(std::int64_t sum, int exponent, bool is_sticky) {
+inline float truncated_to_float(std::int64_t sum, int exponent, bool is_sticky) {
   auto magnitude = static_cast<std::uint64_t>(std::abs(sum));
   constexpr int smallest_exponent = -149;
   const int width = std::bit_width(magnitude);
@@ -109,7 +109,7 @@ inline float fused_sum(const matrix_number* a, const matrix_number* b, int count
     const std::int64_t product = std::int64_t{a[k].significand} * b[k].significand;
     if (product != 0) sum += aligned(product, a[k].exponent + b[k].exponent, 2 * fraction_bits);
   }
-  return truncated_float(sum, largest - rule.fraction_bits, rule.is_sticky);
+  return truncated_to_float(sum, largest - rule.fraction_bits, rule.is_sticky);
 }
 
 // accumulator + a[0] * b[0] + ... of `count` products, block after block.
