@@ -10,6 +10,10 @@
 #define LAB_SM90(...) __trap()
 #endif
 
+#if LAB_EMULATED
+#include "common/emulator/register_functions.hpp"
+#else
+
 namespace lab {
 
 // All threads of a warpgroup (128) call one of these: each has `count` registers from then on, which another
@@ -29,3 +33,5 @@ __device__ __forceinline__ void give_registers() {
 }
 
 }  // namespace lab
+
+#endif
