@@ -168,7 +168,10 @@ void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place 
     ++at_other_barriers_;
     suspend();
   }
-  if (active_observer) active_observer->told_by_block(barrier);
+  if (active_observer) {
+    active_observer->phase_waited_for();
+    active_observer->told_by_block(barrier);
+  }
 }
 
 // bar.sync counts whole warps. Their lanes arrive one after the other here.

@@ -89,6 +89,8 @@ class observer {
   virtual void bulk_copy_began(const void* /*shared*/, const void* /*global*/, std::size_t /*bytes*/,
                                bool /*into_shared*/, const void* /*return_address*/) {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
+  // The running thread has waited for a phase of a barrier in shared memory.
+  virtual void phase_waited_for() {}
   // fence.proxy.async
   virtual void proxy_fence_passed() {}
   virtual void fence_passed() = 0;
