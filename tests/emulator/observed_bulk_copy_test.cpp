@@ -62,6 +62,7 @@ TEST_CASE("observed: results written over while they are copied out", "[bulk]") 
       "writes shared memory that a bulk copy of thread (64,0,0) at tests/emulator/bulk_copy_test.cpp:" +
       std::to_string(copy_out_line) + " may still be reading";
   CHECK(one_says(faults_of(mistake::no_commit), of_copy));
+  CHECK(one_says(faults_of(mistake::one_group_pending), of_copy));
   CHECK_FALSE(faults_of(mistake::no_wait_for_stores).empty());
 }
 
