@@ -112,6 +112,8 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
     record_ = found->get();
   }
   ++record_->launches;
+  record_->cluster_blocks =
+      call.cluster ? std::uint64_t{call.cluster->x} * call.cluster->y * call.cluster->z : 0;
   record_->blocks += std::uint64_t{grid.x} * grid.y * grid.z;
   record_->block_threads += std::uint64_t{block.x} * block.y * block.z;
   grid_ = grid;
@@ -1181,6 +1183,8 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
     kernel.metrics["lab__warp_collectives.sum"] = static_cast<double>(record->collectives);
+    if (record->cluster_blocks != 0)
+      kernel.metrics["launch__cluster_size"] = static_cast<double>(record->cluster_blocks);
     const copy_counts& bulk = record->bulk;
     if (bulk.copies + bulk.waits != 0) {
       kernel.metrics["lab__bulk_copies.sum"] = static_cast<double>(bulk.copies);

@@ -130,8 +130,9 @@ class observation::recorder final : public observer, private request_sink {
     std::uint64_t barriers = 0;
     std::uint64_t collectives = 0;  // of warps, __syncwarp() is none
     copy_counts bulk{};
-    std::uint64_t blocks = 0;         // summed over launches
-    std::uint64_t block_threads = 0;  // likewise
+    std::uint64_t cluster_blocks = 0;  // of the last launch; 0: no clusters
+    std::uint64_t blocks = 0;          // summed over launches
+    std::uint64_t block_threads = 0;   // likewise
     site_table sites;
     bool kept = false;                          // what the wanted block asked of memory
     std::unique_ptr<compiled_counts> compiled;  // null: its compiled code is not known
