@@ -30,9 +30,7 @@ struct shared_state {
   double values[slots][tile];
   double sum_of_warp[2][warps];  // of this tile, and of the one before, which some warps may still read
   typename Operation::state of_warp[warps];
-#if !LAB_EMULATED
   mbarrier arrived[slots];
-#endif
 };
 
 // A tile's sums, as if no value of it were missing: how a thread's values decay is known beforehand.
@@ -113,7 +111,6 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
   int slot = 0;
   unsigned round = 0;  // how often the slots have been filled
 
-#if !LAB_EMULATED
   const auto bring = [&](int next, int target) {
     const std::int64_t start =
         first + (next < warm_tiles ? -1 - next : next - warm_tiles) * std::int64_t{tile};
@@ -126,17 +123,14 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     for (int k = 0; k < ahead; ++k) bring(k, k);
   }
   __syncthreads();
-#endif
   // Waits for the tile that begins at `start`, and has one more brought.
   const auto arrive = [&](std::int64_t start) {
-#if !LAB_EMULATED
     if (has_bulk_copies && threadIdx.x == 0) {
       // The averages that were there have left, since all but the last tile's have.
       wait_group_read<1>();
       bring(number + ahead, (slot + ahead) % slots);
     }
     if (has_bulk_copies && start + tile <= n) return shared.arrived[slot].wait(round);
-#endif
     scans(shared.values[slot], shared.of_warp, operation).load(values, start, n);
   };
   const auto advance = [&] {
@@ -165,9 +159,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
                             : scans(shared.values[place], shared.of_warp, operation).scan().total;
     before = operation.combine(total, before);
   }
-#if !LAB_EMULATED
   if (has_bulk_copies) fence_proxy_async();
-#endif
   __syncthreads();
   for (std::int64_t start = first; start < end; start += tile) {
     arrive(start);
@@ -184,22 +176,18 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
       before = operation.combine(before, total);
     }
     if (has_bulk_copies && start + tile <= n) {
-#if !LAB_EMULATED
       fence_proxy_async();
       __syncthreads();
       if (threadIdx.x == 0) {
         copy_out(averages + start, here, tile);
         commit_group();
       }
-#endif
     } else {
       tile_here.store(averages, start, n);
     }
     advance();
   }
-#if !LAB_EMULATED
   if (has_bulk_copies && threadIdx.x == 0) wait_group_read<0>();
-#endif
 }
 
 #endif

@@ -71,10 +71,8 @@ struct block {
     // pairs of values: one more on either side.
     double values[2 * tile + 2];
     typename scans::template shared_state<1, 1> windows;
-#if !LAB_EMULATED
     mbarrier own;
     mbarrier leaving;
-#endif
   };
 
   // Copies values `first` and on; beside the array there is 0.
@@ -144,7 +142,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   double* const leaving = shared.values + (is_short ? 0 : tile + odd);
   const bool in_bulk = has_bulk_copies && oldest - odd >= 0 && start + tile <= n;
   if (in_bulk) {
-#if !LAB_EMULATED
     if (thread == 0) {
       shared.own.initialise(1);
       shared.leaving.initialise(1);
@@ -152,7 +149,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
       copy_in(own, values + start, tile, shared.own);
       copy_in(leaving - odd, values + oldest - odd, tile + 2 * odd, shared.leaving);
     }
-#endif
   } else {
     here::copy_tile(own, values, start, n);
     here::copy_tile(leaving, values, oldest, n);
@@ -160,14 +156,10 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   }
   __syncthreads();
   const auto wait_for_own = [&] {
-#if !LAB_EMULATED
     if (in_bulk) shared.own.wait(0);
-#endif
   };
   const auto wait_for_leaving = [&] {
-#if !LAB_EMULATED
     if (in_bulk) shared.leaving.wait(0);
-#endif
   };
 
   const typename here::scans all(operation, window, segment_threads, thread);
@@ -198,7 +190,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   __syncthreads();
 #pragma unroll
   for (int v = 0; v < per_thread; ++v) own[all.first + v] = finished[v];
-#if !LAB_EMULATED
   if (in_bulk) {
     fence_proxy_async();
     __syncthreads();
@@ -209,7 +200,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
     }
     return;
   }
-#endif
   __syncthreads();
   for (int k = thread; k < tile && start + k < n; k += block_threads) results[start + k] = own[k];
 }
