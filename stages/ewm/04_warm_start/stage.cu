@@ -1,8 +1,8 @@
-// No block tells another anything: an average forgets. Each block has a long stripe of the array, and begins
-// with what lies before it: tile by tile backwards, until what came before has decayed to 2^-106 (so that
-// even a value of 2^53 among values of 1 is within rounding). Along the stripe the state stays in registers.
+// Blocks do not communicate: an average forgets old values. Each block has a long stripe. It first reads
+// backwards, tile by tile, until older values have decayed to 2^-106 (so even a value of 2^53 among values of
+// 1 is within rounding). Then it goes along the stripe with the state in registers.
 //
-// Tiles arrive and leave by bulk copies, four in turn. Of a tile without a gap only the sum is scanned.
+// Bulk copies load and store the tiles (four buffers). A tile without gaps needs a scan of the sum only.
 #include "common/bulk_copy.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/ewm/tile_scan.hpp"

@@ -1,9 +1,9 @@
-// Windows of any length: no ring holds them. A block has one tile, and reads what leaves its windows again,
-// which the blocks just before it have brought into the L2 cache. What lies between is the sum of whole
-// tiles: each block publishes its tile's total, and adds up those of the tiles that its windows span. A total
-// depends on no other, so nobody waits longer than for the block before.
+// Windows of any length, also those that no ring can hold. Each block has one tile. It reads again the values
+// that leave its windows; blocks shortly before it have brought them into the L2 cache. Between them and its
+// tile lie whole tiles: each block publishes the total of its tile, and adds up the totals of the tiles that
+// its windows contain. A total depends on no other total, so waits do not add up.
 //
-// A block waits for blocks with lower indices alone, which have been started before it.
+// A block waits only for blocks with lower indices, and these have been started before it.
 #include "common/bulk_copy.hpp"
 #include "common/windows/tile_messages.hpp"
 #include "common/windows/two_scans.hpp"
