@@ -122,6 +122,12 @@ requires requires {
 inline constexpr bool has_hook<Problem, hook> =
     (static_cast<unsigned>(Problem::reference_hooks) & static_cast<unsigned>(hook)) != 0;
 
+template <class Problem>
+concept defines_reference_run = requires(typename Problem::reference_run run) {
+  run.append(run);
+  { run.expected() } -> std::same_as<expectation>;
+};
+
 // Whether it has one of this kind.
 template <class Problem, class... Inputs>
 struct defines {
@@ -135,10 +141,7 @@ struct defines {
   static constexpr bool stream = requires(value<Inputs>... values, const parameters& p) {
     Problem::stream(values..., p, 0, 0, [](std::int64_t, const expectation&) {});
   };
-  static constexpr bool reference_run = requires(typename Problem::reference_run run) {
-    run.append(run);
-    { run.expected() } -> std::same_as<expectation>;
-  };
+  static constexpr bool reference_run = defines_reference_run<Problem>;
   static constexpr bool first_needed = requires(value<Inputs>... values, const parameters& p) {
     { Problem::first_needed(values..., p, 0, 0) } -> std::same_as<std::optional<std::int64_t>>;
   };
