@@ -155,7 +155,7 @@ TEST_CASE("what becomes of arrays of any element type is found") {
   const lab::array_layout layout{.inputs = {{"a", {3, 7}, type}, {"b", {5}, type}},
                                  .output = {"c", {11}, type}};
   lab::array_memory memory(layout, {{{0, 21}, {0, 5}}, {0, 11}}, 100, stream.get());
-  const lab::input_source source{lab::pattern::small_integers, 5};
+  const lab::input_source source{lab::pattern::ramp, 5};
   const auto look = [&] { memory.look(source, lab::memory_fill::ones); };
   const auto damage = [&] { return memory.damage([](std::int64_t) { return false; }, " of GPU 1"); };
   memory.poison_inputs();
