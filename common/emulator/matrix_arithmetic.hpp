@@ -24,7 +24,7 @@ struct fused_sum_rule {
   int fraction_bits = 25;  // behind the point of the largest exponent
   // The largest exponent is at least this one, the accumulator's where it is 0. Products that are 0 have
   // none.
-  int least_exponent = -126;
+  int least_exponent = -133;
   // The last bit of a sum is set where bits were cut off, so that a second rounding can be to nearest.
   bool is_sticky = false;
 };
