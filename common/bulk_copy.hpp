@@ -15,7 +15,7 @@
 namespace lab {
 
 // Of a kernel that has another way, too: whether it is to use these copies where it runs.
-#if LAB_EMULATED || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 inline constexpr bool has_bulk_copies = false;
 #else
 inline constexpr bool has_bulk_copies = true;

@@ -62,7 +62,7 @@ template <class T>
 __device__ __forceinline__ T read_from_block(const T* own, int rank) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "one register, or two");
   const unsigned there = shared_address_in_block(own, rank);
-  T value;
+  T value{};
   if constexpr (std::is_same_v<T, float>) {
     LAB_SM90("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(there) : "memory");
   } else if constexpr (std::is_same_v<T, double>) {

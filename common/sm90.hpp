@@ -10,6 +10,10 @@
 #define LAB_SM90(...) __trap()
 #endif
 
+#if LAB_EMULATED
+#include "common/emulator/register_functions.hpp"
+#else
+
 namespace lab {
 
 #if defined(__CUDACC__) && !LAB_EMULATED
@@ -36,3 +40,5 @@ __device__ __forceinline__ void give_registers() {
 }
 
 }  // namespace lab
+
+#endif

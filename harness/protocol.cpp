@@ -212,6 +212,7 @@ void to_json(nlohmann::json& json, const ceiling_record& ceiling) {
           {"bytes", ceiling.bytes},
           {"cached", ceiling.cached},
           {"timing", ceiling.timing}};
+  if (ceiling.operations > 0) json["operations"] = ceiling.operations;
   if (ceiling.link) json["link"] = *ceiling.link;
 }
 
@@ -219,6 +220,7 @@ void from_json(const nlohmann::json& json, ceiling_record& ceiling) {
   ceiling.kind = json.at("kind").get<std::string>();
   ceiling.operation = member_or<std::string>(json, "operation", "");
   ceiling.bytes = json.at("bytes").get<std::int64_t>();
+  ceiling.operations = member_or(json, "operations", 0.0);
   ceiling.cached = member_or(json, "cached", false);
   ceiling.timing = json.at("timing").get<timing_record>();
   ceiling.link = optional_member<link_record>(json, "link");

@@ -115,11 +115,13 @@ struct link_record {
   timing_record of_8_bytes;  // a copy's latency
 };
 
-// The speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or read).
+// A roof of the speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or
+// read); or its fewest operations, done by a kernel that does nothing else.
 struct ceiling_record {
-  std::string kind = "copy";  // or "read", "write"
+  std::string kind = "copy";  // or "read", "write"; of operations, their unit: "fp32"
   std::string operation;      // the fastest of those tried: "memcpy", "copy kernel, 4 x 16 bytes a thread"
   std::int64_t bytes = 0;     // the fewest bytes, read and written together
+  double operations = 0;      // the fewest operations; 0: a roof of bytes
   bool cached = false;        // so few that the L2 cache has a hand in it: no measure of the memory
   timing_record timing;
   std::optional<link_record> link;  // where the bytes are spread over several GPUs

@@ -26,7 +26,7 @@ import math
 import pathlib
 import sys
 
-from tables import number, significant
+from tables import light_of, number, significant
 
 # Paul Tol's "muted" colours for qualitative data, which the colour-blind tell apart (Tol, "Colour Schemes",
 # SRON/EPS/TN/09-002), the darkest first, and marks in a cycle of another length. Libraries are black and dashed.
@@ -83,10 +83,10 @@ class Records:
         x = group["parameters"][self.parameter]
         self.bytes[x] = group["fewest_bytes"]
         self.ceilings.pop(x, None)
-        ceilings = [one["timing"]["median"] for one in group["ceilings"] if not one.get("cached")]
-        if ceilings:
-            self.ceilings[x] = min(ceilings)
-            self.ceiling_kind = group["ceilings"][0]["kind"]
+        light = light_of(group)
+        if light:
+            self.ceilings[x] = light["timing"]["median"]
+            self.ceiling_kind = light["kind"]
         for row in group["rows"]:
             stage = row["stage"].split("/", 1)[1]
             if row["status"] != "ok":

@@ -288,6 +288,8 @@ def ceiling_text(group):
     size, median = ceiling["bytes"], ceiling["timing"]["median"]
     if ceiling.get("cached"):
         return f"A {ceiling['kind']} of {size} bytes takes {duration(median)}; so few stay in the L2 cache, and no stage has a part of the speed of light."
+    if "operations" in ceiling:
+        return f"Speed of light, measured in the same run: {ceiling['operations']:.3g} operations on {ceiling['kind']} in {duration(median)} ({ceiling['operations'] / median / 1e3:.1f} TFLOP/s)."
     link = f" {link_text(ceiling['link'])}" if "link" in ceiling else ""
     return f"Speed of light, measured in the same run: a {ceiling['kind']} of {report_figures.size_text(size)} in {duration(median)} ({size / median:.0f} GB/s).{link}"
 
@@ -307,6 +309,7 @@ def add_run(page, run):
             continue
         page.figure(report_figures.sweep(track, groups))
         page.figure(report_figures.roofline(track, groups, run.get("floor")))
+        page.figure(report_figures.arithmetic_roofline(track, groups))
         for group in groups:
             heading = heading_of(group)
             page.section(heading or "the ladder", level=3)

@@ -8,7 +8,7 @@ Plotly reads a little HTML in texts, so every name is escaped here.
 import math
 from html import escape
 
-from tables import duration, number, quartiles
+from tables import duration, light_of, number, quartiles
 
 MOST_SAMPLES = 1000  # of a distribution, evenly picked from more
 SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star", "pentagon", "hexagon"]
@@ -33,8 +33,8 @@ def size_text(size):
 
 
 def ceiling_of(group):
-    """The fastest ceiling of a group; None without one."""
-    return min(group["ceilings"], key=lambda one: one["timing"]["median"], default=None)
+    """The speed of light of a group; where nothing but the cache was measured, that; None without a ceiling."""
+    return light_of(group) or min(group["ceilings"], key=lambda one: one["timing"]["median"], default=None)
 
 
 def timed(group):
@@ -190,9 +190,8 @@ def sweep(track, groups):
 
 def roofline(track, groups, floor):
     """Points: the bandwidth that each stage reaches, against the bytes of the problem, below two measured roofs: no launch
-    is shorter than an empty kernel (a slope), and no kernel moves the bytes faster than the ceiling (flat). Operations are
-    no part of a record, so that there is no roof of arithmetic."""
-    ceilings = [one for one in map(ceiling_of, groups) if one and not one.get("cached")]
+    is shorter than an empty kernel (a slope), and no kernel moves the bytes faster than the ceiling (flat)."""
+    ceilings = [one for group in groups for one in group["ceilings"] if "operations" not in one and not one.get("cached")]
     if not ceilings or not floor or not floor["median"] > 0:
         return None
     lines = {}
@@ -225,6 +224,43 @@ def roofline(track, groups, floor):
                           "range": [math.log10(min(heights)) - 0.1, math.log10(max(heights)) + 0.1]}, legend_below=True),
         "labels": labels,
         "roof": math.log10(roof),
+    }
+
+
+def arithmetic_roofline(track, groups):
+    """Points: the operations a second that each stage reaches, against the operations for each byte that must be moved, below
+    two measured roofs: what memory brings (a slope) and what the unit does (flat). None where no operations were measured."""
+    roofs = [(memory, operations) for group in groups for memory in group["ceilings"][:1] for operations in group["ceilings"] if "operations" in operations]
+    if not roofs:
+        return None
+    unit = roofs[0][1]["kind"]
+    flat = max(one["operations"] / one["timing"]["median"] for _, one in roofs)
+    bandwidth = max(one["bytes"] / one["timing"]["median"] for one, _ in roofs)
+    lines = {}
+    for group in groups:
+        counted = next((one["operations"] for one in group["ceilings"] if "operations" in one), None)
+        for row in timed(group) if counted and group["fewest_bytes"] else []:
+            lines.setdefault(name_of(row), []).append((counted / group["fewest_bytes"], counted / row["timing"]["median"]))
+    if not lines:
+        return None
+    ridge = flat / bandwidth
+    places = [ridge, *(x for points in lines.values() for x, _ in points)]
+    smallest, largest = min(places) / 4, max(places) * 4
+    heights = [smallest * bandwidth, flat, *(y for points in lines.values() for _, y in points)]
+    traces = [{"type": "scatter", "mode": "lines", "name": "measured roofs", "x": [smallest, ridge, largest], "y": [smallest * bandwidth, flat, flat],
+               "line": {"width": 3}, "hoverinfo": "skip", "colour": "ceiling"}]
+    traces += [{"type": "scatter", "name": escape(name), "x": [x for x, _ in points], "y": [y for _, y in points],
+                "text": [f"{y / 1e3:.1f} TFLOP/s, {100 * y / flat:.1f} % of the unit's" for _, y in points], "hoverinfo": "name+text", **{**line_style(place), "mode": "markers"}}
+               for place, (name, points) in enumerate(lines.items())]
+    return {
+        "description": f"Roofline of {track} on {unit}: operations a second against operations for each byte. The roofs were measured in the same run: memory "
+        f"gives {bandwidth:.0f} GB/s, {unit} {flat / 1e3:.1f} TFLOP/s; they meet at {ridge:.1f} operations for each byte.",
+        "height": 440,
+        "data": traces,
+        "layout": layout({"title": {"text": "operations for each byte that must be moved"}, "automargin": True, **log_ticks([smallest, largest], lambda value: f"{value:g}"),
+                          "range": [math.log10(smallest), math.log10(largest)]},
+                         {"title": {"text": "GFLOP/s"}, "automargin": True, **log_ticks(heights, lambda value: f"{value:g}"),
+                          "range": [math.log10(min(heights)) - 0.1, math.log10(max(heights)) + 0.1]}, legend_below=True),
     }
 
 

@@ -242,6 +242,15 @@ def of_one_run(row, other):
     return row["run"]["created"] == other["run"]["created"]
 
 
+def light_of(group):
+    """The ceiling that is the speed of light: of the fastest of bytes and the fastest of operations, that which takes longer;
+    None where there is none. What stays in the cache is no measure of the memory."""
+    bytes_and_operations = [one for one in group["ceilings"] if not one.get("cached")]
+    roofs = [[one for one in bytes_and_operations if ("operations" in one) == of_operations] for of_operations in (False, True)]
+    fastest = [min(one, key=lambda ceiling: ceiling["timing"]["median"]) for one in roofs if one]
+    return max(fastest, key=lambda ceiling: ceiling["timing"]["median"], default=None)
+
+
 class Records:
     """The newest row of each stage and parameter set in a directory's records (*.jsonl): track -> parameter set -> stage
     -> row, with the run that each comes from."""
@@ -264,8 +273,7 @@ class Records:
                     continue  # another figure, which no page speaks of
                 parameters = parameter_set(group["parameters"])
                 stages = self.rows.setdefault(group["track"], {}).setdefault(parameters, {})
-                # What stays in the cache is no measure of the memory.
-                ceilings = [ceiling["timing"]["median"] for ceiling in group["ceilings"] if not ceiling.get("cached")]
+                light = light_of(group)
                 for row in group["rows"]:
                     if row["status"] == "skipped" and row["stage"] in stages:
                         continue
@@ -275,8 +283,9 @@ class Records:
                         "other_medians": medians_of_same(before, row, run),
                         "run": run,
                         "bytes": group["fewest_bytes"],
-                        "ceiling": min(ceilings) if ceilings else None,
-                        "ceiling_kind": group["ceilings"][0]["kind"] if ceilings else None,
+                        "ceiling": light and light["timing"]["median"],
+                        "ceiling_kind": light and light["kind"],
+                        "amount": light and (light.get("operations") or light["bytes"]),
                         "link": next((ceiling["link"] for ceiling in group["ceilings"] if "link" in ceiling), None),
                     }
 
@@ -339,11 +348,17 @@ def provenance(records, rows):
     device = last["device"]
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     copies = sorted({row["ceiling"] for row in rows if row["ceiling"]})
-    rates = sorted(row["bytes"] / row["ceiling"] for row in rows if row["ceiling"])
+    rates = sorted(row["amount"] / row["ceiling"] for row in rows if row["ceiling"])
     text = f"{device['name']}, CUDA {device['toolkit']}, {last['created'][:10]}."
     if copies:
         middle = copies[len(copies) // 2]
-        text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rates[len(rates) // 2]:.0f} GB/s)."
+        rate = rates[len(rates) // 2]
+        if set(kinds) <= {"copy", "read", "write"}:
+            text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rate:.0f} GB/s)."
+        elif len(kinds) == 1:
+            text += f" Speed of light: as many operations on {kinds[0]} in the same run, {duration(middle)} ({rate / 1e3:.1f} TFLOP/s)."
+        else:
+            text += f" Speed of light, in the same run: the larger of two times, of the same bytes and of as many operations ({', '.join(kinds)})."
     return f"{text}{age(records, rows)}"
 
 

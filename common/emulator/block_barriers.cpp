@@ -34,6 +34,7 @@ bool block_runner::others_go_on() {
     pass_cluster_barrier();
     return std::exchange(woken_, false) || land_copy();
   }
+  if (serve_registers() && std::exchange(woken_, false)) return true;
   const bool is_barrier_full = at_barrier_ != 0 && at_barrier_ + exited_ == threads_.size();
   return !is_barrier_full && land_copy();
 }
@@ -83,6 +84,7 @@ std::string block_runner::describe_waits() const {
   std::string text;
   std::set<std::pair<const std::uint64_t*, unsigned>> known;
   bool tells_of_cluster = false;
+  std::set<unsigned> groups;  // that wait for registers
   const auto begin = [&](const emulated_thread& thread, place where) {
     text += text.empty() ? prefix(where) : "; " + text_of(where) + ": ";
     text += text_of_thread(thread.index);
@@ -90,6 +92,10 @@ std::string block_runner::describe_waits() const {
   for (const emulated_thread& thread : threads_) {
     if (!waits_at_other_barrier(thread.state)) continue;
     const barrier_wait& wait = *thread.wait;
+    if (thread.state == thread_state::at_registers) {
+      if (groups.insert(wait.phase).second) begin(thread, wait.where), text += describe_register_wait(thread);
+      continue;
+    }
     if (thread.state == thread_state::at_cluster) {
       if (!std::exchange(tells_of_cluster, true)) begin(thread, wait.where), text += describe_cluster_wait();
       continue;
@@ -166,7 +172,10 @@ void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place 
     ++at_other_barriers_;
     suspend();
   }
-  if (active_observer) active_observer->told_by_block(barrier);
+  if (active_observer) {
+    active_observer->phase_waited_for();
+    active_observer->told_by_block(barrier);
+  }
 }
 
 // bar.sync counts whole warps. Their lanes arrive one after the other here.

@@ -82,6 +82,10 @@ struct place {
   }
 };
 
+inline bool same_place(place a, place b) {
+  return a.line == b.line && (a.file == b.file || __builtin_strcmp(a.file, b.file) == 0);
+}
+
 }  // namespace lab::emulator
 
 // The running block's dynamic shared memory, which lab::dynamic_shared<T>() hands out.

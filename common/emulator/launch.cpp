@@ -308,9 +308,12 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
     }
     --state.running;
   };
-  const std::uint64_t pieces = blocks / state.cluster_size();
-  pool.run(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(os_threads), pieces)),
-           run_blocks);
+  // Each block of a cluster keeps its threads' stacks, of which a process may have so many.
+  constexpr unsigned most_blocks_in_clusters = 8;
+  std::uint64_t most = static_cast<std::uint64_t>(os_threads);
+  if (state.cluster_size() > 1)
+    most = std::clamp<std::uint64_t>(most_blocks_in_clusters / state.cluster_size(), 1, most);
+  pool.run(static_cast<int>(std::min(most, blocks / state.cluster_size())), run_blocks);
   if (active_observer != nullptr) active_observer->end_grid();
   return failure.text();
 }

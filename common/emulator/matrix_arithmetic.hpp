@@ -22,6 +22,9 @@ namespace lab::emulator {
 struct fused_sum_rule {
   int products = 16;       // in one block
   int fraction_bits = 25;  // behind the point of the largest exponent
+  // The largest exponent is at least this one, the accumulator's where it is 0. Products that are 0 have
+  // none.
+  int least_exponent = -133;
   // The last bit of a sum is set where bits were cut off, so that a second rounding can be to nearest.
   bool is_sticky = false;
 };
@@ -72,11 +75,11 @@ inline float truncated_to_float(std::int64_t sum, int exponent, bool is_sticky) 
 // The sum with one block of products a[k] * b[k].
 inline float fused_sum(const matrix_number* a, const matrix_number* b, int count, int fraction_bits,
                        float accumulator, fused_sum_rule rule) {
-  constexpr int accumulator_bits = 23, least_exponent = -126;
+  constexpr int accumulator_bits = 23;
   const matrix_number c = matrix_number_of(std::bit_cast<std::uint32_t>(accumulator), format_f32);
-  std::int32_t largest = least_exponent;
+  std::int32_t largest = rule.least_exponent;
   bool is_finite = c.exponent != matrix_number::infinite;
-  if (is_finite) largest = std::max(largest, c.exponent);
+  if (is_finite && c.significand != 0) largest = std::max(largest, c.exponent);
   for (int k = 0; k < count; ++k) {
     if (a[k].exponent == matrix_number::infinite || b[k].exponent == matrix_number::infinite) {
       is_finite = false;

@@ -40,12 +40,13 @@ void gather(const std::uint64_t* values, Element (&a)[16][32 / bytes], Element (
   constexpr int in_word = 4 / bytes;
   for (int lane = 0; lane < lanes; ++lane) {
     const auto& call = call_of<multiply_call>(values, lane);
-    for (int word = 0; word < 4; ++word) {
+    for (int word = 0; word < call.a_registers; ++word) {
       for (int k = 0; k < in_word; ++k) {
         const int first = lane % 4 * in_word + k;
         a[lane / 4 + 8 * (word % 2)][first + word / 2 * 4 * in_word] =
             convert(element_of(call.a[word], k, bytes));
-        if (word < 2) b[lane / 4][first + word * 4 * in_word] = convert(element_of(call.b[word], k, bytes));
+        if (word < call.a_registers / 2)
+          b[lane / 4][first + word * 4 * in_word] = convert(element_of(call.b[word], k, bytes));
       }
     }
   }
@@ -63,12 +64,20 @@ void scatter(const std::uint64_t* values, Value&& value) {
 
 template <int bytes>
 void multiply_floats(const std::uint64_t* values, number_format format, int dropped_bits = 0) {
-  constexpr int depth = 32 / bytes;
-  matrix_number a[16][depth], b[8][depth];
+  matrix_number a[16][32 / bytes], b[8][32 / bytes];
+  const int depth = call_of<multiply_call>(values, 0).a_registers * 8 / bytes;
   gather<bytes>(values, a, b, [=](unsigned bits) { return matrix_number_of(bits >> dropped_bits, format); });
-  scatter<float>(values, [&](int row, int column, float c) {
-    return matrix_sum(a[row], b[column], depth, format.fraction_bits, c, {depth});
-  });
+  const auto sum = [&](int row, int column, float c) {
+    return matrix_sum(a[row], b[column], depth, format.fraction_bits, c, {.products = depth});
+  };
+  if (call_of<multiply_call>(values, 0).half_sums) {
+    scatter<__half>(values, [&](int row, int column, __half c) {
+      return __half{matrix_sum(a[row], b[column], depth, format.fraction_bits, c,
+                               {.products = depth, .is_sticky = true})};
+    });
+  } else {
+    scatter<float>(values, sum);
+  }
 }
 
 void multiply_bf16(const std::uint64_t* values) {
@@ -82,8 +91,8 @@ void multiply_tf32(const std::uint64_t* values) {
   multiply_floats<4>(values, format_tf32, 13);
 }
 void multiply_s8(const std::uint64_t* values) {
-  constexpr int depth = 32;
-  int a[16][depth], b[8][depth];
+  int a[16][32], b[8][32];
+  const int depth = call_of<multiply_call>(values, 0).a_registers * 8;
   gather<1>(values, a, b, [](unsigned bits) -> int { return static_cast<signed char>(bits); });
   scatter<int>(values, [&](int row, int column, int c) {
     auto sum = static_cast<unsigned>(c);  // wraps around

@@ -2,9 +2,7 @@
 // the work of all (PTX ISA, "Warp-level matrix instructions"). Sums are made as matrix_arithmetic.hpp says.
 #pragma once
 
-#include "common/emulator/bfloat16.hpp"
 #include "common/emulator/dialect.hpp"
-#include "common/emulator/half.hpp"
 #include "common/emulator/thread_functions.hpp"
 #include "common/emulator/vector_types.hpp"
 
@@ -15,9 +13,11 @@ enum class matrix_type { bf16, f16, tf32, s8 };
 // A lane's fragments of mma.sync.
 struct multiply_call {
   void* d;
-  const unsigned* a;  // 4 registers
-  const unsigned* b;  // 2
-  const void* c;      // 4, as d
+  const unsigned* a;
+  const unsigned* b;  // half as many registers
+  const void* c;      // as d: 4 sums, or 2 pairs of half
+  int a_registers = 4;
+  bool half_sums = false;
 };
 void multiply_matrices(matrix_type type, const multiply_call& call, const char* name, place where);
 

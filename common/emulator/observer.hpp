@@ -90,6 +90,8 @@ class observer {
                                bool /*into_shared*/, const void* /*return_address*/,
                                const char* /*name*/ = "bulk copy") {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
+  // The running thread has waited for a phase of a barrier in shared memory.
+  virtual void phase_waited_for() {}
   // fence.proxy.async
   virtual void proxy_fence_passed() {}
   virtual void fence_passed() = 0;

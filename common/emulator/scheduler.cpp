@@ -21,6 +21,7 @@
 #include "common/emulator/known_launches.hpp"
 #include "common/emulator/machine_context.hpp"
 #include "common/emulator/observer.hpp"
+#include "common/emulator/register_functions.hpp"
 #include "common/emulator/source_lines.hpp"
 #include "common/emulator/spin_watch.hpp"
 
@@ -43,10 +44,6 @@ constexpr std::size_t stack_needed_to_leave = 64 * 1024;
 
 constinit thread_local block_runner* current_runner = nullptr;
 constinit thread_local machine_fault last_fault{};
-
-bool same_place(place a, place b) {
-  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
-}
 
 std::int64_t now_ns() {
   timespec now{};
@@ -272,6 +269,7 @@ void block_runner::prepare_threads() {
   }
   forget_spins();
   arrives_in_cluster_ = rests_ = false;
+  registers_.clear();
   exited_ = at_barrier_ = at_collective_ = at_other_barriers_ = yielded_ = paused_ = 0;
   woken_ = false;
   passes_with_copies_ = 0;
@@ -1154,6 +1152,9 @@ void wait_for_copies_out(std::size_t pending) {
 }
 unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where) {
   return current_runner->wait_at_named_barrier(name, threads, predicate, where);
+}
+void change_registers(int count, bool takes, place where) {
+  current_runner->change_registers(count, takes, where);
 }
 dim3 cluster_shape() {
   return current_runner->cluster_shape();

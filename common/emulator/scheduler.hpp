@@ -226,6 +226,7 @@ class block_runner {
   void fence_products(place where);
   void commit_products(place where);
   void wait_for_products(std::size_t pending, place where);
+  void change_registers(int count, bool takes, place where);
   // cluster_functions.hpp
   [[nodiscard]] dim3 cluster_shape() const { return launch_->cluster; }
   [[nodiscard]] unsigned cluster_rank() const;
@@ -251,6 +252,7 @@ class block_runner {
     at_phase,
     at_named_barrier,
     at_cluster,
+    at_registers,
     exited
   };
   // At the cluster's barrier: of a thread that has not waited there since.
@@ -262,7 +264,7 @@ class block_runner {
 
   static bool waits_at_other_barrier(thread_state state) {
     return state == thread_state::at_phase || state == thread_state::at_named_barrier ||
-           state == thread_state::at_cluster;
+           state == thread_state::at_cluster || state == thread_state::at_registers;
   }
 
   // A thread's wait for a phase of a barrier in shared memory, at a named barrier or at the cluster's; on its
@@ -286,7 +288,7 @@ class block_runner {
     carrier* on = nullptr;
     union {
       const collective_call* call = nullptr;  // at_collective; lives on the thread's own stack
-      barrier_wait* wait;                     // at_phase, at_named_barrier, at_cluster; likewise
+      barrier_wait* wait;                     // at_phase and what follows it; likewise
     };
     union {
       place where{};             // at_barrier
@@ -352,6 +354,11 @@ class block_runner {
   bool is_shared(const void* pointer, std::size_t bytes) const;
   std::string describe_waits() const;
   std::string describe_cluster_wait() const;
+  std::string describe_register_wait(const emulated_thread& thread) const;
+  [[nodiscard]] unsigned threads_of_group(unsigned group) const;
+  void begin_registers();
+  [[nodiscard]] int free_registers() const;
+  bool serve_registers();
   void finish_copies();
   void refuse_copies_from_here();
   std::string describe_missing_lane(const emulated_thread& waiting) const;
@@ -392,9 +399,18 @@ class block_runner {
   unsigned paused_ = 0;
   unsigned at_collective_ = 0;
   unsigned at_barrier_ = 0;
-  unsigned at_other_barriers_ = 0;   // at_phase, at_named_barrier, at_cluster
+  unsigned at_other_barriers_ = 0;   // at_phase and what follows it
   bool arrives_in_cluster_ = false;  // a thread has arrived at the cluster's barrier since it was passed
   bool woken_ = false;               // a thread that waited there can go on
+  // Of the threads of a warpgroup, each of which asks for `wanted`. None before somebody has asked.
+  struct register_share {
+    int count;
+    int wanted;
+    unsigned arrived;  // threads that ask
+    bool is_known = false;
+    place where{};
+  };
+  std::vector<register_share> registers_;
   block_copies copies_;
   warpgroup_products products_;
   unsigned passes_with_copies_ = 0;

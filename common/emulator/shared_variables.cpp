@@ -39,8 +39,10 @@ std::span<const shared_variable> all_shared_variables() {
       // The emulator's own functions have thread-local variables that are no shared memory; CUB's are.
       const bool is_emulators = symbol.name.find("N3lab8emulator") != std::string::npos &&
                                 symbol.name.find("3cub") == std::string::npos;
-      if (!symbol.is_function && symbol.name.starts_with("_ZZ") && !is_emulators)
-        found.push_back({symbol.value, symbol.bytes});
+      // A variable of a function whose name is not mangled is "tile.0" or "function.tile".
+      const bool is_local = symbol.name.starts_with("_ZZ") ||
+                            (!symbol.name.starts_with("_Z") && symbol.name.find('.') != std::string::npos);
+      if (!symbol.is_function && is_local && !is_emulators) found.push_back({symbol.value, symbol.bytes});
     }
     return found;
   }();

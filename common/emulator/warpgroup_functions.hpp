@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "common/emulator/bfloat16.hpp"
+#include "common/emulator/half.hpp"
 #include "common/emulator/matrix_functions.hpp"
 #include "common/emulator/tensor_layout.hpp"
 

@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "common/emulator/bfloat16.hpp"
+#include "common/emulator/half.hpp"
 #include "common/emulator/matrix_functions.hpp"
 
 namespace lab::emulator {

@@ -37,6 +37,9 @@ std::array<std::int64_t, dimensions> extents(const npy_header& header, const std
   return shape;
 }
 
+// n, the size of the only dimension of the first file.
+parameter_values n_of_file(const std::vector<npy_header>& headers, const std::vector<std::string>& paths);
+
 template <class Problem>
 struct array_hooks {
   using parameters = typename Problem::parameters;
@@ -51,12 +54,9 @@ struct array_hooks {
   // What a stage that cannot run p is tried on instead, best first.
   std::vector<parameters> (*alternatives)(const parameters& p, pattern input) =
       [](const parameters&, pattern) { return std::vector<parameters>(); };
-  // Those that the files of `apply` settle by their shapes and types: n, by one dimension.
+  // Those that the files of `apply` settle by their shapes and types.
   parameter_values (*parameters_of_files)(const std::vector<npy_header>& headers,
-                                          const std::vector<std::string>& paths) =
-      [](const std::vector<npy_header>& headers, const std::vector<std::string>& paths) {
-        return parameter_values{{"n", extents<1>(headers.at(0), paths.at(0))[0]}};
-      };
+                                          const std::vector<std::string>& paths) = n_of_file;
 
   // ---- exact results
 
@@ -122,6 +122,12 @@ requires requires {
 inline constexpr bool has_hook<Problem, hook> =
     (static_cast<unsigned>(Problem::reference_hooks) & static_cast<unsigned>(hook)) != 0;
 
+template <class Problem>
+concept defines_reference_run = requires(typename Problem::reference_run run) {
+  run.append(run);
+  { run.expected() } -> std::same_as<expectation>;
+};
+
 // Whether it has one of this kind.
 template <class Problem, class... Inputs>
 struct defines {
@@ -135,10 +141,7 @@ struct defines {
   static constexpr bool stream = requires(value<Inputs>... values, const parameters& p) {
     Problem::stream(values..., p, 0, 0, [](std::int64_t, const expectation&) {});
   };
-  static constexpr bool reference_run = requires(typename Problem::reference_run run) {
-    run.append(run);
-    { run.expected() } -> std::same_as<expectation>;
-  };
+  static constexpr bool reference_run = defines_reference_run<Problem>;
   static constexpr bool first_needed = requires(value<Inputs>... values, const parameters& p) {
     { Problem::first_needed(values..., p, 0, 0) } -> std::same_as<std::optional<std::int64_t>>;
   };

@@ -129,6 +129,10 @@ struct array_layout {
   std::int64_t fewest_bytes = 0;  // that must be read and written
   // Of them, those written, where that is not half (a copy), none or all.
   std::optional<std::int64_t> written_bytes = {};
+  // The fewest arithmetic operations (a multiplication and an addition are two), where these may take longer
+  // than the bytes, and the unit that does them.
+  double operations = 0;
+  const char* unit = "fp32";
 };
 
 // The seed of input k: that of the trial for the first, and for the patterns in which it is an index.

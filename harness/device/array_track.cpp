@@ -187,7 +187,9 @@ class array_track final : public track {
             .bytes = layout.fewest_bytes,
             .written_bytes = layout.written_bytes,
             .gpus = static_cast<int>(bound->gpus()),
-            .outputs = layout.output.size()};
+            .outputs = layout.output.size(),
+            .operations = layout.operations,
+            .unit = layout.unit};
   }
 
   [[nodiscard]] std::string why_not_runnable(const stage_entry& entry) const override {
@@ -525,6 +527,10 @@ void array_track::write_output(const std::string& path, const parameter_values& 
 }
 
 }  // namespace
+
+parameter_values n_of_file(const std::vector<npy_header>& headers, const std::vector<std::string>& paths) {
+  return {{"n", extents<1>(headers.at(0), paths.at(0))[0]}};
+}
 
 void register_array_track(std::string name, std::unique_ptr<any_array_problem> problem) {
   register_track(std::move(name), std::make_unique<array_track>(std::move(problem)));

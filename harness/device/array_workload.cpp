@@ -42,7 +42,7 @@ std::string short_text(double number) {
 // What the stage answers first is what it declares.
 std::optional<double> first_declared_error(const bound_problem& problem, const problem_facts& facts) {
   static std::map<std::pair<const void*, std::string>, std::optional<double>> known;
-  const auto [place, is_new] = known.try_emplace({facts.stage, facts.key}, std::nullopt);
+  const auto [place, is_new] = known.try_emplace({facts.stage, facts.name + " " + facts.key}, std::nullopt);
   if (is_new) place->second = problem.declared_error();
   return place->second;
 }
@@ -106,6 +106,25 @@ std::size_t scratch_bytes(const bound_problem& problem) {
 
 std::size_t needed_bytes(const bound_problem& problem) {
   return array_bytes(problem) + array_memory::scratch_bytes(scratch_bytes(problem));
+}
+
+std::string text_of(const parameter_values& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += (text.empty() ? "" : " ") + name + "=" + value.text();
+  return text;
+}
+
+array_parts all_of(const array_layout& layout) {
+  array_parts all{.output = {0, layout.output.size()}};
+  for (const array_member& input : layout.inputs) all.inputs.push_back({0, input.size()});
+  return all;
+}
+
+array_layout with_types(array_layout layout, element_type output,
+                        std::initializer_list<element_type> inputs) {
+  layout.output.type = output;
+  for (std::size_t k = 0; k < inputs.size(); ++k) layout.inputs.at(k).type = inputs.begin()[k];
+  return layout;
 }
 
 // ---- inputs, launches, and what memory holds
@@ -441,7 +460,8 @@ bool array_workload::is_worth_keeping() const {
 }
 
 std::string array_workload::reference_key() const {
-  return "digest " + facts_.key + " " + to_string(source_.kind) + " " + std::to_string(source_.seed);
+  return "digest " + facts_.name + " " + facts_.key + " " + to_string(source_.kind) + " " +
+         std::to_string(source_.seed);
 }
 
 check_result array_workload::compare() {
@@ -491,7 +511,7 @@ check_result array_workload::compare_once(const comparison& rules, const host_va
     check_result result;
   };
   static judged last;
-  const std::string key = facts_.key + " " + to_string(source_.kind);
+  const std::string key = facts_.name + " " + facts_.key + " " + to_string(source_.kind);
   if (last.stage == facts_.stage && last.key == key && last.outputs.bytes == outputs.bytes)
     return last.result;
   const check_result result = compare_listed(rules, source_, all_indices(), outputs);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,11 +68,17 @@ struct problem_facts {
   bool has_stream = false;
   bool has_reference_run = false;
   std::string name;  // of the problem and its elements, as the compiler has it
-  std::string key;   // and of its parameters
+  std::string key;   // of its parameters: those of one key have the same results
   const void* stage = nullptr;
   std::int64_t tile = 1;
   lab::traits traits;
 };
+
+// What typed_problem.hpp needs of them: a key of parameters, one GPU that has all, and a layout with its
+// types.
+std::string text_of(const parameter_values& values);
+array_parts all_of(const array_layout& layout);
+array_layout with_types(array_layout layout, element_type output, std::initializer_list<element_type> inputs);
 
 // Is given what a reference says of outputs first, first + 1 and so on, some at a time.
 using take_expectations =

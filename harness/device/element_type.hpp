@@ -7,7 +7,8 @@
 
 namespace lab {
 
-// A new one is a name here and two lines below, and an instance of the kernels (kernels.cu).
+// A new one is a name here, a line in each of the two functions below and an instance of the kernels
+// (kernels.cu); one that is no type of the language's own also needs is_real() and values (inputs.hpp).
 enum class element_type : std::uint8_t { float32, float64, int32, int64, uint8, uint32 };
 
 // The name of T.

@@ -283,6 +283,25 @@ void with_words(std::size_t bytes, int words, const Body& body) {
   return body.template operator()<8>(grid, n);
 }
 
+// So many independent chains a thread that none waits for its last result.
+constexpr int multiply_add_chains = 16;
+constexpr int multiply_add_threads = 256;
+
+__global__ void __launch_bounds__(multiply_add_threads)
+    multiply_add_kernel(std::int64_t turns, float factor, float* never_written) {
+  float sums[multiply_add_chains];
+#pragma unroll
+  for (int k = 0; k < multiply_add_chains; ++k) sums[k] = static_cast<float>(threadIdx.x + k);
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+#pragma unroll
+    for (int k = 0; k < multiply_add_chains; ++k) sums[k] = sums[k] * factor + 1.5f;
+  }
+  float total = 0;
+#pragma unroll
+  for (int k = 0; k < multiply_add_chains; ++k) total += sums[k];
+  if (never_written != nullptr) *never_written = total;
+}
+
 __global__ void empty_kernel() {}
 
 __global__ void probe_clock_kernel(std::uint64_t* result) {
@@ -429,6 +448,19 @@ void read_all(const void* data, std::size_t bytes, int words, cudaStream_t strea
     launch(read_kernel<width>, grid, dim3(plain_threads), 0, stream, static_cast<const uint4*>(data), n,
            nullptr);
   });
+}
+
+double multiply_add_all(double operations, cudaStream_t stream) {
+  int device = 0;
+  int multiprocessors = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  constexpr int blocks_per_multiprocessor = 8;
+  const auto blocks = static_cast<unsigned>(multiprocessors * blocks_per_multiprocessor);
+  const double each_turn = 2.0 * multiply_add_chains * multiply_add_threads * blocks;
+  const auto turns = static_cast<std::int64_t>(std::ceil(operations / each_turn));
+  launch(multiply_add_kernel, dim3(blocks), dim3(multiply_add_threads), 0, stream, turns, 0.75f, nullptr);
+  return static_cast<double>(turns) * each_turn;
 }
 
 void write_all(void* to, std::size_t bytes, int words, cudaStream_t stream) {

@@ -94,6 +94,9 @@ inline constexpr int plain_kernel_words[] = {1, 2, 4, 8};
 // Reads `bytes` (a multiple of 16) and keeps nothing.
 void read_all(const void* data, std::size_t bytes, int words, cudaStream_t stream);
 
+// At least so many operations in float32, two for each multiplication with an addition; returns how many.
+double multiply_add_all(double operations, cudaStream_t stream);
+
 // Writes `bytes` (a multiple of 16).
 void write_all(void* to, std::size_t bytes, int words, cudaStream_t stream);
 

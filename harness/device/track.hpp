@@ -119,13 +119,15 @@ struct application {
   bool allow_inexact = false;  // results of which some are useless, since a trait allows it
 };
 
-// The plain operation that moves the fewest bytes.
+// The plain operation that moves the fewest bytes, and the fewest operations.
 struct ceiling_need {
   std::string kind;  // "copy", "read" or "write"
   std::int64_t bytes = 0;
   std::optional<std::int64_t> written_bytes = {};  // of a copy, where it is not half
   int gpus = 1;                                    // over which the bytes are spread, all at work at once
   std::int64_t outputs = 0;                        // that a launch computes
+  double operations = 0;                           // on `unit`; 0: none that could be a limit
+  std::string unit = {};                           // "fp32"
 };
 
 class track {

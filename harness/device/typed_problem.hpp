@@ -108,12 +108,10 @@ class typed_problem final : public bound_problem {
                         .has_stream = has_hook<Problem, reference_hook::stream>,
                         .has_reference_run = has_runs,
                         .name = typeid(typed_problem).name()};
-    facts.key = facts.name;
     if constexpr (is_spread<Problem>) {
-      facts.key += " " + Problem::key_of_results(parameters_);
+      facts.key = Problem::key_of_results(parameters_);
     } else {
-      for (const auto& [name, value] : values_of(Problem::describe(), parameters_))
-        facts.key += " " + name + "=" + value.text();
+      facts.key = text_of(values_of(Problem::describe(), parameters_));
     }
     if (stage_ != nullptr) {
       facts.stage = stage_;
@@ -124,11 +122,7 @@ class typed_problem final : public bound_problem {
   }
 
   [[nodiscard]] array_layout layout() const override {
-    array_layout layout = Problem::layout(parameters_);
-    layout.output.type = element_of<Output>();
-    constexpr std::array<element_type, sizeof...(Inputs)> types{element_of<Inputs>()...};
-    for (std::size_t k = 0; k < types.size(); ++k) layout.inputs.at(k).type = types[k];
-    return layout;
+    return with_types(Problem::layout(parameters_), element_of<Output>(), {element_of<Inputs>()...});
   }
 
   [[nodiscard]] double drift_scale(double largest) const override {
@@ -146,10 +140,7 @@ class typed_problem final : public bound_problem {
     if constexpr (is_spread<Problem>) {
       return {{Problem::part_of_input(parameters_, k)}, Problem::part_of_output(parameters_, k)};
     } else {
-      const array_layout whole = layout();
-      array_parts all{.output = {0, whole.output.size()}};
-      for (const array_member& input : whole.inputs) all.inputs.push_back({0, input.size()});
-      return all;
+      return all_of(layout());
     }
   }
   [[nodiscard]] bool is_replicated() const override {

@@ -40,13 +40,7 @@ std::size_t asked_workspace(const stage<Problem>& stage, const typename Problem:
 }
 
 // Why a stage cannot have so many bytes of scratch memory on any device; empty when it can.
-inline std::string absurd_workspace(std::size_t bytes) {
-  if (bytes <= absurd_bytes) return "";
-  std::string text = "asks for " + std::to_string(bytes) + " bytes of scratch memory";
-  if (const auto negative = static_cast<std::int64_t>(bytes); negative < 0)
-    text += " (" + std::to_string(negative) + " as an unsigned number)";
-  return text + ", " + more_than_any_device_has;
-}
+std::string absurd_workspace(std::size_t bytes);
 
 // A stage with what it has prepared for its parameters, if it prepares anything.
 template <class Problem>

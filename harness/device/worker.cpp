@@ -479,7 +479,10 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     const track& its_track = find_track(request.at("track").get<std::string>());
     const ceiling_need need =
         its_track.ceiling(its_track.complete(parameters_of(request)), request.value("seed", default_seed));
-    return {.content = {{"ceiling", measure_ceiling(need, request.at("plan").get<measure_plan>(), on)}}};
+    const auto plan = request.at("plan").get<measure_plan>();
+    answer_record reply{.content = {{"ceiling", measure_ceiling(need, plan, on)}}};
+    if (const auto arithmetic = measure_arithmetic(need, plan, on)) reply.content["arithmetic"] = *arithmetic;
+    return reply;
   }
 
   const stage_entry& stage = find_stage(request.at("stage").get<std::string>());

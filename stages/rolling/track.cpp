@@ -29,7 +29,7 @@ std::vector<parameter<problem::parameters>> problem::describe() {
            .member = &parameters::operation,
            .meaning = "what is made of a window",
            .bench = {"mean", "max", "std"},
-           .emulator_bench = {"std"},
+           .emulator_bench = {"std", "mean"},
            .choices = {{0, "mean"},
                        {1, "sum"},
                        {2, "min"},

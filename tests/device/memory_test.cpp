@@ -1,10 +1,12 @@
-// Memory resources, and the one that watches over another.
+// Memory resources, the one that watches over another, and the arrays of a workload.
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "common/memory.hpp"
 #include "common/memory_resource.hpp"
 #include "common/stream.hpp"
+#include "harness/device/array_memory.hpp"
 #include "harness/device/checked_resource.hpp"
 #include "harness/device/kernels.hpp"
 #include "tests/catch.hpp"
@@ -142,4 +144,58 @@ TEST_CASE("watched memory that is not there is the upstream's error, and nothing
   lab::memory::fail_after(0);
   CHECK(lab::memory::in_use() == before);
   CHECK_FALSE(checked.check({}));
+}
+
+TEST_CASE("what becomes of arrays of any element type is found") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const auto type = GENERATE(lab::element_type::float32, lab::element_type::float64, lab::element_type::int32,
+                             lab::element_type::int64, lab::element_type::uint8, lab::element_type::uint32);
+  const std::size_t bytes = lab::size_of(type);
+  const lab::array_layout layout{.inputs = {{"a", {3, 7}, type}, {"b", {5}, type}},
+                                 .output = {"c", {11}, type}};
+  lab::array_memory memory(layout, {{{0, 21}, {0, 5}}, {0, 11}}, 100, stream.get());
+  const lab::input_source source{lab::pattern::ramp, 5};
+  const auto look = [&] { memory.look(source, lab::memory_fill::ones); };
+  const auto damage = [&] { return memory.damage([](std::int64_t) { return false; }, " of GPU 1"); };
+  memory.poison_inputs();
+  memory.generate(source.kind, source.seed);
+  memory.fill(lab::memory_fill::ones, 0);
+  look();
+  CHECK_FALSE(memory.changed_input());
+  REQUIRE(damage());
+  CHECK(damage()->kind == lab::failure_kind::unwritten);
+  CHECK(damage()->index == 0);
+
+  // The output is a part of the first input.
+  auto* const output = static_cast<std::byte*>(memory.output());
+  CUDA_CHECK(cudaMemcpyAsync(output, memory.inputs()[0], 11 * bytes, cudaMemcpyDeviceToDevice, stream.get()));
+  look();
+  CHECK_FALSE(damage());
+  lab::host_values all(type, 11);
+  memory.download(0, 11, all.bytes.data());
+  const std::vector<std::int64_t> indices{2, 9};
+  lab::host_values some(type, 2);
+  memory.gather(indices.data(), 2, some.bytes.data());
+  CHECK(std::memcmp(some.at(0), all.at(2), bytes) == 0);
+  CHECK(std::memcmp(some.at(1), all.at(9), bytes) == 0);
+  lab::with_element(type, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t i = 0; i < 11; ++i)
+      CHECK(all.as<T>()[i] == lab::input_value<T>(source.kind, source.seed, i));
+  });
+
+  const std::uint64_t before = memory.digest();
+  CUDA_CHECK(cudaMemsetAsync(output + 4 * bytes, 0x55, 1, stream.get()));
+  CHECK(memory.digest() != before);
+  CUDA_CHECK(cudaMemsetAsync(output + 11 * bytes, 0, 1, stream.get()));
+  CUDA_CHECK(cudaMemsetAsync(static_cast<std::byte*>(memory.inputs()[1]) + 3 * bytes, 0x55, 1, stream.get()));
+  look();
+  REQUIRE(damage());
+  CHECK(damage()->kind == lab::failure_kind::out_of_bounds);
+  CHECK(damage()->index == 11);
+  CHECK(damage()->found == "a write to the output of GPU 1");
+  REQUIRE(memory.changed_input());
+  CHECK(memory.changed_input()->index == 3);
+  CHECK(memory.changed_input()->found == "b");
 }

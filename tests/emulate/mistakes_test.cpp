@@ -134,7 +134,7 @@ int main(int count, char**) {
   int* n; cudaMallocManaged(&n, 64);
   *n = 2500;
   if (count > 1 && cudaDeviceSetLimit(cudaLimitStackSize, 512 << 10) != cudaSuccess) return 3;
-  recurse<<<1, 2>>>(n, n + 1);
+  recurse<<<1, 1>>>(n, n + 1);
   const cudaError_t error = cudaDeviceSynchronize();
   printf("%s, %d\n", cudaGetErrorString(error), *n);
 }

@@ -29,6 +29,7 @@ enum class mistake {
   no_wait_for_full,    // the tile is read at once
   no_wait_for_stores,  // results are written over while they are copied out
   no_commit,           // what is copied out belongs to no group
+  one_group_pending,   // one group fewer is waited for than has begun
   no_fence,            // the copies do not see the results
   fence_of_one,        // one thread alone calls the fence
   late_fence,          // behind the arrival that announces the results
@@ -86,7 +87,11 @@ __global__ void add_one(const int* in, int* out, int tiles, mistake wrong) {
       computed.wait(static_cast<unsigned>(t));
       lab::copy_out(out + t * tile, results, tile);
       if (wrong != mistake::no_commit) lab::commit_group();
-      lab::wait_group_read<0>();
+      if (wrong == mistake::one_group_pending) {
+        lab::wait_group_read<1>();
+      } else {
+        lab::wait_group_read<0>();
+      }
       stored.arrive();
     }
   }
@@ -312,7 +317,8 @@ TEST_CASE("a pipeline of bulk copies is right in every order", "[bulk]") {
 TEST_CASE("what a pipeline of bulk copies does wrong shows", "[bulk]") {
   for_each_schedule();
   const mistake wrong = GENERATE(mistake::late_phase, mistake::no_wait_for_full, mistake::no_wait_for_empty,
-                                 mistake::early_refill, mistake::no_wait_for_stores, mistake::no_commit);
+                                 mistake::early_refill, mistake::no_wait_for_stores, mistake::no_commit,
+                                 mistake::one_group_pending);
   INFO("mistake " << static_cast<int>(wrong));
   CHECK_FALSE(results_of(wrong, 8).is_right);
 }

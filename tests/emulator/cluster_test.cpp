@@ -68,8 +68,8 @@ __global__ void __cluster_dims__(2, 2) write_ranks_of_four(unsigned* ranks, unsi
 enum class sum_mistake { none, no_first_sync, no_last_sync, wrong_rank };
 
 constexpr int read_line = __LINE__ + 13;
-template <int blocks>
-__global__ void __cluster_dims__(blocks) sum_of_cluster(const int* in, int* out, sum_mistake wrong) {
+// With a cluster that the launch asks for.
+__global__ void sum_of_cluster(const int* in, int* out, int blocks, sum_mistake wrong) {
   __shared__ int of_block;
   if (threadIdx.x == 0) of_block = 0;
   __syncthreads();
@@ -99,10 +99,19 @@ cluster_outcome sums(sum_mistake wrong) {
     expected.insert(expected.end(), blocks, std::accumulate(begin, begin + blocks * threads, 0));
   }
   return outcome_of([&] {
-    const cudaError_t error =
-        try_launch(sum_of_cluster<blocks>, clusters * blocks, threads, 0, in.get(), out.get(), wrong);
+    const cudaError_t error = try_clusters(dim3(blocks), sum_of_cluster, clusters * blocks, threads, in.get(),
+                                           out.get(), blocks, wrong);
     return std::pair(error, error == cudaSuccess && out.values() == expected);
   });
+}
+
+// The shared memory of kernels and functions that have no C++ name is the block's own as well.
+extern "C" __global__ void __cluster_dims__(2) cluster_test_exchange(int* out) {
+  __shared__ int value;
+  if (threadIdx.x == 0) value = static_cast<int>(blockIdx.x) + 5;
+  lab::cluster_sync();
+  out[blockIdx.x] = value + 10 * lab::read_from_block(&value, lab::cluster_rank() == 0 ? 1 : 0);
+  lab::cluster_sync();
 }
 
 // A histogram of which each block of a cluster has a part, by atomic functions on each other's shared memory.
@@ -414,6 +423,13 @@ TEST_CASE("who waits for ever at the cluster's barrier is named, and what the ot
   CHECK(each_says(found, {at(__FILE__, stays_line) + ": "}));
   CHECK(each_says(found, {at(__FILE__, phase_line) + ": "}));
   CHECK(each_says(found, {"block (1,0,0): thread (0,0,0) waits for ever for phase 0"}));
+}
+
+TEST_CASE("blocks of a cluster have shared memory of their own", "[cluster]") {
+  for_each_schedule();
+  const device_array<int> out(std::size_t{4});
+  run(cluster_test_exchange, 4, 1, out.get());
+  CHECK(out.values() == std::vector<int>{65, 56, 87, 78});
 }
 
 TEST_CASE("addresses that cannot be mapped are named", "[cluster]") {

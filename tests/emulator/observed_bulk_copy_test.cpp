@@ -34,7 +34,14 @@ TEST_CASE("observed: a right pipeline of bulk copies has no race, and its copies
   for (const lab::emulator::observed_fault& one : watching.faults()) UNSCOPED_INFO(one.text);
   const auto kernels = watching.kernels();
   REQUIRE(kernels.size() == 1);
-  CHECK(kernels.front().metrics.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum") == 0);
+  const auto& metrics = kernels.front().metrics;
+  CHECK(metrics.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum") == 0);
+  // Of six launches, with eight tiles of 64 values each.
+  CHECK(metrics.at("lab__bulk_copies.sum") == 6 * 2 * 8);
+  CHECK(metrics.at("lab__bulk_copy_bytes_mem_global_op_ld.sum") == 6 * 8 * 64 * 4);
+  CHECK(metrics.at("lab__bulk_copy_bytes_mem_global_op_st.sum") == 6 * 8 * 64 * 4);
+  // The first warp waits for tiles and, but once, for stores; thread 32 for room; thread 64 for results.
+  CHECK(metrics.at("lab__phase_waits.sum") == 6 * (32 * (8 + 7) + (8 - 3) + 8));
 }
 
 TEST_CASE("observed: a tile read before it has landed, or filled while it is read", "[bulk]") {
@@ -55,6 +62,7 @@ TEST_CASE("observed: results written over while they are copied out", "[bulk]") 
       "writes shared memory that a bulk copy of thread (64,0,0) at tests/emulator/bulk_copy_test.cpp:" +
       std::to_string(copy_out_line) + " may still be reading";
   CHECK(one_says(faults_of(mistake::no_commit), of_copy));
+  CHECK(one_says(faults_of(mistake::one_group_pending), of_copy));
   CHECK_FALSE(faults_of(mistake::no_wait_for_stores).empty());
 }
 

@@ -15,6 +15,8 @@ TEST_CASE("observed: right clusters have no fault", "[cluster]") {
   for (const lab::emulator::observed_fault& one : watching.faults()) UNSCOPED_INFO(one.text);
   CHECK(watching.faults().empty());
   CHECK(watching.warnings().empty());
+  for (const lab::emulator::observed_kernel& one : watching.kernels())
+    CHECK(one.metrics.at("launch__cluster_size") == (one.name.find("sum_of") != std::string::npos ? 8 : 4));
 }
 
 TEST_CASE("observed: a neighbour that has left is named with the line of the access", "[cluster]") {

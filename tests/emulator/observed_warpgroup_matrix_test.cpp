@@ -23,6 +23,7 @@ bool one_says(const std::vector<std::string>& texts, const std::string& words) {
 TEST_CASE("observed: a right pipeline of tensor copies and wgmma has no race", "[warpgroup]") {
   lab::emulator::configure({.reverse = GENERATE(false, true)});
   CHECK(faults_of(mistake::none).empty());
+  CHECK(faults_of(mistake::none_one_behind).empty());
 }
 
 TEST_CASE("observed: tiles that are multiplied before they have landed, or filled while they are",

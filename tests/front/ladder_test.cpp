@@ -96,6 +96,29 @@ TEST_CASE("rows are compared with the timed row before, the first, light, and th
   CHECK(*rows[4].over_library == 1);
 }
 
+TEST_CASE(
+    "the speed of light is the longer of two times, the fastest of bytes and the fastest of operations") {
+  auto results = finished_run();
+  auto& group = results.groups[0];
+  lab::ceiling_record operations = ceiling(2.1e6);
+  operations.kind = "fp32";
+  operations.bytes = 0;
+  operations.operations = 1e11;
+  lab::ceiling_record slower = operations;
+  slower.timing.median = 2.2e6;
+  group.ceilings = {ceiling(2e6), slower, operations};
+  lab::front::compare_rows(group);
+  CHECK(lab::front::speed_of_light(group)->kind == "fp32");
+  CHECK(*group.rows[2].speed_of_light == 2.1 / 4);
+  CHECK(lab::front::ladder_text(results, group, {})
+            .find("  speed of light: fp32, 1e+11 operations in 2.100 ms (47.6 TFLOP/s); the bytes take 2.000 "
+                  "ms\n") != std::string::npos);
+  CHECK(nlohmann::json(group).at("fewest_bytes") == ceiling(2e6).bytes);
+  CHECK(nlohmann::json(group).at("ceilings").at(2).get<lab::ceiling_record>().operations == 1e11);
+  group.ceilings = {ceiling(2.5e6), operations};
+  CHECK(lab::front::speed_of_light(group)->kind == "copy");
+}
+
 TEST_CASE("a ladder of several GPUs says what the link between them does") {
   auto results = finished_run();
   auto& group = results.groups[0];

@@ -49,8 +49,8 @@ __global__ void multiply_kernel(const unsigned* a, const unsigned* b, const sum_
 
 // The same of 16-bit numbers, by way of shared memory; `b` holds B by rows of 8. What is loaded is also
 // stored again: A and A transposed, as it came and transposed once more.
-static __global__ void rows_kernel(const unsigned* a, const unsigned* b, const float* c, float* d,
-                                   unsigned* stored) {
+[[maybe_unused]] static __global__ void rows_kernel(const unsigned* a, const unsigned* b, const float* c,
+                                                    float* d, unsigned* stored) {
   __shared__ __align__(16) unsigned tile_a[a_words], tile_b[b_words], again[4 * a_words];
   for (unsigned k = threadIdx.x; k < a_words; k += 32) tile_a[k] = a[k];
   for (unsigned k = threadIdx.x; k < b_words; k += 32) tile_b[k] = b[k];

@@ -3,7 +3,9 @@
 // and where any does, how many would by other rules.
 //
 //   nvcc -arch=sm_90a -std=c++20 -I. -DLAB_EMULATED=0 tests/matrix/matrix_units_gpu.cu common/error.cpp
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "tests/matrix/matrix_kernels.hpp"
 #include "tests/matrix/on_device.hpp"
@@ -39,11 +41,22 @@ bool compare(inputs kind, std::uint64_t seed) {
                 given.a[first / sums * a_words + first % sums / 8 * line + static_cast<std::size_t>(k)],
                 given.b[first / sums * b_words + first % 8 * line + static_cast<std::size_t>(k)]);
   std::printf("\n");
-  for (int products : {4, 8, 16}) {
-    for (int bits = 23; type != factor::s8 && bits <= 28; ++bits)
-      std::printf("  blocks of %d, %d bits: %zu\n", products, bits,
-                  count_different(found, given.expected({products, bits}), nullptr));
+  if (type == factor::s8) return false;
+  // The rules that come closest.
+  std::vector<std::pair<std::size_t, lab::emulator::fused_sum_rule>> others;
+  for (const int products : {4, 8, 16}) {
+    for (const int least_exponent : {-126, -149, -1000}) {
+      for (int bits = 23; bits <= 28; ++bits) {
+        const lab::emulator::fused_sum_rule rule{products, bits, least_exponent};
+        others.emplace_back(count_different(found, given.expected(rule)), rule);
+      }
+    }
   }
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (std::size_t k = 0; k < 4; ++k)
+    std::printf("  blocks of %d, %d bits, exponents from %d on: %zu differ\n", others[k].second.products,
+                others[k].second.fraction_bits, others[k].second.least_exponent, others[k].first);
   return false;
 }
 

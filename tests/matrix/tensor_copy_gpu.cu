@@ -13,6 +13,7 @@ int main() {
   using lab::count_different;
   using lab::make_tensor_map;
   using lab::on_device;
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
   if (lab::is_skipped()) return 0;
   std::size_t all = 0;
   for (const matrix_case& one : matrix_cases()) {

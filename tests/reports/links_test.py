@@ -1,6 +1,6 @@
 """What docs/check_links.py refuses: dead links and anchors, labels without definitions, entries of the glossary that no
-page links to; and what docs/check_questions.py refuses: questions without an answer, pages that have it. Needs nothing
-beyond Python."""
+page links to; what docs/check_questions.py refuses: questions without an answer, pages that have it; and what
+docs/check_words.py refuses: worn phrases. Needs nothing beyond Python."""
 
 import json
 import pathlib
@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import check_links
 import check_questions
+import check_words
 
 
 class Links(unittest.TestCase):
@@ -147,9 +148,41 @@ class Questions(unittest.TestCase):
         self.assertEqual(self.problems(page=page), ["stages/track/01_one/README.md: the page has a line of an exercise's solution: total += values[index];"])
 
 
+class Words(unittest.TestCase):
+    WORN = check_words.phrases("# a remark\n\\bin place of\\b => instead of\n\\bwants\\b => needs\n")
+
+    def refused(self, path, text):
+        return check_words.problems(path, text, self.WORN)
+
+    def test_a_phrase_is_named_with_its_line_and_what_to_say(self):
+        self.assertEqual(self.refused("a.md", "One.\nTwo in place of one.\n"), ['a.md:2: "in place of": say instead of'])
+        self.assertEqual(self.refused("a.json", '{"a": "It wants more."}'), ['a.json:1: "wants": say needs'])
+        self.assertEqual(self.refused("a.py", "# Two in\n# place of one.\n"), ['a.py:1: "in # place of": say instead of'])
+        self.assertEqual(self.refused("a.md", "Two In\nplace of one.\n"), ['a.md:1: "In place of": say instead of'])
+        self.assertEqual(self.refused("a.md", "It is wanted in this place. Of what?\n"), [])
+
+    def test_of_a_kernel_the_comments_are_read(self):
+        self.assertEqual(self.refused("a.cu", 'f("it wants");  // a "text" that wants\n// it is in\n// place of\n'),
+                         ['a.cu:1: "wants": say needs', 'a.cu:2: "in // place of": say instead of'])
+        self.assertEqual(self.refused("a.cpp", 'const bool wants = f("// it wants");\n'), [])
+
+    def test_what_is_generated_is_not_read(self):
+        text = "One.\n<!-- nsight: a -->\nIt wants.\n<!-- /nsight -->\nIt wants.\n"
+        self.assertEqual(self.refused("a.md", text), ['a.md:5: "wants": say needs'])
+
+    def test_every_phrase_of_the_list_is_refused(self):
+        examples = ["in place of it", "it wants it", "threads that want it", "is held to it", "there is none that is", "it must not be asked",
+                    "a surprise", "it strays", "a farewell", "a rung", "a hollow test", "who comes late", "has its whole block wait",
+                    "there is nothing yet", "more beyond what it must", "Not speed: truth", "the counters that the idea promises"]
+        worn = check_words.phrases(check_words.LIST.read_text(encoding="utf-8"))
+        for (pattern, _), example in zip(worn, examples, strict=True):
+            self.assertTrue(pattern.search(example), example)
+        self.assertEqual([pattern.pattern for pattern, _ in worn if pattern.search("Threads want to wait, instead of an answer: what they need is read.")], [])
+
+
 class Program(unittest.TestCase):
     def test_this_repository_passes_and_an_argument_is_refused(self):
-        for name in ("check_links.py", "check_questions.py"):
+        for name in ("check_links.py", "check_questions.py", "check_words.py"):
             script = [sys.executable, "-B", str(ROOT / "docs" / name)]
             done = subprocess.run(script, capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, ""))

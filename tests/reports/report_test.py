@@ -302,6 +302,17 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(labels["01_naive"], 1)
         self.assertIsNone(report_figures.roofline("track", whole()["groups"], None))
 
+    def test_operations_have_a_roof_of_their_own_and_the_longer_time_is_the_speed_of_light(self):
+        self.assertIsNone(report_figures.arithmetic_roofline("track", whole()["groups"]))
+        one = group(1000, [row("01_naive", 8e6, 0.25)])
+        one["ceilings"].append({"kind": "fp32", "bytes": 0, "operations": 8e10, "cached": False, "timing": timing(2e6)})
+        figure = report_figures.arithmetic_roofline("track", [one])
+        self.assertEqual((figure["data"][1]["x"], figure["data"][1]["y"]), ([8e10 / 4e6], [8e10 / 8e6]))
+        self.assertIn("fp32 40.0 TFLOP/s; they meet at 10000.0", figure["description"])
+        self.assertEqual(tables.light_of(one)["kind"], "fp32")
+        one["ceilings"][0]["timing"] = timing(3e6)
+        self.assertEqual(tables.light_of(one)["kind"], "copy")
+
     def test_samples_are_shown_relative_to_the_median_and_each_process_alone(self):
         figure = report_figures.distributions("track", whole()["groups"][0], "")
         self.assertEqual(len(figure["data"]), 4)

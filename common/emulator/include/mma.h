@@ -1,2 +1,7 @@
-// Tensor cores: a program that includes this and does not use them compiles; nvcuda is refused with its line.
+// Tensor cores: nvcuda::wmma.
 #pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "common/emulator/wmma.hpp"

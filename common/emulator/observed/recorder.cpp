@@ -112,6 +112,8 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
     record_ = found->get();
   }
   ++record_->launches;
+  record_->cluster_blocks =
+      call.cluster ? std::uint64_t{call.cluster->x} * call.cluster->y * call.cluster->z : 0;
   record_->blocks += std::uint64_t{grid.x} * grid.y * grid.z;
   record_->block_threads += std::uint64_t{block.x} * block.y * block.z;
   grid_ = grid;
@@ -151,6 +153,7 @@ void observation::recorder::begin_counts() {
   counted_before_ = record_->sites.counters();
   barriers_before_ = record_->barriers;
   collectives_before_ = record_->collectives;
+  bulk_before_ = record_->bulk;
   compiled_before_ = record_->compiled ? record_->compiled->snapshot() : nullptr;
 }
 
@@ -162,10 +165,12 @@ std::function<void()> observation::recorder::end_counts() {
   std::shared_ptr<compiled_counts::totals> compiled;
   if (record_->compiled) compiled = record_->compiled->since(*compiled_before_);
   return [this, record = record_, barriers = record_->barriers - barriers_before_,
-          collectives = record_->collectives - collectives_before_, counted, compiled] {
+          collectives = record_->collectives - collectives_before_, bulk = record_->bulk.since(bulk_before_),
+          counted, compiled] {
     saw_events_ = true;
     record->barriers += barriers;
     record->collectives += collectives;
+    record->bulk.add(bulk);
     record->sites += *counted;
     if (compiled) record->compiled->add(*compiled);
   };
@@ -747,6 +752,8 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
   const auto in_shared = reinterpret_cast<std::uintptr_t>(shared);
   const auto in_global = reinterpret_cast<std::uintptr_t>(global);
   const std::uint32_t place = place_of_caller(return_address);
+  ++record_->bulk.copies;
+  if (global != nullptr) (into_shared ? record_->bulk.bytes_loaded : record_->bulk.bytes_stored) += bytes;
   const shared_access access{the_lane.thread, place,
                              into_shared ? memory_operation::store : memory_operation::load, true};
   if (in_shared - the_lane.shared_begin < the_lane.shared_bytes) {
@@ -1177,6 +1184,15 @@ std::vector<observed_kernel> observation::recorder::kernels() const {
     observed_kernel kernel{.name = record->name, .launches = record->launches, .metrics = metrics_of(total)};
     kernel.metrics["lab__barriers.sum"] = static_cast<double>(record->barriers);
     kernel.metrics["lab__warp_collectives.sum"] = static_cast<double>(record->collectives);
+    if (record->cluster_blocks != 0)
+      kernel.metrics["launch__cluster_size"] = static_cast<double>(record->cluster_blocks);
+    const copy_counts& bulk = record->bulk;
+    if (bulk.copies + bulk.waits != 0) {
+      kernel.metrics["lab__bulk_copies.sum"] = static_cast<double>(bulk.copies);
+      kernel.metrics["lab__bulk_copy_bytes_mem_global_op_ld.sum"] = static_cast<double>(bulk.bytes_loaded);
+      kernel.metrics["lab__bulk_copy_bytes_mem_global_op_st.sum"] = static_cast<double>(bulk.bytes_stored);
+      kernel.metrics["lab__phase_waits.sum"] = static_cast<double>(bulk.waits);
+    }
     const auto launches = static_cast<double>(record->launches);
     kernel.metrics["launch__grid_size"] = static_cast<double>(record->blocks) / launches;
     kernel.metrics["launch__block_size"] = static_cast<double>(record->block_threads) / launches;

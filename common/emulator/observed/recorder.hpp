@@ -64,6 +64,7 @@ class observation::recorder final : public observer, private request_sink {
   void bulk_copy_began(const void* shared, const void* global, std::size_t bytes, bool into_shared,
                        const void* return_address, const char* name) override;
   void bulk_copy_over(const void* shared, std::size_t bytes) override;
+  void phase_waited_for() override { ++record_->bulk.waits; }
   void proxy_fence_passed() override;
   void fence_passed() override;
   void release_only() override;
@@ -105,14 +106,33 @@ class observation::recorder final : public observer, private request_sink {
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  // What bulk copies and the barriers in shared memory do.
+  struct copy_counts {
+    std::uint64_t bytes_loaded = 0, bytes_stored = 0;  // from and to device memory
+    std::uint64_t copies = 0;
+    std::uint64_t waits = 0;  // of threads for a phase
+
+    void add(const copy_counts& other) {
+      bytes_loaded += other.bytes_loaded;
+      bytes_stored += other.bytes_stored;
+      copies += other.copies;
+      waits += other.waits;
+    }
+    [[nodiscard]] copy_counts since(const copy_counts& before) const {
+      return {bytes_loaded - before.bytes_loaded, bytes_stored - before.bytes_stored, copies - before.copies,
+              waits - before.waits};
+    }
+  };
   struct kernel_record {
     const void* kernel;
     std::string name;
     std::uint64_t launches = 0;
     std::uint64_t barriers = 0;
-    std::uint64_t collectives = 0;    // of warps, __syncwarp() is none
-    std::uint64_t blocks = 0;         // summed over launches
-    std::uint64_t block_threads = 0;  // likewise
+    std::uint64_t collectives = 0;  // of warps, __syncwarp() is none
+    copy_counts bulk{};
+    std::uint64_t cluster_blocks = 0;  // of the last launch; 0: no clusters
+    std::uint64_t blocks = 0;          // summed over launches
+    std::uint64_t block_threads = 0;   // likewise
     site_table sites;
     bool kept = false;                          // what the wanted block asked of memory
     std::unique_ptr<compiled_counts> compiled;  // null: its compiled code is not known
@@ -212,6 +232,7 @@ class observation::recorder final : public observer, private request_sink {
   std::vector<site_counters> counted_before_;
   std::uint64_t barriers_before_ = 0;
   std::uint64_t collectives_before_ = 0;
+  copy_counts bulk_before_;
   std::shared_ptr<compiled_counts::totals> compiled_before_;
   bool barrier_is_partial_ = false;
   dim3 grid_, block_size_;

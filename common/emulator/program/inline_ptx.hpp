@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "common/emulator/dialect.hpp"
+#include "common/emulator/matrix_functions.hpp"
 
 namespace lab::emulator::ptx {
 
@@ -216,6 +217,22 @@ inline std::uint32_t differences_of_bytes(std::uint32_t a, std::uint32_t b, std:
   }
   return c;
 }
+// ---- matrices; `where` is the statement's line
+
+template <class Sum, std::size_t sums, std::size_t a_registers, std::size_t b_registers>
+void multiply(matrix_type type, bool half_sums, Sum (&d)[sums], const unsigned (&a)[a_registers],
+              const unsigned (&b)[b_registers], place where = place::here()) {
+  multiply_matrices(type, {d, a, b, d, static_cast<int>(a_registers), half_sums}, "mma.sync", where);
+}
+template <bool transposed, std::size_t count>
+void load_rows(unsigned (&registers)[count], const void* row, place where = place::here()) {
+  load_matrix<static_cast<int>(count), transposed>(registers, row, "ldmatrix", where);
+}
+template <bool transposed, std::size_t count>
+void store_rows(void* row, const unsigned (&registers)[count], place where = place::here()) {
+  store_matrix<static_cast<int>(count), transposed>(row, registers, "stmatrix", where);
+}
+
 // The width that a shuffle's last operand but one means.
 inline int width_of(unsigned clamp_and_mask) {
   return static_cast<int>(32u - (clamp_and_mask >> 8 & 31u));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/emulator/built_in_variables.hpp"
+#include "common/emulator/cluster_functions.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
@@ -355,6 +356,9 @@ void grid_barrier::wait(place where) {
                    ": the grid waits for all of its blocks; launch it with cudaLaunchCooperativeKernel");
     trap(where);
   }
+  const dim3 cluster = cluster_shape();
+  if (cluster.x * cluster.y * cluster.z > 1)
+    fail_thread(where, "waits for the grid in a launch of clusters, which is not emulated");
   // The last thread of each block to go on waits for the other blocks, for all of its block.
   wait_at_barrier(false, where);
   if (active_observer != nullptr) {

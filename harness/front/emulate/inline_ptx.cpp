@@ -133,6 +133,11 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
       {"vote", {"sync", "ballot", "any", "all"}},
       {"shfl", {"sync", "idx", "up", "down", "bfly"}},
       {"redux", {"sync", "add", "min", "max", "and", "or", "xor"}},
+      {"mma",
+       {"sync", "aligned", "row", "col", "f16", "bf16", "tf32", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32",
+        "s8"}},
+      {"ldmatrix", {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}},
+      {"stmatrix", {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}},
       {"bar", {"sync", "warp"}},
       {"barrier", {"sync", "aligned", "cta"}},
       {"cp",
@@ -507,6 +512,8 @@ class translation {
     if (one.opcode == "setp") return compare(one);
     if (one.opcode == "shfl") return shuffle(one);
     if (one.opcode == "vote") return vote(one);
+    if (one.opcode == "mma") return multiply_matrices(one);
+    if (one.opcode == "ldmatrix" || one.opcode == "stmatrix") return carry_matrices(one);
     if (one.opcode == "activemask") return put(one.operands[0], "::__activemask()");
     const std::string result = arithmetic(one);
     return put(one.operands[0], flushes_ ? fmt::format("{}flushed({})", library, result) : result);
@@ -856,6 +863,65 @@ class translation {
     if (one.modifiers[1] == "any") return put(one.operands[0], "::__any_sync" + arguments + " != 0");
     if (one.modifiers[1] == "all") return put(one.operands[0], "::__all_sync" + arguments + " != 0");
     throw unknown_instruction{};
+  }
+
+  // `{%0, %1}` as an array of registers.
+  [[nodiscard]] std::string registers(const std::string& name, const std::string& of,
+                                      const std::string& vector, std::size_t count) const {
+    const std::vector<std::string> parts = parts_of(vector);
+    require(parts.size() == count);
+    std::string text = fmt::format("{} {}[{}] = {{", of, name, count);
+    for (const std::string& part : parts) text += value(part, of) + ", ";
+    return text + "}; ";
+  }
+  [[nodiscard]] std::string put_all(const std::string& vector, const std::string& name) const {
+    std::string text;
+    const std::vector<std::string> parts = parts_of(vector);
+    for (std::size_t number = 0; number < parts.size(); ++number)
+      text += put(parts[number], fmt::format("{}[{}]", name, number));
+    return text;
+  }
+
+  // mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 d, a, b, c;
+  std::string multiply_matrices(const instruction& one) {
+    const std::vector<std::string>& words = one.modifiers;
+    require(words.size() == 9 && words[0] == "sync" && words[1] == "aligned" && words[3] == "row" &&
+            words[4] == "col" && words[6] == words[7] && words[5] == words[8] && one.operands.size() == 4);
+    static const std::map<std::string_view, std::pair<std::string_view, int>> factors{
+        {"bf16", {"bf16", 2}}, {"f16", {"f16", 2}}, {"tf32", {"tf32", 4}}, {"s8", {"s8", 1}}};
+    const auto factor = factors.find(words[6]);
+    require(factor != factors.end() && words[2].starts_with("m16n8k"));
+    const bool half_sums = words[5] == "f16";
+    require(words[5] == (words[6] == "s8" ? "s32" : "f32") || (half_sums && words[6] == "f16"));
+    // A register holds 4 bytes of the 16 x k numbers of A, which 32 lanes share.
+    const auto a_registers =
+        static_cast<std::size_t>(std::atoi(words[2].c_str() + 6) * factor->second.second / 8);
+    require(a_registers == 2 || a_registers == 4);
+    const std::string sum = half_sums ? "unsigned" : type_of(words[5]);
+    return "{ " + registers("lab_d", sum, one.operands[3], half_sums ? 2 : 4) +
+           registers("lab_a", "unsigned", one.operands[1], a_registers) +
+           registers("lab_b", "unsigned", one.operands[2], a_registers / 2) +
+           fmt::format("{}multiply(::lab::emulator::matrix_type::{}, {}, lab_d, lab_a, lab_b); ", library,
+                       factor->second.first, half_sums) +
+           put_all(one.operands[0], "lab_d") + "} ";
+  }
+
+  // ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 d, [row]; and stmatrix, with its operands in the other
+  // order.
+  std::string carry_matrices(const instruction& one) {
+    const std::size_t count = one.has("x1") ? 1 : one.has("x2") ? 2 : 4;
+    require(one.has("sync") && one.has("aligned") && one.has("m8n8") && one.has("b16") &&
+            (one.has("x1") || one.has("x2") || one.has("x4")) && one.operands.size() == 2);
+    const bool loads = one.opcode == "ldmatrix", is_transposed = one.has("trans");
+    const std::string& vector = one.operands[loads ? 0 : 1];
+    const std::string row = memory(one.operands[loads ? 1 : 0], one, "void");
+    if (!loads)
+      return "{ " + registers("lab_s", "unsigned", vector, count) +
+             fmt::format("{}store_rows<{}>({}, lab_s); }} ", library, is_transposed, row);
+    require(parts_of(vector).size() == count);
+    return fmt::format("{{ unsigned lab_d[{}]; {}load_rows<{}>(lab_d, {}); ", count, library, is_transposed,
+                       row) +
+           put_all(vector, "lab_d") + "} ";
   }
 
   std::string barrier(const instruction& one) {

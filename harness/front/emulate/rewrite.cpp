@@ -26,8 +26,8 @@ struct refused_word {
 };
 constexpr std::string_view clusters =
     "of thread block clusters cooperative_groups::this_cluster() is emulated, and no other function";
-constexpr std::string_view tensor_cores =
-    "tensor cores (wmma) are not emulated; write the product with fused multiply-adds";
+constexpr std::string_view matrix_instructions =
+    "this matrix instruction is not emulated; use mma.sync, ldmatrix or <mma.h>";
 constexpr std::string_view narrow_numbers =
     "numbers of 8 bits and fewer are not emulated; use half or bfloat16";
 constexpr std::string_view between_processes =
@@ -57,7 +57,6 @@ constexpr std::array refused_words{
     refused_word{"cudaGraphAddMemFreeNode", graph_memory},
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
-    refused_word{"nvcuda", tensor_cores},
     refused_word{"__nv_fp8*", narrow_numbers},
     refused_word{"__nv_fp6*", narrow_numbers},
     refused_word{"__nv_fp4*", narrow_numbers},
@@ -958,7 +957,7 @@ class rewriter {
     const bool is_matrix = begin == "mma" || begin == "wmma" || begin == "ldmatrix" || begin == "stmatrix" ||
                            begin == "wgmma" || begin == "tcgen05";
     refuse(at, is_matrix
-                   ? fmt::format("{} (\"{}\")", tensor_cores, ptx.substr(0, 60))
+                   ? fmt::format("{} (\"{}\")", matrix_instructions, ptx.substr(0, 60))
                    : fmt::format("this inline PTX is not emulated (\"{}\"); write it in CUDA C++, or put it "
                                  "behind #ifndef LAB_EMULATED",
                                  ptx.substr(0, 60)));

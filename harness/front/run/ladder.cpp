@@ -219,9 +219,16 @@ std::string group_heading(const run_results& results, const result_group& group)
   if (!facts.empty()) text += fmt::format("\n  {}", fmt::join(facts, ", "));
   text += "\n" + (results.verb == "verify" ? "" : proofs_text(group));
   if (const auto* ceiling = speed_of_light(group)) {
+    const ceiling_record* const other = roof(group, ceiling->operations == 0);
     const auto bytes = static_cast<double>(ceiling->bytes);
     const std::string time = humanised_time(ceiling->timing.median);
-    if (ceiling->cached) {
+    if (ceiling->operations > 0) {
+      text += fmt::format(
+          "  speed of light: {}, {} operations in {} ({:.1f} TFLOP/s){}\n", ceiling->kind,
+          fmt::format("{:.3g}", ceiling->operations), time,
+          ceiling->operations / ceiling->timing.median / 1e3,
+          other == nullptr ? "" : fmt::format("; the bytes take {}", humanised_time(other->timing.median)));
+    } else if (ceiling->cached) {
       text += fmt::format(
           "  a {} of {} takes {}; so little stays in the L2 cache, which has no speed of light here\n",
           ceiling->kind, humanised_bytes(bytes), time);

@@ -91,7 +91,10 @@ void add_process(const result_row& before, result_row& row);
 // The largest median of the row's processes over the smallest, less one; 0 where one process measured it.
 [[nodiscard]] double process_range(const result_row& row);
 
-// The fastest ceiling that was measured: the speed of light.
+// The fastest ceiling of bytes that was measured, or of operations; null where there is none.
+[[nodiscard]] const ceiling_record* roof(const result_group& group, bool of_operations);
+
+// The speed of light: of the two roofs the one that takes longer.
 [[nodiscard]] const ceiling_record* speed_of_light(const result_group& group);
 
 // Works the ratios of all rows out anew.

@@ -328,6 +328,8 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
                               what);
   if (answer.end == answer_end::ok) {
     group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
+    if (const auto arithmetic = optional_member<ceiling_record>(answer.content, "arithmetic"))
+      group.ceilings.push_back(*arithmetic);
   } else if (concerns_the_row(answer)) {
     group.ceiling_problem = answer_text(answer);
   } else {

@@ -147,7 +147,7 @@ class bench_run {
     count("samples", static_cast<double>(timing.samples.size()));
     count("speed_of_light", row.speed_of_light);
     count("over_library", row.over_library);
-    if (const auto* ceiling = speed_of_light(*one.group)) state.SetBytesProcessed(ceiling->bytes);
+    if (const auto* bytes = roof(*one.group, false)) state.SetBytesProcessed(bytes->bytes);
     if (timing.unstable) state.SetLabel("unstable");
   }
 

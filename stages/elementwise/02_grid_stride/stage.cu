@@ -1,5 +1,5 @@
-// A grid that just fills the device walks the array in strides of its own size. Any n works with any grid,
-// and the work of starting a block is paid a few thousand times instead of millions of times.
+// A grid that just fills the device goes through the array in strides of its own size. Any n works with any
+// grid, and blocks are started a few thousand times instead of millions of times.
 #include <algorithm>
 
 #include "stages/elementwise/problem.hpp"

@@ -1,6 +1,6 @@
-// Each access moves 16 bytes (two elements) instead of 8, the widest that one instruction does: half the
-// memory instructions for the same sectors, and twice the bytes in flight. Blocks start in the order of their
-// addresses again, so that all multiprocessors work side by side in one narrow region of memory.
+// Each access moves 16 bytes (two elements) instead of 8: half the memory instructions for the same sectors,
+// and twice the bytes in flight. Blocks start in the order of their addresses again, so that all
+// multiprocessors work in one narrow region of memory at a time.
 #include "stages/elementwise/problem.hpp"
 
 namespace lab::elementwise::vectorized {

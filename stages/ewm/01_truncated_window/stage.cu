@@ -1,6 +1,6 @@
-// Weights that fall below 2e-9 are left out: an output is made of its own value and the 10 spans before it,
-// as a moving average with weights would be. The block's tile and its halo of 10 spans lie in shared memory,
-// and each thread goes through its window from the oldest value to the newest.
+// Weights below 2e-9 are left out: an output is a weighted sum of its own value and of the values in the 10
+// spans before it. The block copies its tile and a halo of 10 spans into shared memory. Each thread goes
+// through its window from the oldest value to the newest.
 #include "stages/ewm/operations.hpp"
 
 namespace lab::ewm::truncated_window {

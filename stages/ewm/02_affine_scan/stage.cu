@@ -1,6 +1,6 @@
-// The average is a scan: what is known of a run of values is a state of five or six words, and the states of
-// neighbouring runs combine associatively (operations.hpp). CUB scans any such states. The values become
-// states as they are read, and averages as they are written, so no state reaches memory but the blocks' own.
+// The average is a scan. A run of values is described by a state of five or six words, and the states of
+// neighbouring runs combine associatively (operations.hpp), so CUB can scan them. Values become states as
+// they are read, and averages as they are written: only CUB's own block states reach memory.
 #if !LAB_EMULATED
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/transform_output_iterator.h>

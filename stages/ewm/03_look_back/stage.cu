@@ -1,10 +1,10 @@
-// The scan in a kernel of our own, by decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix
-// Scan with Decoupled Look-back", 2016). A block scans its tile, publishes the tile's state, and combines
-// what its predecessors have published, until it meets one that knows all before it. A state is larger than a
-// word, so a flag beside it says what is there: the state, a fence, the flag; and the flag, a fence, the
-// state.
+// Our own scan kernel with decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with
+// Decoupled Look-back", 2016). A block scans its tile and publishes the tile's state. It then combines the
+// states of its predecessors, back to one that covers everything before it. A state is larger than a word, so
+// a flag says what is valid. The writer stores the state, then a fence, then the flag; the reader reads the
+// flag, then a fence, then the state.
 //
-// A block waits for blocks with lower indices alone, which have been started before it.
+// A block waits only for blocks with lower indices, and these have been started before it.
 #include "stages/ewm/tile_scan.hpp"
 
 namespace lab::ewm::look_back {

@@ -1,8 +1,8 @@
-// No block tells another anything: an average forgets. Each block has a long stripe of the array, and begins
-// with what lies before it: tile by tile backwards, until what came before has decayed to 2^-106 (so that
-// even a value of 2^53 among values of 1 is within rounding). Along the stripe the state stays in registers.
+// Blocks do not communicate: an average forgets old values. Each block has a long stripe. It first reads
+// backwards, tile by tile, until older values have decayed to 2^-106 (so even a value of 2^53 among values of
+// 1 is within rounding). Then it goes along the stripe with the state in registers.
 //
-// Tiles arrive and leave by bulk copies, four in turn. Of a tile without a gap only the sum is scanned.
+// Bulk copies load and store the tiles (four buffers). A tile without gaps needs a scan of the sum only.
 #include "common/bulk_copy.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/ewm/tile_scan.hpp"
@@ -30,9 +30,7 @@ struct shared_state {
   double values[slots][tile];
   double sum_of_warp[2][warps];  // of this tile, and of the one before, which some warps may still read
   typename Operation::state of_warp[warps];
-#if !LAB_EMULATED
   mbarrier arrived[slots];
-#endif
 };
 
 // A tile's sums, as if no value of it were missing: how a thread's values decay is known beforehand.
@@ -113,7 +111,6 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
   int slot = 0;
   unsigned round = 0;  // how often the slots have been filled
 
-#if !LAB_EMULATED
   const auto bring = [&](int next, int target) {
     const std::int64_t start =
         first + (next < warm_tiles ? -1 - next : next - warm_tiles) * std::int64_t{tile};
@@ -126,17 +123,14 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     for (int k = 0; k < ahead; ++k) bring(k, k);
   }
   __syncthreads();
-#endif
   // Waits for the tile that begins at `start`, and has one more brought.
   const auto arrive = [&](std::int64_t start) {
-#if !LAB_EMULATED
     if (has_bulk_copies && threadIdx.x == 0) {
       // The averages that were there have left, since all but the last tile's have.
       wait_group_read<1>();
       bring(number + ahead, (slot + ahead) % slots);
     }
     if (has_bulk_copies && start + tile <= n) return shared.arrived[slot].wait(round);
-#endif
     scans(shared.values[slot], shared.of_warp, operation).load(values, start, n);
   };
   const auto advance = [&] {
@@ -165,9 +159,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
                             : scans(shared.values[place], shared.of_warp, operation).scan().total;
     before = operation.combine(total, before);
   }
-#if !LAB_EMULATED
   if (has_bulk_copies) fence_proxy_async();
-#endif
   __syncthreads();
   for (std::int64_t start = first; start < end; start += tile) {
     arrive(start);
@@ -184,22 +176,18 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
       before = operation.combine(before, total);
     }
     if (has_bulk_copies && start + tile <= n) {
-#if !LAB_EMULATED
       fence_proxy_async();
       __syncthreads();
       if (threadIdx.x == 0) {
         copy_out(averages + start, here, tile);
         commit_group();
       }
-#endif
     } else {
       tile_here.store(averages, start, n);
     }
     advance();
   }
-#if !LAB_EMULATED
   if (has_bulk_copies && threadIdx.x == 0) wait_group_read<0>();
-#endif
 }
 
 #endif

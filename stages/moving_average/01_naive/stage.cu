@@ -1,5 +1,5 @@
 // One thread computes one output: it reads its whole window from global memory and adds it up. Every input is
-// read `window` times, by as many threads; only the caches stand between that and the memory.
+// read `window` times, by as many threads; only the caches keep these reads from the memory.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::naive {

@@ -1,6 +1,6 @@
-// The block first copies its tile and the halo of window - 1 inputs before it into shared memory, each once;
-// then every thread adds up its window from there. Global memory is read (block_threads + window - 1) /
-// block_threads times.
+// The block first copies its tile, and the halo of window - 1 inputs before it, into shared memory. Then
+// every thread adds up its window from there. For each output, (block_threads + window - 1) / block_threads
+// values are read from global memory.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::shared_memory {

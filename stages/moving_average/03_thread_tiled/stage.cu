@@ -1,6 +1,6 @@
-// Each thread computes 48 consecutive outputs: the first window is added up, and each further one is the one
-// before plus the value that enters minus the value that leaves. 47 of 48 sums cost two additions instead of
-// `window`.
+// Each thread computes 48 consecutive outputs. It adds up the first window in full. For each further output
+// it adds the value that enters and subtracts the value that leaves. So 47 of 48 sums cost two additions
+// instead of `window`.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::thread_tiled {

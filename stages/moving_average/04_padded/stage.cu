@@ -1,6 +1,6 @@
-// One empty place after every 48: threads then begin 49 doubles apart instead of 48. 48 doubles are 96 banks,
-// so all 32 threads of a warp read from one pair of the 32 banks, one after the other; an odd distance
-// spreads them over all.
+// One place stays empty after every 48: threads then begin 49 doubles apart instead of 48. 48 doubles are 96
+// banks, so all 32 threads of a warp would read from one pair of the 32 banks, one after the other. An odd
+// distance spreads them over all banks.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::padded {

@@ -1,7 +1,7 @@
-// The block scans differences: output i is output i - 1 plus (value i minus value i - window), so the outputs
-// of a tile are the prefix sums of such differences, on top of one whole window before the tile. All threads
-// share that sum and the scan, and the work per output no longer grows with the window; only the halo that is
-// read does. Averages leave through shared memory, so that neighbouring threads write neighbouring averages.
+// The block scans differences. Output i is output i - 1 plus (value i minus value i - window), so the outputs
+// of a tile are the prefix sums of these differences, added to the sum of one whole window before the tile.
+// All threads share both sums. The work per output no longer grows with the window; only the halo does. The
+// averages go through shared memory, so that neighbouring threads write neighbouring averages.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::block_scan {

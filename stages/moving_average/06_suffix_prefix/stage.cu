@@ -1,6 +1,6 @@
 // Sums without subtraction: a window is the suffix of one segment, whole segments, and the prefix of another.
-// Nothing drifts, and a NaN stays in the windows that hold it. The block scans the tiles of its halo as well,
-// each from both sides, so the cost grows with the window again; the next stage keeps those scans.
+// Errors do not add up, and a NaN affects only the windows that contain it. The block also scans the tiles of
+// its halo, in both directions, so the cost grows with the window again. The next stage keeps those scans.
 #include "common/windows/suffix_prefix.hpp"
 #include "stages/moving_average/problem.hpp"
 

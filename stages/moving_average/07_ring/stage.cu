@@ -1,6 +1,6 @@
-// One block streams one long stripe: the suffix sums of the last window stay in a ring in shared memory, so
-// that every value is read once and scanned once. The next tile is read into registers while the current one
-// is computed.
+// Each block goes through one long stripe. The suffix sums of the last window stay in a ring in shared
+// memory, so every value is read once and scanned once. The next tile is loaded into registers while the
+// current one is computed.
 #include <algorithm>
 
 #include "common/windows/suffix_prefix.hpp"

@@ -1,9 +1,9 @@
-// Copies leave the computing threads: one thread fills the ring by bulk copies, several tiles ahead, and
-// another copies results out. A bulk copy is one instruction for a whole tile; it needs no registers while it
-// is under way, writes shared memory itself, and arrives at a barrier there when its bytes have landed.
+// The computing threads no longer copy. One thread fills the ring by bulk copies, several tiles ahead, and
+// another copies results out. A bulk copy is one instruction for a whole tile. It needs no registers while in
+// flight, writes to shared memory itself, and signals a barrier there when all its bytes have arrived.
 //
-// common/windows/pipeline.hpp holds the loading, the storing and the computing threads. The next two stages
-// use it as well: they differ in the number of computing groups and in the order of the tiles.
+// common/windows/pipeline.hpp contains the loading, storing and computing threads. The next two stages use it
+// as well, with another number of computing groups and another order of the tiles.
 #include "common/windows/in_place.hpp"
 #include "common/windows/pipeline.hpp"
 #include "stages/moving_average/problem.hpp"

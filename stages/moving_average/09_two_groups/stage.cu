@@ -1,7 +1,7 @@
-// Two groups of threads take turns: while one waits at its barriers, the other computes. One tile is a chain
-// of dependent steps (load, add, seven shuffles, barrier, add, barrier, load, store) that leaves most cycles
-// of the multiprocessor empty; two chains side by side fill them. The suffix sums of the tile before come
-// from the other group (common/windows/pipeline.hpp).
+// Two groups of threads take turns: while one waits at its barriers, the other computes. A tile is a chain of
+// dependent steps (load, add, seven shuffles, barrier, add, barrier, load, store), and one chain leaves most
+// of the multiprocessor's cycles unused. A second chain uses some of them. The suffix sums of the tile before
+// come from the other group (common/windows/pipeline.hpp).
 #include "common/windows/in_place.hpp"
 #include "common/windows/pipeline.hpp"
 #include "stages/moving_average/problem.hpp"

@@ -1,8 +1,8 @@
-// The blocks walk through memory side by side: each takes the next chunk of tiles from a counter, instead of
-// one long stripe. 132 stripes are 132 places read and 132 written at once, and a pure copy in that order is
-// no faster than the stage before: memory is fastest when all blocks together read one contiguous region. A
-// chunk reads the window before it again, and asks the L2 cache to keep it for the neighbour who reads the
-// same values as the end of its own chunk (common/windows/pipeline.hpp).
+// All blocks work in one region of memory: each takes its next chunk of tiles from a counter, not from a
+// stripe of its own. With 132 stripes, 132 places are read and 132 written at once, and even a pure copy in
+// that order is no faster than the stage before. Memory is fastest when all blocks together read one
+// contiguous region. Each chunk reads the window before it again, and asks the L2 cache to keep it for the
+// block whose chunk ends with these values (common/windows/pipeline.hpp).
 #include <algorithm>
 
 #include "common/windows/in_place.hpp"

@@ -1,6 +1,6 @@
-// The library's way: one device-wide scan, then a difference of prefix sums that lie a window apart. Two
-// kernels, and the prefix sums are written, and read twice: 40 bytes an output instead of 16. The prefix sums
-// grow with n, and with them the rounding error of every difference.
+// The library's way: one device-wide scan, then the difference of two prefix sums a window apart. The prefix
+// sums are written once and read twice by two kernels: 40 bytes for each output, not 16. They grow with n,
+// and so does the rounding error of every difference.
 #if !LAB_EMULATED
 #include <cub/device/device_scan.cuh>
 #endif

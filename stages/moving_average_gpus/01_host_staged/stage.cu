@@ -1,5 +1,5 @@
-// The halo goes through the host: a copy down from the left neighbour, a wait, and a copy up. It works on any
-// machine, and costs two trips over PCIe and a wait of the host.
+// The halo goes through the host: a copy from the left neighbour to the host, a wait, and a copy to the GPU.
+// It works on any machine. It costs two transfers over PCIe, and the host waits.
 #include <memory>
 
 #include "stages/moving_average_gpus/tiles.hpp"

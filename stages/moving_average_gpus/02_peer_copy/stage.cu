@@ -1,5 +1,5 @@
 // The halo goes from GPU to GPU: one copy on the receiver's stream, over NVLink where there is one. The host
-// only enqueues, and waits for nothing. (Without peer access the driver goes through the host by itself.)
+// only enqueues and never waits. (Without peer access the driver itself copies through the host.)
 #include "stages/moving_average_gpus/tiles.hpp"
 
 namespace lab::moving_average_gpus::peer_copy {

@@ -1,6 +1,6 @@
-// The halo by NCCL: the owner sends, the neighbour receives, all in one group, each on the stream of its own
-// GPU. The same calls work between processes and between machines, where no GPU can name another's memory:
-// there each process makes those of its own GPU.
+// NCCL copies the halo: the owner sends and the neighbour receives, in one group, each on its own GPU's
+// stream. The same calls work between processes and between machines, where a GPU cannot address another's
+// memory. There each process makes the calls of its own GPU.
 #include <memory>
 
 #include "common/nccl.hpp"

@@ -1,5 +1,5 @@
-// No exchange at all: the border's blocks, whose windows reach into the neighbour's part, read its memory.
-// Its inputs are there before the launch begins, so that nobody waits for anybody.
+// No exchange at all: blocks whose windows reach into the neighbour's part read the neighbour's memory. Those
+// inputs are complete before the launch, so nobody waits.
 #include "stages/moving_average_gpus/tiles.hpp"
 
 namespace lab::moving_average_gpus::peer_loads {

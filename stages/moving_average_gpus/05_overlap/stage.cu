@@ -1,11 +1,11 @@
-// The halo behind the interior: most tiles need no neighbour, and are computed while the copy is under way on
-// a second stream. The border's tiles follow the copy on that stream; the launch has ended when both have.
+// The halo is copied while the interior, which needs no neighbour, is computed: the copy runs on a second
+// stream. The border's tiles follow it there. The launch ends when both streams have finished.
 //
-// The interior's blocks take every multiprocessor until they end, so that the border waits for the first of
-// them, and not for the last: they end one after the other, over the time of a chunk (12 tiles at a window of
-// 3000, about 10 us), which is as long as the border takes. A multiprocessor kept free for it would be
-// missing for all of the interior, and a stream's priority would change nothing: no block of the interior
-// waits.
+// The interior's blocks occupy every multiprocessor until they end, so the border waits for the first of them
+// to end, not for the last. They end one after another over the time of one chunk (12 tiles at a window of
+// 3000, about 10 us), which is about as long as the border takes. A multiprocessor reserved for the border
+// would be missing for the whole interior. A higher stream priority would not help: no block of the interior
+// is waiting.
 #include "stages/moving_average_gpus/tiles.hpp"
 
 namespace lab::moving_average_gpus::overlap {

@@ -1,6 +1,6 @@
 // Whole columns at a time, as with a data-frame library: contains, copy_if_else, split, slice, concatenate.
-// Each operation is a good one for any column of strings, knows nothing of names, and leaves a new column in
-// memory, which the next one reads. The file has more than 150 lines because it holds six such operations
+// Each operation works well for any column of strings and knows nothing of names. Each writes a new column to
+// memory, and the next one reads it. The file has more than 150 lines because it contains six such operations
 // before the chain.
 #include "common/nvtx.hpp"
 #include "stages/redact/exclusive_scan.hpp"

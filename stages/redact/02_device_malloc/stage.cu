@@ -1,6 +1,6 @@
-// Each public row asks for memory of its own, with malloc, in the kernel. What the rows wrote there is
-// gathered into a column, and a last kernel frees it. No pass over the lengths first; but the device has one
-// heap, which all of its threads share.
+// Each public row allocates its own memory with malloc, in the kernel. A second kernel gathers the rows into
+// a column, and a last one frees the memory. No pass is needed to find the lengths first, but all threads of
+// the device share one heap.
 #include <cstdlib>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Every row gets a place before its length is known: in one work buffer, as far behind its beginning as
-// the row may need if all rows before grow as much as a row can. Rows written there are gathered into a
+// Every row gets its place in one work buffer before its length is known. The place is far enough from the
+// start even if all rows before grow as much as a row can. The finished rows are then gathered into a
 // column.
 #include "common/nvtx.hpp"
 #include "stages/redact/gather.hpp"

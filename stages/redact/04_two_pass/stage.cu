@@ -1,5 +1,5 @@
-// Every row is redacted twice: once to learn how long it gets, once to write it. Between the two a scan turns
-// the lengths into offsets, so that the characters are allocated to the byte and written where they stay.
+// Every row is redacted twice: to find its length, then to write it. Between the passes a scan turns lengths
+// into offsets, so exactly enough memory is allocated, and each character is written to its final place.
 #include "common/nvtx.hpp"
 #include "stages/redact/exclusive_scan.hpp"
 #include "stages/redact/problem.hpp"

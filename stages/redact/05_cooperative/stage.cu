@@ -1,5 +1,5 @@
-// Still two passes, but a block reads the characters of its rows together, 16 bytes a load, and keeps them in
-// shared memory; its threads redact there, a word at a time, and the block writes its rows together too.
+// Two passes as before, but a block's threads load the characters of its rows together, 16 bytes per load,
+// into shared memory. They redact there, one word at a time, and the block also writes its rows together.
 #include "common/nvtx.hpp"
 #include "stages/redact/columns.hpp"
 #include "stages/redact/copy_out.hpp"

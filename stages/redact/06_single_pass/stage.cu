@@ -1,6 +1,6 @@
-// One pass: a block that has redacted its rows in shared memory learns from its predecessors where they begin
-// in the output (decoupled look-back), and writes them there. Nothing is read twice, and the host waits for
-// nothing: the characters are allocated at the bound, which is known beforehand.
+// One pass: a block redacts its rows in shared memory, learns from its predecessors where they begin in the
+// output (decoupled look-back), and writes them there. Nothing is read twice, and the host does not wait:
+// memory is allocated for the largest possible output, which is known in advance.
 #include "common/look_back.hpp"
 #include "common/nvtx.hpp"
 #include "stages/redact/block_scan.hpp"

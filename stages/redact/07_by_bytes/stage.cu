@@ -1,5 +1,5 @@
-// The single pass, for names of any length: a long one is cut into pieces of 32 KiB, and all blocks share the
-// work on it by bytes. One pass before finds where its first name ends, one behind copies it.
+// The single pass, for names of any length. Long names are cut into pieces of 32 KiB, and the blocks share
+// this work by bytes. A pass before it finds where each first name ends, and a pass after it copies them.
 #include "common/look_back.hpp"
 #include "common/multiprocessors.hpp"
 #include "common/nvtx.hpp"

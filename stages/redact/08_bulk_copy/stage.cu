@@ -1,10 +1,10 @@
-// The TMA brings the rows into shared memory, so that no register waits for them and no instruction
-// computes an address; and each block has the rows of a block that comes much later brought into the L2
-// cache, so that hardly any waits for memory. Visibilities and offsets, once parsed, make room for the
+// The TMA copies the rows into shared memory, so no registers wait for the data and no instructions
+// compute addresses. Each block also prefetches the rows of a much later block into the L2 cache, so
+// hardly any block waits for memory. Visibilities and offsets, once parsed, make room for the
 // output.
 //
-// The file has more than 150 lines because a tile comes in by one of two ways: copied, or, at the end of an
-// array, loaded as in the single pass.
+// The file has more than 150 lines because a tile is loaded in one of two ways: by a bulk copy or, at the end
+// of an array, as in the single pass.
 #include "common/bulk_copy.hpp"
 #include "common/look_back.hpp"
 #include "common/multiprocessors.hpp"

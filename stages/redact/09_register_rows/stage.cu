@@ -1,7 +1,7 @@
-// The single pass with its rows in registers: a thread reads the first twelve characters of a name from
-// shared memory once, as three words, finds the space in these words, and writes the first name from them. No
-// bit is made for each space, the output's place in shared memory need not be zero, and no word of it is put
-// together with atomics.
+// The single pass, with rows in registers. A thread reads the first twelve characters of a name from shared
+// memory once, as three words. It finds the space in these words and writes the first name from them. So
+// there is no bit for each space, the output in shared memory need not be zeroed first, and no word of it is
+// assembled with atomics.
 #include "common/look_back.hpp"
 #include "common/nvtx.hpp"
 #include "stages/redact/block_scan.hpp"

@@ -1,10 +1,10 @@
-// Blocks that stay, and whose warps have different roles: one has the next tiles copied in, five parse a tile
-// into registers and put its output into a ring in shared memory, two look back and write out what waits
-// there. The warps that parse wait for predecessors only when the ring is full.
+// Persistent blocks, whose warps have different roles: one orders the copies of the next tiles, five parse a
+// tile into registers and put its output into a ring in shared memory, and two look back and write out what
+// is in the ring. The parsing warps wait for predecessors only when the ring is full.
 //
-// The file has more than 150 lines because the roles share one memory and its barriers, and are right only
-// together: first what they share, then order_copies, write_out and parse, each with what it needs, then the
-// kernel that gives each warp its role.
+// The file has more than 150 lines because the roles share one memory and its barriers, and can only be
+// understood together: first what they share, then order_copies, write_out and parse, each with what it
+// needs, then the kernel that gives each warp its role.
 #include "common/bulk_copy.hpp"
 #include "common/dependent_launch.hpp"
 #include "common/look_back.hpp"

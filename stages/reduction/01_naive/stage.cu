@@ -1,6 +1,6 @@
-// Each thread combines every (grid size)th value, each block leaves its threads' results in shared memory,
-// and there one thread combines them one after another while the other 1023 wait. The blocks' partial results
-// are finished in the same way: one after another, by a single thread.
+// Each thread combines every (grid size)th value and writes its result to shared memory. There one thread
+// combines the results of the block one after another, while the other 1023 wait. A single thread combines
+// the results of the blocks in the same way.
 #include "stages/reduction/problem.hpp"
 
 namespace lab::reduction::naive {

@@ -1,8 +1,8 @@
 // The block's 1024 results are combined as a tree: 512 threads combine two results each, then 256, then 128:
-// 10 steps instead of 1023. The partners are half of what is left apart, so that the threads at work are
-// always the first ones: whole warps work or rest, and neighbours touch neighbouring banks. Every thread
-// reaches every barrier: it stands outside the branch. The same kernel, with one block, finishes the partial
-// results.
+// 10 steps instead of 1023. A thread's partner is half of the remaining results away. So the working threads
+// are always the first ones: whole warps work or rest, and neighbours access neighbouring banks. The barrier
+// is outside the branch, so that every thread reaches it. The same kernel, with one block, combines the
+// results of the blocks.
 #include "stages/reduction/problem.hpp"
 
 namespace lab::reduction::tree {

@@ -1,6 +1,6 @@
 // The lanes of a warp exchange their results through registers: 5 shuffles combine 32 of them, without shared
-// memory and without a barrier. What is left of a block are 32 results, one of each warp, which one warp
-// combines likewise: one barrier instead of 11, and 128 bytes of shared memory instead of 4096.
+// memory and without a barrier. That leaves 32 results of a block, one of each warp, and one warp combines
+// them in the same way: one barrier instead of 11, and 128 bytes of shared memory instead of 4096.
 #include "stages/reduction/problem.hpp"
 
 namespace lab::reduction::warp_shuffle {

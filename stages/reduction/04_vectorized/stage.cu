@@ -1,7 +1,7 @@
-// Each load moves 16 bytes (four float32 or two float64), and each thread has four of them under way before
-// it uses the first: 64 bytes of each of 2048 threads, 128 KiB on every multiprocessor. The four loads'
-// values are combined in pairs, and only the result is added to the thread's own: a chain of 1/16 of the
-// additions, which costs less time and less accuracy.
+// Each load moves 16 bytes (four float32 or two float64), and each thread issues four of them before it uses
+// the first: 64 bytes for each of 2048 threads, 128 KiB on every multiprocessor. The values of the four loads
+// are combined in pairs, and only the result is added to the thread's own. This chain has 1/16 of the
+// additions, which saves time and rounding errors.
 #include "common/block_reduce.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/reduction/problem.hpp"

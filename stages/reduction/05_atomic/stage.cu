@@ -1,6 +1,6 @@
-// Each block combines its result into the output itself, with one atomic operation, and no second kernel is
-// needed to finish. The blocks arrive in whatever order they end, and float addition depends on the order:
-// the last bits of a sum change from run to run. Minimum and maximum do not care.
+// Each block combines its result into the output with one atomic operation, so no second kernel has to
+// finish. Blocks arrive in the order in which they end, and float addition depends on the order: the last
+// bits of a sum change from run to run. Those of a minimum or maximum do not.
 #include "common/block_reduce.hpp"
 #include "stages/reduction/thread_share.hpp"
 

@@ -1,7 +1,7 @@
-// The block that ends last finishes. Each block stores its result, makes it visible to the others
-// (__threadfence), and draws a number; the one that draws the last number knows that all results are there,
-// and combines them, always in the order of the blocks and not of their arrival: one kernel, and the same
-// bits in every run.
+// The last block finishes. Each block stores its result, makes it visible to the others (__threadfence), and
+// takes a number from a counter. The block that gets the last number knows that all results are stored. It
+// combines them in the order of the blocks, not of their arrival: one kernel, and the same bits in every
+// run.
 #include "common/block_reduce.hpp"
 #include "stages/reduction/thread_share.hpp"
 

@@ -1,7 +1,7 @@
-// Eight blocks form a cluster, and can read one another's shared memory: the first block of a cluster
-// combines the eight blocks' results, and 66 partial results are left of 528. An array of at most 1 MiB is
-// the work of one cluster: nothing is left to finish, and one kernel with neither counter nor scratch memory
-// does it all.
+// Eight blocks form a cluster and can read each other's shared memory. The first block of a cluster
+// combines the results of all eight, so 528 blocks leave only 66 partial results. One cluster alone reduces
+// an array of up to 1 MiB: no partial results remain, and one kernel does it all without a counter or
+// scratch memory.
 #include "common/block_reduce.hpp"
 #include "common/cluster.hpp"
 #include "stages/reduction/thread_share.hpp"

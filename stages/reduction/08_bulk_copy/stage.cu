@@ -1,6 +1,6 @@
-// The TMA brings the array into shared memory, in pieces of 16 KiB, eight of them under way on each
-// multiprocessor: 128 KiB, as before, but no register waits for them and no instruction of the 256 threads at
-// work computes an address. One more warp does nothing but order the next piece as soon as a buffer is free.
+// The TMA copies the array into shared memory, in pieces of 16 KiB with eight in flight on each
+// multiprocessor: 128 KiB, as before. But no registers wait for the data, and the 256 computing threads
+// compute no addresses. One more warp only orders the next piece as soon as a buffer is free.
 #include "common/block_reduce.hpp"
 #include "common/bulk_copy.hpp"
 #include "common/multiprocessors.hpp"

@@ -1,5 +1,5 @@
-// The library's answer: cub::DeviceReduce. Its documentation promises the same bits from run to run on one
-// device, and it keeps its word: the order of its additions depends on the size alone.
+// The library's solution: cub::DeviceReduce. Its documentation promises the same bits in every run on one
+// device. Here the promise is kept: the order of its additions depends on the size only.
 #include "stages/reduction/problem.hpp"
 
 #if !LAB_EMULATED

@@ -1,7 +1,7 @@
-// The sum: blocks of 16 x 16 threads, 64 x 64 of them, each thread striding over the array in both
-// directions; a block's 256 results meet in a one-dimensional shared array, by the threads' linear number,
-// and are combined as a halving tree. The 64 x 64 partial results are an array again, and the same kernel
-// finishes them with one block. The sums of rows and columns: one thread each.
+// The total: 64 x 64 blocks of 16 x 16 threads; each thread strides over the array in both directions. The
+// 256 results of a block go to a one-dimensional shared array, indexed by the threads' linear number, and a
+// halving tree combines them. The same kernel, with one block, combines the 64 x 64 partial results. The sums
+// of rows and columns: one thread for each.
 #include "stages/reduction_2d/problem.hpp"
 
 namespace lab::reduction_2d::naive {

@@ -1,8 +1,8 @@
-// Neighbouring threads read neighbouring values, and there are threads enough to keep the memory busy. A row
-// is the work of a warp, whose lanes meet in shuffles. 32 columns are the work of a block of 32 x 8 threads,
-// and the rows are cut into strips, so that 20000 columns occupy many times 20000 threads; the strips' sums
-// are an array again, of few rows, and the same kernel adds them up. The sum of all is the sum of the rows'
-// sums.
+// Neighbouring threads read neighbouring values, and there are enough threads to keep the memory busy.
+// A warp adds up a row and combines its lanes with shuffles. A block of 32 x 8 threads adds up 32
+// columns. The rows are cut into strips, so that 20000 columns occupy many times 20000 threads. The
+// strips' sums are an array of few rows, and the same kernel adds them up. The total is the sum of the
+// rows' sums.
 #include "common/block_reduce.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/reduction_2d/problem.hpp"

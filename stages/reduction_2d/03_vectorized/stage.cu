@@ -1,6 +1,6 @@
-// Loads of 16 bytes, four in flight in each thread. A row is the work of a block of 512 threads, 32 KiB at a
-// step. A block of 32 x 8 threads takes 128 columns, 512 bytes of each row, and each thread four rows at a
-// step.
+// Loads of 16 bytes, four in flight in each thread. A block of 512 threads adds up one row, 32 KiB per step.
+// For columns, a block of 32 x 8 threads takes 128 columns, 512 bytes of each row, and each thread reads four
+// rows per step.
 #include "common/block_reduce.hpp"
 #include "common/multiprocessors.hpp"
 #include "stages/reduction_2d/problem.hpp"

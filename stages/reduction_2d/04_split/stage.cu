@@ -1,7 +1,7 @@
-// The work is cut by the array's shape, so that any shape fills the device. Few long rows are cut into
-// segments, each the work of a block; many short rows share a block, 8 or 32 threads each. Narrow arrays give
-// a block's 256 threads fewer columns and more rows. A sum of all is the sum of one row as long as the array,
-// unless there is padding between its rows. Parts of sums are an array again, and the same kernels finish it.
+// The work is divided by the array's shape, so that every shape fills the device. A few long rows are cut
+// into segments, one block each. Many short rows share a block, with 8 or 32 threads for each row. In narrow
+// arrays the 256 threads of a block take fewer columns and more rows. The total is the sum of one row as long
+// as the array, unless rows are padded. Partial sums are an array again; the same kernels add them up.
 #include <bit>
 
 #include "common/block_reduce.hpp"

@@ -1,6 +1,6 @@
-// The library's answers: cub::DeviceSegmentedReduce with a segment for each row, padding or not, and
-// cub::DeviceReduce for the sum of all, where nothing lies between the rows. It has none for columns, whose
-// values are not neighbours.
+// The library's solutions: cub::DeviceSegmentedReduce with one segment for each row, padded or not, and
+// cub::DeviceReduce for the total of an array without padding. CUB has no reduction for columns, whose values
+// are not neighbours in memory.
 #include "stages/reduction_2d/problem.hpp"
 
 #if !LAB_EMULATED

@@ -1,5 +1,5 @@
-// The sums of the GPUs meet on the host: each is copied down, the host adds them in the order of the GPUs,
-// and the total is copied up again. It works on any machine; the host waits in the middle.
+// The GPUs' sums meet on the host: each is copied to it, the host adds them in the order of the GPUs, and the
+// total is copied back to all. It works on any machine, but the host waits in the middle.
 #include <memory>
 
 #include "stages/reduction_gpus/partial_sum.hpp"

@@ -1,5 +1,5 @@
 // The sums meet on the first GPU: each is copied there from GPU to GPU, a kernel adds them in the order of
-// the GPUs, and the total is copied to all. Events order the streams; the host waits for nothing.
+// the GPUs, and the total is copied to all. Events order the streams; the host never waits.
 #include "stages/reduction_gpus/partial_sum.hpp"
 
 namespace lab::reduction_gpus::peer_copy {

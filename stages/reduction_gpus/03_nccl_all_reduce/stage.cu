@@ -1,5 +1,5 @@
-// The sums meet in a collective: every GPU gives its own, and every GPU has the total. NCCL chooses the way
-// and the order; the same call works between machines.
+// The sums meet in a collective operation: every GPU contributes its sum, and every GPU gets the total. NCCL
+// chooses the route and the order. The same call works between machines.
 #include <memory>
 
 #include "harness/device/across_processes.hpp"

@@ -1,5 +1,5 @@
-// Every GPU reads the others' sums where they lie, and adds them in the order of the GPUs: each does the same
-// additions, and has the same bits. What must be waited for is that all sums are there.
+// Every GPU reads the others' sums from their memory and adds them in the order of the GPUs. All do the same
+// additions and get the same bits. They only have to wait until all sums are ready.
 #include "stages/reduction_gpus/partial_sum.hpp"
 
 namespace lab::reduction_gpus::peer_loads {

@@ -1,4 +1,4 @@
-// The all-reduce of the first half behind the sum of the second: each GPU sums its part in two halves, and
+// The first half's all-reduce runs while the second half is summed. Each GPU sums its part in two halves, and
 // the first half's total crosses the link on a second stream meanwhile. At the end the two totals are added.
 #include <memory>
 

@@ -1,10 +1,10 @@
-// Window functions written as if for one thread: each gets the values of its outputs and the history before
-// them, and knows nothing of blocks or memory. The kernel around them brings a tile and its halo into shared
-// memory and gives every thread 48 consecutive outputs.
+// Window functions are written as if for one thread: each gets the values of its outputs and the history
+// before them, and knows nothing of blocks or memory. The kernel around them copies a tile and its halo into
+// shared memory and gives every thread 48 consecutive outputs.
 //
-// Sums, means and variances update what they had for the output before; minimum, maximum and any other
-// function look at their whole window for every output. The updates drift, a NaN never leaves them, and the
-// variance is the difference of two nearly equal numbers.
+// Sum, mean and variance update the result of the output before. Minimum, maximum and every other function
+// read their whole window for every output. The updates have three weaknesses: errors add up, a NaN never
+// leaves, and the variance is the difference of two nearly equal numbers.
 #include <cmath>
 
 #include "common/windows/suffix_prefix.hpp"

@@ -1,7 +1,7 @@
-// Any associative operation in a time that hardly depends on the window: a window is the suffix of one
-// segment, whole segments, and the prefix of another (common/windows/suffix_prefix.hpp). No value has to
-// leave a state, so minimum and maximum cost what a sum does, and nothing drifts. The block scans the tiles
-// of its halo as well, each from both sides.
+// Any associative operation, in a time that hardly depends on the window: a window is the suffix of one
+// segment, whole segments, and the prefix of another (common/windows/suffix_prefix.hpp). Nothing is
+// subtracted, so minimum and maximum cost the same as a sum, and errors do not add up. Each block also scans
+// the tiles of its halo, in both directions.
 #include "common/windows/suffix_prefix.hpp"
 #include "stages/rolling/operations.hpp"
 

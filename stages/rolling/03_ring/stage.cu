@@ -1,7 +1,7 @@
-// One block streams one long stripe: the suffixes of the last window stay in a ring in shared memory, so that
-// every value is read once and scanned once, from both sides (common/windows/ring.hpp).
-// moving_average/07_ring is this kernel for the mean. A ring of states grows with their size: windows of var
-// and std, whose state is three numbers, may be a third as long.
+// Each block goes through one long stripe. The suffixes of the last window stay in a ring in shared memory,
+// so every value is read once and scanned once in each direction (common/windows/ring.hpp). For the mean,
+// moving_average/07_ring is this kernel. The ring holds one state per value. The state of var and std is
+// three numbers, so their windows may be only a third as long.
 #include "common/windows/ring.hpp"
 #include "stages/rolling/operations.hpp"
 

@@ -1,7 +1,7 @@
-// Copies by threads of their own, two computing groups, and tiles from a counter: the last stage of the
-// moving average, for every operation whose state is as large as a value (common/windows/pipeline.hpp). The
-// suffixes take the values' place in the ring, so states of two or three numbers do not fit; the next stage
-// keeps the values instead.
+// Separate threads copy, two groups of threads compute, and a counter gives out the tiles: the last stage of
+// the moving average, for every operation whose state has the size of a value (common/windows/pipeline.hpp).
+// The suffixes overwrite the values in the ring, so states of two or three numbers do not fit. The next stage
+// keeps the values.
 #include <algorithm>
 
 #include "common/windows/in_place.hpp"

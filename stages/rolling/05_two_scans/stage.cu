@@ -1,7 +1,7 @@
-// The ring keeps values, 8 bytes each, whatever a state takes: each tile's values are scanned as prefixes
-// when they enter and, a window later, as suffixes when they leave, both in registers
-// (common/windows/two_scans.hpp). Any operation runs at any window that the ring holds; the price is that
-// every value is lifted and scanned twice.
+// The ring keeps values, 8 bytes each, whatever the size of a state. Each tile is scanned twice, in
+// registers: for prefixes when it enters the window, and for suffixes when it leaves
+// (common/windows/two_scans.hpp). So every operation runs with every window that fits in the ring. The price:
+// every value is made a state and scanned twice.
 #include <algorithm>
 
 #include "common/windows/moment_scans.hpp"

@@ -1,9 +1,9 @@
-// Windows of any length: no ring holds them. A block has one tile, and reads what leaves its windows again,
-// which the blocks just before it have brought into the L2 cache. What lies between is the sum of whole
-// tiles: each block publishes its tile's total, and adds up those of the tiles that its windows span. A total
-// depends on no other, so nobody waits longer than for the block before.
+// Windows of any length, also those that no ring can hold. Each block has one tile. It reads again the values
+// that leave its windows; blocks shortly before it have brought them into the L2 cache. Between them and its
+// tile lie whole tiles: each block publishes the total of its tile, and adds up the totals of the tiles that
+// its windows contain. A total depends on no other total, so waits do not add up.
 //
-// A block waits for blocks with lower indices alone, which have been started before it.
+// A block waits only for blocks with lower indices, and these have been started before it.
 #include "common/bulk_copy.hpp"
 #include "common/windows/tile_messages.hpp"
 #include "common/windows/two_scans.hpp"
@@ -71,10 +71,8 @@ struct block {
     // pairs of values: one more on either side.
     double values[2 * tile + 2];
     typename scans::template shared_state<1, 1> windows;
-#if !LAB_EMULATED
     mbarrier own;
     mbarrier leaving;
-#endif
   };
 
   // Copies values `first` and on; beside the array there is 0.
@@ -144,7 +142,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   double* const leaving = shared.values + (is_short ? 0 : tile + odd);
   const bool in_bulk = has_bulk_copies && oldest - odd >= 0 && start + tile <= n;
   if (in_bulk) {
-#if !LAB_EMULATED
     if (thread == 0) {
       shared.own.initialise(1);
       shared.leaving.initialise(1);
@@ -152,7 +149,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
       copy_in(own, values + start, tile, shared.own);
       copy_in(leaving - odd, values + oldest - odd, tile + 2 * odd, shared.leaving);
     }
-#endif
   } else {
     here::copy_tile(own, values, start, n);
     here::copy_tile(leaving, values, oldest, n);
@@ -160,14 +156,10 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   }
   __syncthreads();
   const auto wait_for_own = [&] {
-#if !LAB_EMULATED
     if (in_bulk) shared.own.wait(0);
-#endif
   };
   const auto wait_for_leaving = [&] {
-#if !LAB_EMULATED
     if (in_bulk) shared.leaving.wait(0);
-#endif
   };
 
   const typename here::scans all(operation, window, segment_threads, thread);
@@ -198,7 +190,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   __syncthreads();
 #pragma unroll
   for (int v = 0; v < per_thread; ++v) own[all.first + v] = finished[v];
-#if !LAB_EMULATED
   if (in_bulk) {
     fence_proxy_async();
     __syncthreads();
@@ -209,7 +200,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
     }
     return;
   }
-#endif
   __syncthreads();
   for (int k = thread; k < tile && start + k < n; k += block_threads) results[start + k] = own[k];
 }

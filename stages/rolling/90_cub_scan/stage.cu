@@ -1,6 +1,6 @@
-// The library's way, for mean and sum: one device-wide scan, then a difference of prefix sums that lie a
-// window apart. The other operations have no inverse: what has left a minimum cannot be taken out of it, and
-// a variance taken from the difference of two prefix sums of squares at n = 1e9 has no digit left.
+// The library's way, for mean and sum: one device-wide scan, then the difference of two prefix sums a window
+// apart. The other operations have no inverse: a minimum cannot remove a value, and a variance from the
+// difference of two prefix sums of squares has no correct digit left at n = 1e9.
 #if !LAB_EMULATED
 #include <cub/device/device_scan.cuh>
 #endif

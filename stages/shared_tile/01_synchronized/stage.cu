@@ -1,5 +1,5 @@
-// Each thread computes one value into the block's tile in shared memory, all wait at a barrier, and each
-// writes the value that the thread opposite has computed. The barrier is what makes that value be there.
+// Each thread computes one value into the block's tile in shared memory, waits at a barrier, and writes the
+// value of the opposite thread. The barrier makes sure that this value has been written.
 #include "stages/shared_tile/amplitude.hpp"
 #include "stages/shared_tile/blocks.hpp"
 

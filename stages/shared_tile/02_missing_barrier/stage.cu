@@ -1,5 +1,5 @@
-// An expected failure: the stage before without its barrier. A thread reads what the thread opposite may not
-// have written yet, and gets whatever an earlier block has left in the tile.
+// An expected failure: the stage before, without its barrier. A thread may read before the opposite thread
+// has written, and then gets what an earlier block has left in the tile.
 #include "stages/shared_tile/amplitude.hpp"
 #include "stages/shared_tile/blocks.hpp"
 

@@ -1,5 +1,5 @@
-// An expected failure: the barrier has moved into the branch, which the threads beyond the edge of the image
-// do not take. CUDA allows a barrier in a branch only if all threads of the block take it.
+// An expected failure: the barrier has moved into the branch, which threads beyond the edge of the image do
+// not take. CUDA allows a barrier in a branch only if all threads of the block take the branch.
 #include "stages/shared_tile/amplitude.hpp"
 #include "stages/shared_tile/blocks.hpp"
 

@@ -1,6 +1,6 @@
-// The function is chosen at run time and called through a pointer. The kernel is compiled once and for all;
-// every element pays for a call: its arguments go where the calling convention has them, and nothing of the
-// function is known to the loop around it.
+// The function is chosen at run time and called through a pointer. The kernel is compiled only once, but each
+// element pays for a call: arguments go to the registers of the calling convention, and the compiler cannot
+// optimize the loop and the function together.
 #include <memory>
 
 #include "common/memory.hpp"

@@ -1,6 +1,6 @@
-// The function comes as PTX, from a compiler of another language (Numba's, of the Python in functions.py). It
-// is translated to CUDA C++ whose body is one asm statement (common/ptx), and then is source text like any
-// other: NVRTC inlines it, where a linker would leave a call.
+// The function comes as PTX from another language's compiler (Numba's, for the Python in functions.py).
+// common/ptx translates it to a CUDA C++ function whose body is one asm statement. From there it is ordinary
+// source text: NVRTC inlines it, whereas a linker would leave a call.
 #include <map>
 
 #include "stages/udf/run_time_plan.hpp"

@@ -1,5 +1,5 @@
-// The function is text until the program runs. NVRTC compiles it together with the kernel's own text, and
-// inlines it as if both had stood in one file all along.
+// The function is source text until the program runs. NVRTC compiles it together with the kernel's source,
+// and inlines it as if both were in one file.
 #include "stages/udf/run_time_plan.hpp"
 #if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"

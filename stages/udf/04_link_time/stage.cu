@@ -1,6 +1,6 @@
-// Function and kernel are compiled apart, to LTO-IR, and nvJitLink inlines the one into the other: the
-// kernel's part can be compiled (and kept) before anybody has written the function, and compiling the
-// function alone is short.
+// Function and kernel are compiled separately, to LTO-IR, and nvJitLink inlines the function into the kernel.
+// The kernel's part can be compiled and stored before the function exists, and compiling the function alone
+// takes little time.
 #include "stages/udf/run_time_plan.hpp"
 #if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"

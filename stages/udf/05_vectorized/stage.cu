@@ -1,5 +1,5 @@
-// The function knows one element; the kernel around it is free to fetch two with each load: 16-byte accesses,
-// four of them under way in each thread.
+// The function takes one element, but the kernel around it can load two at a time: accesses of 16 bytes, with
+// four of them in flight in each thread.
 #include "stages/udf/run_time_plan.hpp"
 #if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"

@@ -1,5 +1,5 @@
-// The yardstick: the function is known when nvcc runs, and inlined. Every other stage has to be as fast
-// without knowing it.
+// The reference for speed: nvcc knows the function at compile time and inlines it. The other stages are
+// compared with this one.
 #include "stages/udf/compiled_functions.hpp"
 #include "stages/udf/grid.hpp"
 

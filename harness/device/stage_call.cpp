@@ -1,0 +1,69 @@
+#include "harness/device/stage_call.hpp"
+
+#include <cxxabi.h>
+
+#include <cfenv>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <typeinfo>
+
+#include "common/error.hpp"
+#include "common/memory.hpp"
+#include "harness/device/typed_stage.hpp"
+
+namespace lab {
+namespace {
+
+// Rounding mode, flushing of denormals and exception flags of this thread, restored at the end: what a stage
+// sets must not reach the reference that it is compared with.
+class floating_point_guard {
+ public:
+  floating_point_guard() { std::fegetenv(&before_); }
+  floating_point_guard(const floating_point_guard&) = delete;
+  floating_point_guard& operator=(const floating_point_guard&) = delete;
+  ~floating_point_guard() { std::fesetenv(&before_); }
+
+ private:
+  std::fenv_t before_{};
+};
+
+// "int" for `throw 42`: the type of the exception that is being handled.
+std::string thrown_type() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "an unknown type";
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
+  return name ? name.get() : type->name();
+}
+
+}  // namespace
+
+void guarded_call(const char* name, const std::function<void()>& call) {
+  const floating_point_guard guard;
+  try {
+    return call();
+  } catch (const cuda_error&) {
+    throw;
+  } catch (const memory_error&) {
+    throw;
+  } catch (const stage_error&) {
+    throw;
+  } catch (const abi::__forced_unwind&) {  // pthread_exit(), which must not be held up
+    throw;
+  } catch (const std::exception& thrown) {
+    throw stage_error(std::string(name) + " threw an exception: " + thrown.what());
+  } catch (...) {
+    throw stage_error(std::string(name) + " threw an exception: a value of type " + thrown_type());
+  }
+}
+
+std::string absurd_workspace(std::size_t bytes) {
+  if (bytes <= absurd_bytes) return "";
+  std::string text = "asks for " + std::to_string(bytes) + " bytes of scratch memory";
+  if (const auto negative = static_cast<std::int64_t>(bytes); negative < 0)
+    text += " (" + std::to_string(negative) + " as an unsigned number)";
+  return text + ", " + more_than_any_device_has;
+}
+
+}  // namespace lab

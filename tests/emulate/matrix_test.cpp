@@ -1,0 +1,118 @@
+// Matrix units as programs use them: inline PTX and nvcuda::wmma.
+#include <string>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+constexpr const char* matrix_program = R"cuda(
+#include <mma.h>
+#include <stdio.h>
+using namespace nvcuda;
+__global__ void by_hand(const half* a, const half* b, float* d, half* e) {
+  __shared__ __align__(16) half tile_a[256], tile_b[128];
+  for (int i = threadIdx.x; i < 256; i += 32) tile_a[i] = a[i];
+  for (int i = threadIdx.x; i < 128; i += 32) tile_b[i] = b[i];
+  __syncwarp();
+  unsigned ra[4], rb[2], re[2] = {0, 0};
+  float rd[4] = {1, 1, 1, 1};
+  int lane = threadIdx.x;
+  unsigned pa = __cvta_generic_to_shared(tile_a + lane % 16 * 16 + lane / 16 * 8);
+  unsigned pb = __cvta_generic_to_shared(tile_b + lane % 16 * 8);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(ra[0]), "=r"(ra[1]), "=r"(ra[2]), "=r"(ra[3]) : "r"(pa));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\n" : "=r"(rb[0]), "=r"(rb[1]) : "r"(pb));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
+               : "+f"(rd[0]), "+f"(rd[1]), "+f"(rd[2]), "+f"(rd[3])
+               : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%8,%9};\n"
+               : "=r"(re[0]), "=r"(re[1])
+               : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]), "r"(re[0]), "r"(re[1]));
+  for (int i = 0; i < 4; ++i) {
+    int at = (lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2;
+    d[at] = rd[i];
+    e[at] = reinterpret_cast<half*>(re)[i];
+  }
+}
+__global__ void by_wmma(const half* a, const half* b, half* d) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> fb;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, half> fd;
+  wmma::fill_fragment(fd, 0.0f);
+  wmma::load_matrix_sync(fa, a, 16);
+  wmma::load_matrix_sync(fb, b, 16);
+  wmma::mma_sync(fd, fa, fb, fd);
+  wmma::store_matrix_sync(d, fd, 16, wmma::mem_row_major);
+}
+int main() {
+  half *a, *b, *b8, *e, *w; float* d;
+  cudaMallocManaged(&a, 512); cudaMallocManaged(&b, 512); cudaMallocManaged(&b8, 256);
+  cudaMallocManaged(&d, 512); cudaMallocManaged(&e, 256); cudaMallocManaged(&w, 512);
+  for (int i = 0; i < 256; ++i) a[i] = float(i * 7 % 11 - 5), b[i] = float(i * 5 % 13 - 6);
+  for (int i = 0; i < 128; ++i) b8[i] = b[i / 8 * 16 + i % 8];
+  by_hand<<<1, 32>>>(a, b8, d, e);
+  by_wmma<<<1, 32>>>(a, b, w);
+  cudaError_t error = cudaDeviceSynchronize();
+  int wrong = error != cudaSuccess;
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 16; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 16; ++k) sum += float(a[i * 16 + k]) * float(b[k * 16 + j]);
+      wrong += float(w[i * 16 + j]) != sum;
+      if (j < 8) wrong += d[i * 8 + j] != sum + 1, wrong += float(e[i * 8 + j]) != sum;
+    }
+  printf("%d wrong\n", wrong);
+  return wrong;
+}
+)cuda";
+
+// What is left of the instructions: m16n8k8 and tf32 of ones, s8, and stmatrix.
+constexpr const char* matrix_instructions = R"cuda(
+#include <stdio.h>
+__global__ void ones(float* sums, int* whole, unsigned* stored) {
+  __shared__ __align__(16) unsigned tile[32];
+  float half[4] = {}, brain[4] = {}, tensor[4] = {};
+  int bytes[4] = {}, wide[4] = {};
+  const unsigned h = 0x3c003c00, b = 0x3f803f80, t = 0x3f801fff, s = 0x01ff0201;
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4}, {%4}, {%0, %1, %2, %3};"
+      : "+f"(half[0]), "+f"(half[1]), "+f"(half[2]), "+f"(half[3]) : "r"(h));
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+      : "+f"(brain[0]), "+f"(brain[1]), "+f"(brain[2]), "+f"(brain[3]) : "r"(b));
+  asm("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %4}, {%4}, {%0, %1, %2, %3};"
+      : "+f"(tensor[0]), "+f"(tensor[1]), "+f"(tensor[2]), "+f"(tensor[3]) : "r"(t));
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %4}, {%4}, {%0, %1, %2, %3};"
+      : "+r"(bytes[0]), "+r"(bytes[1]), "+r"(bytes[2]), "+r"(bytes[3]) : "r"(s));
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+      : "+r"(wide[0]), "+r"(wide[1]), "+r"(wide[2]), "+r"(wide[3]) : "r"(s));
+  unsigned at = __cvta_generic_to_shared(tile + threadIdx.x % 8 * 4);
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" :: "r"(at), "r"(threadIdx.x << 16) : "memory");
+  __syncwarp();
+  stored[threadIdx.x] = tile[threadIdx.x];
+  if (threadIdx.x != 17) return;
+  sums[0] = half[3], sums[1] = brain[0], sums[2] = tensor[1], whole[0] = bytes[2], whole[1] = wide[3];
+}
+int main() {
+  float* sums; int* whole; unsigned* stored;
+  cudaMallocManaged(&sums, 12); cudaMallocManaged(&whole, 8); cudaMallocManaged(&stored, 128);
+  ones<<<1, 32>>>(sums, whole, stored);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  // A lane's upper half is the element of row 2 (lane % 4) + 1 and of column lane / 4 of what is transposed.
+  printf("%g %g %g %d %d, row 3: %u %u\n", sums[0], sums[1], sums[2], whole[0], whole[1], stored[3 * 4] >> 16, stored[3 * 4 + 1] & 0xffff);
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("mma.sync, ldmatrix, stmatrix and wmma of programs give their products") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "matrix.cu").string();
+  lab::test::put(source, matrix_program);
+  lab::test::expect(lab::test::emulate({source}), 0, {"0 wrong\n"});
+  if (LAB_WITH_OBSERVED) {
+    const lab::test::outcome observed = lab::test::emulate({"--observe", source});
+    lab::test::expect(observed, 0, {"0 wrong\n"});
+    CHECK(observed.text.find("lab: ") == std::string::npos);
+  }
+  lab::test::put(source, matrix_instructions);
+  lab::test::expect(lab::test::emulate({source}), 0, {"no error\n8 16 4 28 56, row 3: 5 9\n"});
+}
