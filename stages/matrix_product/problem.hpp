@@ -50,7 +50,7 @@ struct problem {
             size("k", &parameters::k, "columns of A, rows of B")};
   }
 
-  // A and B are read once, and C is written once.
+  // A and B are read once, and C is written once; each output is k products and as many additions.
   static array_layout layout(const parameters& p) {
     const auto [m, n, k] = p;
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
@@ -58,7 +58,8 @@ struct problem {
             .output = {"c", {m, n}},
             .terms = k,
             .fewest_bytes = bytes * (m * k + k * n + m * n),
-            .written_bytes = bytes * m * n};
+            .written_bytes = bytes * m * n,
+            .operations = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
   }
   static input bind_input(const parameters& p, const float* a, const float* b) {
     return {a, b, p.m, p.n, p.k};

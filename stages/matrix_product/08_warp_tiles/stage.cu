@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(block_threads, 2)
   const auto load = [&](std::int64_t begin) {
     from_a = load_four(a_from, begin + a_depth, a_length, k % 4 == 0);
     from_b = load_four(b_from, first.column + b_column, begin + b_depth < k ? n : 0, n % 4 == 0);
+    b_from += depth * n;
   };
   const auto store = [&](int to) {
     a_tile[to][a_depth][a_row] = from_a.x;
