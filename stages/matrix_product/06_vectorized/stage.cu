@@ -7,7 +7,8 @@ namespace lab::matrix_product::vectorized {
 namespace {
 
 constexpr int tile = 128;
-constexpr int depth = 8;  // columns of A's tile, rows of B's
+constexpr int depth = 8;     // columns of A's tile, rows of B's
+constexpr int per_side = 8;  // outputs of a thread, in either direction
 constexpr int threads_per_side = tile / per_side;
 constexpr int block_threads = threads_per_side * threads_per_side;
 static_assert(block_threads * 4 == tile * depth, "a thread loads four elements of either tile");

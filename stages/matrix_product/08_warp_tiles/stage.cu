@@ -1,5 +1,6 @@
-// Each warp has a tile of its own, 64 x 32 outputs, and its lanes are 8 x 4 squares of it: a load of A is 8
-// quads and one of B 4, each of them a single wavefront.
+// A warp has a tile of its own, 64 x 64 outputs, and each of its lanes 16 x 8 of them: 6 loads of 16 bytes
+// for 128 multiplications. The rows are those of which there are more, since lanes that are neighbours share
+// them: what two neighbours both ask for, shared memory delivers once.
 #include "stages/matrix_product/blocks.hpp"
 #include "stages/matrix_product/quads.hpp"
 
@@ -8,15 +9,22 @@ namespace {
 
 constexpr int tile = 128;
 constexpr int depth = 8;  // columns of A's tile, rows of B's
-constexpr int block_threads = 256;
-static_assert(block_threads * 4 == tile * depth, "a thread loads four elements of either tile");
+constexpr int block_threads = 128;
+constexpr int warp_tile = 64;
+constexpr int warps_across = tile / warp_tile;
+// Of a thread: four squares of 4 x 4 below each other, and two such columns of them.
+constexpr int rows = 16;
+constexpr int columns = 8;
+constexpr int lanes_across = warp_tile / columns;
+constexpr int lanes_down = warp_tile / rows;
+constexpr int rows_apart = 4 * lanes_down;
+constexpr int columns_apart = 4 * lanes_across;
+static_assert(lanes_across * lanes_down == 32 && warps_across * warps_across * 32 == block_threads,
+              "lanes cover a warp's tile, and warps a block's");
+constexpr int loads = tile * depth / 4 / block_threads;  // of either tile by a thread, four elements each
+constexpr int a_rows = block_threads / (depth / 4);      // between them
+constexpr int b_rows = block_threads / (tile / 4);
 constexpr int padding = 4;  // as in 06_vectorized
-constexpr int warp_rows = 64;
-constexpr int warp_columns = 32;
-constexpr int warps_across = tile / warp_columns;
-constexpr int lanes_across = warp_columns / per_side;
-static_assert(warp_rows * warp_columns == 32 * per_side * per_side, "a lane has 8 x 8 outputs");
-static_assert(tile * tile == block_threads * per_side * per_side, "the warps' tiles cover the block's");
 
 __global__ void __launch_bounds__(block_threads, 2)
     product_kernel(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
@@ -30,31 +38,38 @@ __global__ void __launch_bounds__(block_threads, 2)
   const int a_depth = thread % (depth / 4) * 4;
   const int b_depth = thread / (tile / 4);
   const int b_column = thread % (tile / 4) * 4;
-  const std::int64_t a_length = first.row + a_row < m ? k : 0;
   // The first of its rows, and of its columns.
   const int warp = thread / 32;
   const int lane = thread % 32;
-  const int row = warp / warps_across * warp_rows + lane / lanes_across * 4;
-  const int column = warp % warps_across * warp_columns + lane % lanes_across * 4;
+  const int row = warp / warps_across * warp_tile + lane / lanes_across * 4;
+  const int column = warp % warps_across * warp_tile + lane % lanes_across * 4;
 
   const float* a_from = a + (first.row + a_row) * k;
   const float* b_from = b + b_depth * n;
-  float4 from_a;
-  float4 from_b;
+  float4 from_a[loads];
+  float4 from_b[loads];
   const auto load = [&](std::int64_t begin) {
-    from_a = load_four(a_from, begin + a_depth, a_length, k % 4 == 0);
-    from_b = load_four(b_from, first.column + b_column, begin + b_depth < k ? n : 0, n % 4 == 0);
+#pragma unroll
+    for (int l = 0; l < loads; ++l) {
+      const bool has_a = first.row + a_row + l * a_rows < m;
+      const bool has_b = begin + b_depth + l * b_rows < k;
+      from_a[l] = load_four(a_from + l * a_rows * k, begin + a_depth, has_a ? k : 0, k % 4 == 0);
+      from_b[l] = load_four(b_from + l * b_rows * n, first.column + b_column, has_b ? n : 0, n % 4 == 0);
+    }
     b_from += depth * n;
   };
   const auto store = [&](int to) {
-    a_tile[to][a_depth][a_row] = from_a.x;
-    a_tile[to][a_depth + 1][a_row] = from_a.y;
-    a_tile[to][a_depth + 2][a_row] = from_a.z;
-    a_tile[to][a_depth + 3][a_row] = from_a.w;
-    *reinterpret_cast<float4*>(&b_tile[to][b_depth][b_column]) = from_b;
+#pragma unroll
+    for (int l = 0; l < loads; ++l) {
+      a_tile[to][a_depth][a_row + l * a_rows] = from_a[l].x;
+      a_tile[to][a_depth + 1][a_row + l * a_rows] = from_a[l].y;
+      a_tile[to][a_depth + 2][a_row + l * a_rows] = from_a[l].z;
+      a_tile[to][a_depth + 3][a_row + l * a_rows] = from_a[l].w;
+      *reinterpret_cast<float4*>(&b_tile[to][b_depth + l * b_rows][b_column]) = from_b[l];
+    }
   };
 
-  float sum[per_side][per_side] = {};
+  float sum[rows][columns] = {};
   load(0);
   store(0);
   __syncthreads();
@@ -64,18 +79,17 @@ __global__ void __launch_bounds__(block_threads, 2)
     if (has_next) load(begin + depth);
 #pragma unroll
     for (int i = 0; i < depth; ++i) {
-      float of_a[per_side];
-      float of_b[per_side];
-      load_quads(of_a, &a_tile[current][i][row], warp_rows / 2);
-      load_quads(of_b, &b_tile[current][i][column], warp_columns / 2);
+      float of_a[rows];
+      float of_b[columns];
+      load_quads(of_a, &a_tile[current][i][row], rows_apart);
+      load_quads(of_b, &b_tile[current][i][column], columns_apart);
       add_products(sum, of_a, of_b);
     }
     current = 1 - current;
     if (has_next) store(current);
     __syncthreads();
   }
-  store_squares(c, m, n, first.row + row, first.column + column, warp_rows / 2, warp_columns / 2, n % 4 == 0,
-                sum);
+  store_squares(c, m, n, first.row + row, first.column + column, rows_apart, columns_apart, n % 4 == 0, sum);
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
@@ -83,12 +97,13 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
               in.m, in.n, in.k);
 }
 
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "a tile of 64 x 32 outputs for each warp",
-                                        .launch = launch,
-                                        .unsupported = unsupported<tile, tile>,
-                                        .tile = tile * tile,
-                                        .owner_of = block_of<tile, tile>}};
+const registration<problem> registered{
+    LAB_PATH,
+    {.idea = "a tile for each warp, and 16 x 8 outputs of it for each lane",
+     .launch = launch,
+     .unsupported = unsupported<tile, tile>,
+     .tile = tile * tile,
+     .owner_of = block_of<tile, tile>}};
 
 }  // namespace
 }  // namespace lab::matrix_product::warp_tiles

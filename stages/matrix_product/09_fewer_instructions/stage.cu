@@ -1,6 +1,6 @@
 // What is no multiply-add is taken out of the loop. Whether rows are aligned is known when the kernel is
 // compiled. Beyond the last row of A and column of B the last ones are loaded once more, whose outputs are
-// not stored, so that the depth alone is checked. A step is 16 deep: half as many barriers, and checks.
+// not stored, so that the depth alone is checked.
 #include "stages/matrix_product/blocks.hpp"
 #include "stages/matrix_product/quads.hpp"
 
@@ -8,18 +8,23 @@ namespace lab::matrix_product::fewer_instructions {
 namespace {
 
 constexpr int tile = 128;
-constexpr int depth = 16;  // columns of A's tile, rows of B's
-constexpr int block_threads = 256;
-constexpr int padding = 4;  // as in 06_vectorized
-constexpr int warp_rows = 64;
-constexpr int warp_columns = 32;
-constexpr int warps_across = tile / warp_columns;
-constexpr int lanes_across = warp_columns / per_side;
-static_assert(warp_rows * warp_columns == 32 * per_side * per_side, "a lane has 8 x 8 outputs");
-static_assert(tile * tile == block_threads * per_side * per_side, "the warps' tiles cover the block's");
+constexpr int depth = 8;  // columns of A's tile, rows of B's
+constexpr int block_threads = 128;
+constexpr int warp_tile = 64;
+constexpr int warps_across = tile / warp_tile;
+// Of a thread: four squares of 4 x 4 below each other, and two such columns of them.
+constexpr int rows = 16;
+constexpr int columns = 8;
+constexpr int lanes_across = warp_tile / columns;
+constexpr int lanes_down = warp_tile / rows;
+constexpr int rows_apart = 4 * lanes_down;
+constexpr int columns_apart = 4 * lanes_across;
+static_assert(lanes_across * lanes_down == 32 && warps_across * warps_across * 32 == block_threads,
+              "lanes cover a warp's tile, and warps a block's");
 constexpr int loads = tile * depth / 4 / block_threads;  // of either tile by a thread, four elements each
 constexpr int a_rows = block_threads / (depth / 4);      // between them
 constexpr int b_rows = block_threads / (tile / 4);
+constexpr int padding = 4;  // as in 06_vectorized
 
 template <bool aligned>
 __global__ void __launch_bounds__(block_threads, 2)
@@ -29,7 +34,7 @@ __global__ void __launch_bounds__(block_threads, 2)
   __shared__ __align__(16) float b_tile[2][depth][tile];
   const auto thread = static_cast<int>(threadIdx.x);
   const position first = block_tile<tile, tile>(n);
-  // What the thread loads: four neighbours of a row, and of rows further down.
+  // What the thread loads: four neighbours of a row.
   const int a_row = thread / (depth / 4);
   const int a_depth = thread % (depth / 4) * 4;
   const int b_depth = thread / (tile / 4);
@@ -37,8 +42,8 @@ __global__ void __launch_bounds__(block_threads, 2)
   // The first of its rows, and of its columns.
   const int warp = thread / 32;
   const int lane = thread % 32;
-  const int row = warp / warps_across * warp_rows + lane / lanes_across * 4;
-  const int column = warp % warps_across * warp_columns + lane % lanes_across * 4;
+  const int row = warp / warps_across * warp_tile + lane / lanes_across * 4;
+  const int column = warp % warps_across * warp_tile + lane % lanes_across * 4;
 
   const float* a_from[loads];
 #pragma unroll
@@ -54,8 +59,8 @@ __global__ void __launch_bounds__(block_threads, 2)
   const auto load = [&](std::int64_t begin) {
 #pragma unroll
     for (int l = 0; l < loads; ++l) {
-      from_a[l] = load_four(a_from[l], begin + a_depth, k, aligned);
       const bool has_b = begin + b_depth + l * b_rows < k;
+      from_a[l] = load_four(a_from[l], begin + a_depth, k, aligned);
       from_b[l] = load_four(b_from + l * b_rows * n, 0, has_b ? aligned ? 4 : n - b_at : 0, aligned);
     }
     b_from += depth * n;
@@ -71,7 +76,7 @@ __global__ void __launch_bounds__(block_threads, 2)
     }
   };
 
-  float sum[per_side][per_side] = {};
+  float sum[rows][columns] = {};
   load(0);
   store(0);
   __syncthreads();
@@ -81,18 +86,17 @@ __global__ void __launch_bounds__(block_threads, 2)
     if (has_next) load(begin + depth);
 #pragma unroll
     for (int i = 0; i < depth; ++i) {
-      float of_a[per_side];
-      float of_b[per_side];
-      load_quads(of_a, &a_tile[current][i][row], warp_rows / 2);
-      load_quads(of_b, &b_tile[current][i][column], warp_columns / 2);
+      float of_a[rows];
+      float of_b[columns];
+      load_quads(of_a, &a_tile[current][i][row], rows_apart);
+      load_quads(of_b, &b_tile[current][i][column], columns_apart);
       add_products(sum, of_a, of_b);
     }
     current = 1 - current;
     if (has_next) store(current);
     __syncthreads();
   }
-  store_squares(c, m, n, first.row + row, first.column + column, warp_rows / 2, warp_columns / 2, aligned,
-                sum);
+  store_squares(c, m, n, first.row + row, first.column + column, rows_apart, columns_apart, aligned, sum);
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
