@@ -297,6 +297,15 @@ constexpr wasteful all_wasteful[] = {
      "for (int from = 0; from < threads; ++from) all += __shfl_sync(0xffffffffu, partial, from, threads);\n"
      "partial = all;",
      "shuffles"},
+    {"matrix_product/03_tiled", "multiply",
+     "__syncthreads();\n"
+     "float once = 0;\n"
+     "for (int i = 0; i < tile; ++i) once += a_tile[y][i] * b_tile[i][x];\n"
+     "float again = 0;\n"
+     "for (int i = tile; i-- > 0;) again += a_tile[y][i] * b_tile[i][x];\n"
+     "sum += (once + again) / 2;\n"
+     "__syncthreads();",
+     "reads"},
     {"shared_tile/01_synchronized", "fill",
      "for (int k = 0; threadIdx.x == 0 && threadIdx.y == 0 && k < tile * tile; ++k)\n"
      "  values[k / tile][k % tile] = amplitude(x + k % tile, y + k / tile);\n"
