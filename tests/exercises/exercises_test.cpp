@@ -270,6 +270,13 @@ constexpr wasteful all_wasteful[] = {
      "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
      "}",
      "requests"},
+    {"transpose/02_shared_tile", "turn",
+     "__syncthreads();\n"
+     "for (int k = 0; x == 0 && y == 0 && k < side * side; ++k) {\n"
+     "  const std::int64_t row = first_row + k % side, column = first_column + k / side;\n"
+     "  if (row < rows && column < columns) transposed[column * rows + row] = tile[k % side][k / side];\n"
+     "}",
+     "store_requests"},
     {"reduction/03_warp_shuffle", "lanes",
      "for (int from = 1; from < 32; ++from) {\n"
      "  const T other = __shfl_sync(0xffffffffu, value, from);\n"
