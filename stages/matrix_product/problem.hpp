@@ -37,17 +37,24 @@ struct problem {
   static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
-    const auto size = [](const char* name, std::int64_t parameters::*member, const char* meaning) {
-      return parameter<parameters>{.name = name,
-                                   .member = member,
-                                   .meaning = meaning,
-                                   .minimum = 0,
-                                   .bench = {4096},
-                                   .emulator_bench = {128}};
-    };
-    return {size("m", &parameters::m, "rows of A and of C"),
-            size("n", &parameters::n, "columns of B and of C"),
-            size("k", &parameters::k, "columns of A, rows of B")};
+    return {{.name = "m",
+             .member = &parameters::m,
+             .meaning = "rows of A and of C",
+             .minimum = 0,
+             .bench = {4096},
+             .emulator_bench = {128}},
+            {.name = "n",
+             .member = &parameters::n,
+             .meaning = "columns of B and of C",
+             .minimum = 0,
+             .bench = {4096},
+             .emulator_bench = {128}},
+            {.name = "k",
+             .member = &parameters::k,
+             .meaning = "columns of A, rows of B",
+             .minimum = 0,
+             .bench = {4096},
+             .emulator_bench = {128}}};
   }
 
   // A and B are read once, and C is written once; each output is k products and as many additions.
