@@ -237,6 +237,31 @@ TEST_CASE("values, places and sizes that a stage may get wrong alone are tried")
   }
 }
 
+TEST_CASE("a byte that a histogram leaves out, or counts elsewhere, is found") {
+  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
+    require_failure(name, failure_kind::wrong, words, "histogram");
+  };
+  SECTION("barriers") {
+    require("missing_barrier");
+  }
+  SECTION("zeros") {
+    require("bins_not_zeroed", "");
+    require("counts_not_zeroed", "");
+  }
+  SECTION("bytes") {
+    require("tail_left_out");
+    require("signed_index");
+    require("zero_not_counted", "wrong at index 0");
+  }
+  SECTION("counts") {
+    require("counts_in_12_bits");
+#if !LAB_EMULATED
+    // The emulator's threads are not interrupted between a load and a store; observed, they race.
+    require("plain_addition");
+#endif
+  }
+}
+
 TEST_CASE("what a stage keeps of launches and questions before is of no use to it") {
   SECTION("answers in scratch memory") {
     require_failure("answers_of_before", failure_kind::wrong, "after a launch on nearly the same input",
