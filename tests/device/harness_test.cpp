@@ -262,6 +262,33 @@ TEST_CASE("a byte that a histogram leaves out, or counts elsewhere, is found") {
   }
 }
 
+TEST_CASE("a value that a transpose leaves where it was, or moves elsewhere, is found") {
+  const auto require = [](const std::string& name, const std::string& words,
+                          failure_kind kind = failure_kind::wrong) {
+    require_failure(name, kind, words, "transpose");
+  };
+  SECTION("barrier") {
+    require("missing_barrier", "wrong at index");
+  }
+  SECTION("edges") {
+    require("square_assumed", "was never written", failure_kind::unwritten);
+    require("vectors_alone", "was never written", failure_kind::unwritten);
+    require("last_tile_as_it_is", "wrong at index");
+  }
+  SECTION("tiles") {
+    require("tiles_of_rows", "was never written", failure_kind::unwritten);
+  }
+  SECTION("swizzle") {
+    require("half_swizzle", "wrong at index");
+  }
+  SECTION("more rows than 16 bits count") {
+    require("rows_in_16_bits", "rows=70004", failure_kind::unwritten);
+  }
+  SECTION("the sign of zero") {
+    require("adds_zero", "expected -0, found 0");
+  }
+}
+
 TEST_CASE("what a stage keeps of launches and questions before is of no use to it") {
   SECTION("answers in scratch memory") {
     require_failure("answers_of_before", failure_kind::wrong, "after a launch on nearly the same input",

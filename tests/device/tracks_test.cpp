@@ -58,7 +58,22 @@ TEST_CASE("what is wrong with one of several inputs is said by its name") {
   require_refusal("axpy/swaps_inputs", failure_kind::wrong, "wrong at index");
   require_refusal("axpy/rounds_factor", failure_kind::wrong, "a=-1.5");
   require_refusal("axpy/plans_nothing", failure_kind::crash, "prepare returned a plan without a launch");
-  require_refusal("matrix_product/leaves_out_last_term", failure_kind::wrong, "wrong at index");
+}
+
+TEST_CASE("a wrong matrix product is refused for its mistake") {
+  const auto require = [](const std::string& name, failure_kind kind, const std::string& words) {
+    require_refusal("matrix_product/" + name, kind, words);
+  };
+  // What a missing barrier does is chance on a GPU.
+  if (lab::emulated) {
+    require("missing_barrier", failure_kind::wrong, "m=67 n=131");
+    require("reads_before_landed", failure_kind::wrong, "m=67 n=131");
+  }
+  require("stale_beyond_k", failure_kind::wrong, "k=45 m=67 n=131");
+  require("writes_row_m", failure_kind::out_of_bounds, lab::emulated ? "writes at offset" : "a write to");
+  require("transposes_b", failure_kind::wrong, "k=45 m=67 n=131");
+  require("loses_last_tile", failure_kind::wrong, "k=32 m=128 n=128");
+  require("multiplies_tf32", failure_kind::wrong, "input=random");
 }
 
 TEST_CASE("a stage prepares once for its parameters, and that has a time of its own") {

@@ -277,6 +277,13 @@ constexpr wasteful all_wasteful[] = {
      "__syncthreads();\n"
      "atomicAdd(&counts[threadIdx.x], block_counts[threadIdx.x]);",
      "shared_atomics"},
+    {"transpose/02_shared_tile", "turn",
+     "__syncthreads();\n"
+     "for (int k = 0; x == 0 && y == 0 && k < side * side; ++k) {\n"
+     "  const std::int64_t row = first_row + k % side, column = first_column + k / side;\n"
+     "  if (row < rows && column < columns) transposed[column * rows + row] = tile[k % side][k / side];\n"
+     "}",
+     "store_requests"},
     {"reduction/03_warp_shuffle", "lanes",
      "for (int from = 1; from < 32; ++from) {\n"
      "  const T other = __shfl_sync(0xffffffffu, value, from);\n"
@@ -297,6 +304,15 @@ constexpr wasteful all_wasteful[] = {
      "for (int from = 0; from < threads; ++from) all += __shfl_sync(0xffffffffu, partial, from, threads);\n"
      "partial = all;",
      "shuffles"},
+    {"matrix_product/03_tiled", "multiply",
+     "__syncthreads();\n"
+     "float once = 0;\n"
+     "for (int i = 0; i < tile; ++i) once += a_tile[y][i] * b_tile[i][x];\n"
+     "float again = 0;\n"
+     "for (int i = tile; i-- > 0;) again += a_tile[y][i] * b_tile[i][x];\n"
+     "sum += (once + again) / 2;\n"
+     "__syncthreads();",
+     "reads"},
     {"shared_tile/01_synchronized", "fill",
      "for (int k = 0; threadIdx.x == 0 && threadIdx.y == 0 && k < tile * tile; ++k)\n"
      "  values[k / tile][k % tile] = amplitude(x + k % tile, y + k / tile);\n"

@@ -1,31 +1,108 @@
-// The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
-#include "tests/tracks/matrix_product/problem.hpp"
+// The track's wrong kernels, each to be refused for one mistake.
+#include "stages/matrix_product/blocks.hpp"
 
-// Leaves the last term out where there are more than 16.
-namespace lab::matrix_product::wrong::leaves_out_last_term {
+namespace lab::matrix_product::wrong {
 namespace {
 
-constexpr int block_threads = 128;
+constexpr int tile = 16;
 
-__global__ void product_kernel(const float* a, const float* b, float* c, sizes size) {
-  const auto [rows, columns, depth] = size;
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
-  if (i >= rows * columns) return;
+enum class mistake {
+  missing_barrier,  // a tile is overwritten while others still multiply it
+  stale_beyond_k,   // beyond k, the tiles hold what they held before
+  writes_row_m,     // one row too many where the last tile is ragged
+  transposes_b,     // B's tile is read by its columns
+  loses_last_tile,  // where k is a multiple of the tile
+  multiplies_tf32   // of each factor 10 bits of its fraction
+};
+
+// What the tensor cores take of a float32.
+__device__ float tf32(float value) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, value) & 0xffffe000u);
+}
+
+template <mistake made>
+__global__ void __launch_bounds__(tile* tile)
+    product_kernel(const float* a, const float* b, float* c, std::int64_t m, std::int64_t n, std::int64_t k) {
+  __shared__ float a_tile[tile][tile];
+  __shared__ float b_tile[tile][tile];
+  const auto x = static_cast<int>(threadIdx.x);
+  const auto y = static_cast<int>(threadIdx.y);
+  const position first = block_tile<tile, tile>(n);
+  const std::int64_t row = first.row + y;
+  const std::int64_t column = first.column + x;
+  const bool is_short = made == mistake::loses_last_tile && k > tile && k % tile == 0;
   float sum = 0;
-  for (std::int64_t k = 0; k < (depth > 16 ? depth - 1 : depth); ++k)
-    sum += a[i / columns * depth + k] * b[k * columns + i % columns];
-  c[i] = sum;
+  for (std::int64_t begin = 0; begin < (is_short ? k - tile : k); begin += tile) {
+    const bool keeps = made == mistake::stale_beyond_k && begin > 0;
+    if (!keeps || begin + x < k) a_tile[y][x] = row < m && begin + x < k ? a[row * k + begin + x] : 0;
+    if (!keeps || begin + y < k) b_tile[y][x] = begin + y < k && column < n ? b[(begin + y) * n + column] : 0;
+    __syncthreads();
+    for (int i = 0; i < tile; ++i) {
+      const float of_a = a_tile[y][i];
+      const float of_b = made == mistake::transposes_b ? b_tile[x][i] : b_tile[i][x];
+      sum += made == mistake::multiplies_tf32 ? tf32(of_a) * tf32(of_b) : of_a * of_b;
+    }
+    if (made != mistake::missing_barrier) __syncthreads();
+  }
+  if (row < m + (made == mistake::writes_row_m ? 1 : 0) && column < n) c[row * n + column] = sum;
 }
 
+template <mistake made>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const std::int64_t elements = in.size.rows * in.size.columns;
-  lab::launch(product_kernel, dim3(static_cast<unsigned>((elements + block_threads - 1) / block_threads)),
-              dim3(block_threads), 0, stream, in.a, in.b, out.c, in.size);
+  lab::launch(product_kernel<made>, grid_of<tile, tile>(in), dim3(tile, tile), 0, stream, in.a, in.b, out.c,
+              in.m, in.n, in.k);
 }
 
-const registration<problem> registered{
-    "matrix_product/leaves_out_last_term",
-    {.idea = "leaves out the last term", .launch = launch, .tile = block_threads}};
+// Two tiles of each matrix in turn, and nobody waits for the other threads' elements of the next ones.
+__global__ void __launch_bounds__(tile* tile)
+    early_kernel(const float* a, const float* b, float* c, std::int64_t m, std::int64_t n, std::int64_t k) {
+  __shared__ float a_tile[2][tile][tile];
+  __shared__ float b_tile[2][tile][tile];
+  const auto x = static_cast<int>(threadIdx.x);
+  const auto y = static_cast<int>(threadIdx.y);
+  const position first = block_tile<tile, tile>(n);
+  const std::int64_t row = first.row + y;
+  const std::int64_t column = first.column + x;
+  const auto load = [&](int to, std::int64_t begin) {
+    a_tile[to][y][x] = row < m && begin + x < k ? a[row * k + begin + x] : 0;
+    b_tile[to][y][x] = begin + y < k && column < n ? b[(begin + y) * n + column] : 0;
+  };
+  float sum = 0;
+  int current = 0;
+  load(0, 0);
+  __syncthreads();
+  for (std::int64_t begin = 0; begin < k; begin += tile) {
+    load(1 - current, begin + tile);
+    for (int i = 0; i < tile; ++i) sum += a_tile[current][y][i] * b_tile[current][i][x];
+    current = 1 - current;
+  }
+  if (row < m && column < n) c[row * n + column] = sum;
+}
+
+void launch_early(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(early_kernel, grid_of<tile, tile>(in), dim3(tile, tile), 0, stream, in.a, in.b, out.c, in.m,
+              in.n, in.k);
+}
+
+stage<problem> described(const char* idea, launch_of<problem>::type launch) {
+  return {.idea = idea, .launch = launch, .tile = tile * tile};
+}
+
+const registration<problem> without_barrier{
+    "matrix_product/missing_barrier",
+    described("no barrier behind the product", launch<mistake::missing_barrier>)};
+const registration<problem> with_stale{"matrix_product/stale_beyond_k",
+                                       described("no zeros beyond k", launch<mistake::stale_beyond_k>)};
+const registration<problem> with_row{"matrix_product/writes_row_m",
+                                     described("a row too many", launch<mistake::writes_row_m>)};
+const registration<problem> transposed{"matrix_product/transposes_b",
+                                       described("B's tile transposed", launch<mistake::transposes_b>)};
+const registration<problem> shortened{"matrix_product/loses_last_tile",
+                                      described("loses the last tile", launch<mistake::loses_last_tile>)};
+const registration<problem> rounded{"matrix_product/multiplies_tf32",
+                                    described("multiplies in TF32", launch<mistake::multiplies_tf32>)};
+const registration<problem> early{"matrix_product/reads_before_landed",
+                                  described("reads tiles before they are there", launch_early)};
 
 }  // namespace
-}  // namespace lab::matrix_product::wrong::leaves_out_last_term
+}  // namespace lab::matrix_product::wrong

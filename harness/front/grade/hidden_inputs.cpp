@@ -152,11 +152,14 @@ hidden_inputs::hidden_inputs(const exercise& exercise, const std::map<std::strin
                  draw_columns(described.at("columns"), scale * 10 + from.below(300), from));
       made.output = "output.csv";
     } else {
+      std::int64_t columns_before = 0;
       for (const auto& array : described.value("arrays", nlohmann::json::array())) {
         std::vector<std::int64_t> shape;
         const auto dimensions = array.at("dimensions").get<int>();
         for (int k = 0; k < dimensions; ++k)
           shape.push_back(dimensions == 1 ? scale * 250 + from.below(1000) : scale + 60 + from.below(100));
+        if (array.value("rows_as_columns_before", false)) shape.front() = columns_before;
+        columns_before = shape.back();
         made.inputs.push_back(stem + fmt::format("input{}.npy", made.inputs.size()));
         draw_array(made.inputs.back(), array.at("type").get<std::string>(), shape, from);
       }

@@ -1,0 +1,110 @@
+// C = A B, float32, row by row: m x k times k x n, of any sizes. Without columns of A every output is 0.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "harness/device/array_problem.hpp"
+#include "harness/device/stage.hpp"
+
+namespace lab::matrix_product {
+
+// A has m x k elements, B k x n, row after row in device memory; both begin at a multiple of 256 bytes.
+struct input {
+  const float *a, *b;
+  std::int64_t m, n, k;
+};
+
+// m x n elements in device memory, row after row, from a multiple of 256 bytes on.
+struct output {
+  float* c;
+};
+
+struct problem {
+  using elements = element_types<float, float, float>;
+  using input = matrix_product::input;
+  using output = matrix_product::output;
+
+  struct parameters {
+    std::int64_t m = 0, n = 0, k = 0;
+  };
+
+  static constexpr const char* title = "C = A B, float32";
+  static constexpr const char* unit = "element";
+  static constexpr array_ceiling ceiling = array_ceiling::copy;
+
+  static std::vector<parameter<parameters>> describe() {
+    const auto size = [](const char* name, std::int64_t parameters::*member, const char* meaning) {
+      return parameter<parameters>{.name = name,
+                                   .member = member,
+                                   .meaning = meaning,
+                                   .minimum = 0,
+                                   .bench = {4096},
+                                   .emulator_bench = {128}};
+    };
+    return {size("m", &parameters::m, "rows of A and of C"),
+            size("n", &parameters::n, "columns of B and of C"),
+            size("k", &parameters::k, "columns of A, rows of B")};
+  }
+
+  // A and B are read once, and C is written once; each output is k products and as many additions.
+  static array_layout layout(const parameters& p) {
+    const auto [m, n, k] = p;
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
+    return {.inputs = {{"a", {m, k}}, {"b", {k, n}}},
+            .output = {"c", {m, n}},
+            .terms = k,
+            .fewest_bytes = bytes * (m * k + k * n + m * n),
+            .written_bytes = bytes * m * n,
+            .operations = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+  }
+  static input bind_input(const parameters& p, const float* a, const float* b) {
+    return {a, b, p.m, p.n, p.k};
+  }
+  static output bind_output(const parameters& /*p*/, float* c) { return {c}; }
+
+  // to[j] = element first + j * step, for j < count; of generated inputs many at a time.
+  static void take(const auto& value, std::int64_t first, std::int64_t step, std::int64_t count, float* to) {
+    if constexpr (requires { value.values(first, step, count, to); }) {
+      value.values(first, step, count, to);
+    } else {
+      for (std::int64_t j = 0; j < count; ++j) to[j] = value(first + j * step);
+    }
+  }
+
+  // A product of two float32 is exact in float64, and what rounds there is 2^-29 of what rounds in float32.
+  static expectation reference(const auto& a, const auto& b, const parameters& p, std::int64_t i) {
+    constexpr std::int64_t piece = 256;
+    std::array<float, piece> row;
+    std::array<float, piece> column;
+    double sum = 0;
+    double magnitude = 0;
+    for (std::int64_t begin = 0; begin < p.k; begin += piece) {
+      const std::int64_t count = std::min(piece, p.k - begin);
+      take(a, i / p.n * p.k + begin, 1, count, row.data());
+      take(b, begin * p.n + i % p.n, p.n, count, column.data());
+      for (std::int64_t j = 0; j < count; ++j) {
+        const double product = static_cast<double>(row[j]) * static_cast<double>(column[j]);
+        sum += product;
+        magnitude += std::abs(product);
+      }
+    }
+    return {.value = sum, .scale = magnitude};
+  }
+
+  // A term passes through the rounding of its product and at most k - 1 additions, in any order:
+  // k u / (1 - k u) of the sum of magnitudes, u = 2^-24 (Higham, "Accuracy and Stability of Numerical
+  // Algorithms", 2002, section 3.1), and a little for the reference's own roundings.
+  static double relative_error(const parameters& p) {
+    const double error = static_cast<double>(p.k + 1) * 0x1p-24;
+    return error < 0.5 ? error / (1 - error) : 1;
+  }
+
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
+};
+
+}  // namespace lab::matrix_product

@@ -1,0 +1,44 @@
+// A tile of 32 x 32 values goes through shared memory: it is read row by row and written column by column, so
+// that the lanes of a warp have neighbours in global memory both times. The stride moves to shared memory,
+// where a column lies in a single bank.
+#include "stages/transpose/tiles.hpp"
+
+namespace lab::transpose::shared_tile {
+namespace {
+
+constexpr int side = 32;
+constexpr int block_rows = 8;  // each thread moves 32 / 8 = 4 values
+constexpr int block_threads = side * block_rows;
+
+__global__ void __launch_bounds__(block_threads)
+    transpose_kernel(const float* __restrict__ values, float* __restrict__ transposed, std::int64_t rows,
+                     std::int64_t columns) {
+  __shared__ float tile[side][side];
+  const auto [first_row, first_column] = corner_of_tile(columns, side);
+  const auto x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  for (int k = y; k < y + side; k += block_rows) {
+    const std::int64_t row = first_row + k, column = first_column + x;
+    if (row < rows && column < columns) tile[k][x] = values[row * columns + column];
+  }
+  // exercise: turn
+  __syncthreads();
+  for (int k = y; k < y + side; k += block_rows) {
+    const std::int64_t row = first_row + x, column = first_column + k;
+    if (row < rows && column < columns) transposed[column * rows + row] = tile[x][k];
+  }
+  // end
+}
+
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(transpose_kernel, grid_of_tiles(in, side), dim3(side, block_rows), 0, stream, in.values,
+              out.transposed, in.rows, in.columns);
+}
+
+const registration<problem> registered{LAB_PATH,
+                                       {.idea = "a tile in shared memory: rows in, columns out",
+                                        .launch = launch,
+                                        .tile = side * side,
+                                        .owner_of = neighbours_owner}};
+
+}  // namespace
+}  // namespace lab::transpose::shared_tile

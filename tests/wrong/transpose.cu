@@ -1,0 +1,85 @@
+// The track's wrong kernels, each to be refused for one mistake.
+#include "stages/transpose/tiles.hpp"
+
+namespace lab::transpose::wrong {
+namespace {
+
+constexpr int side = 32;
+constexpr int block_rows = 8;
+
+enum class mistake {
+  missing_barrier,     // the tile is written while it is still read
+  square_assumed,      // what is beyond the square in the corner is left out
+  tiles_of_rows,       // tiles are counted along the columns: right where there are as many as along the rows
+  half_swizzle,        // XOR by 5 bits of the row in, by 4 out
+  last_tile_as_it_is,  // the tile in the last corner is not transposed
+  vectors_alone,       // columns beyond the last four are left out
+  rows_in_16_bits,
+  adds_zero  // -0 + 0 is 0
+};
+
+__device__ int place(int row, int column, int mask) {
+  return row * side + (column ^ (row & mask));
+}
+
+template <mistake made>
+__global__ void transpose_kernel(const float* values, float* transposed, std::int64_t rows,
+                                 std::int64_t columns) {
+  __shared__ float tile[side * side];
+  const std::int64_t along = made == mistake::tiles_of_rows ? rows : columns;
+  const auto [first_row, first_column] = corner_of_tile(along, side);
+  const bool is_last = first_row + side > rows && first_column + side > columns;
+  const auto x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const auto exists = [&](std::int64_t row, std::int64_t column) {
+    if (made == mistake::vectors_alone && column >= columns / 4 * 4) return false;
+    if (made == mistake::square_assumed && (row >= columns || column >= rows)) return false;
+    if (made == mistake::rows_in_16_bits && row > 0xffff) return false;
+    return row < rows && column < columns;
+  };
+  for (int k = y; k < side; k += block_rows) {
+    const std::int64_t row = first_row + k, column = first_column + x;
+    if (exists(row, column)) tile[place(k, x, 31)] = values[row * columns + column];
+  }
+  if (made != mistake::missing_barrier) __syncthreads();
+  for (int k = y; k < side; k += block_rows) {
+    const std::int64_t row = first_row + x, column = first_column + k;
+    if (!exists(row, column)) continue;
+    float value = tile[place(x, k, made == mistake::half_swizzle ? 15 : 31)];
+    if (made == mistake::last_tile_as_it_is && is_last) value = tile[place(k, x, 31)];
+    if (made == mistake::adds_zero) value += 0.0f;
+    transposed[column * rows + row] = value;
+  }
+}
+
+template <mistake made>
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(transpose_kernel<made>, grid_of_tiles(in, side), dim3(side, block_rows), 0, stream, in.values,
+              out.transposed, in.rows, in.columns);
+}
+
+template <mistake made>
+stage<problem> wrong_stage(const char* idea) {
+  return {.idea = idea, .launch = launch<made>, .tile = side * side};
+}
+
+const registration<problem> missing_barrier{"transpose/missing_barrier",
+                                            wrong_stage<mistake::missing_barrier>("no barrier")};
+const registration<problem> square_assumed{
+    "transpose/square_assumed", wrong_stage<mistake::square_assumed>("moves the square in the corner alone")};
+const registration<problem> tiles_of_rows{
+    "transpose/tiles_of_rows", wrong_stage<mistake::tiles_of_rows>("counts tiles along the columns")};
+const registration<problem> half_swizzle{
+    "transpose/half_swizzle", wrong_stage<mistake::half_swizzle>("reads another swizzle than it wrote")};
+const registration<problem> last_tile_as_it_is{
+    "transpose/last_tile_as_it_is",
+    wrong_stage<mistake::last_tile_as_it_is>("does not transpose the tile in the last corner")};
+const registration<problem> vectors_alone{"transpose/vectors_alone",
+                                          wrong_stage<mistake::vectors_alone>("moves whole vectors alone")};
+const registration<problem> rows_in_16_bits{
+    "transpose/rows_in_16_bits",
+    wrong_stage<mistake::rows_in_16_bits>("leaves out rows that 16 bits do not count")};
+const registration<problem> adds_zero{"transpose/adds_zero",
+                                      wrong_stage<mistake::adds_zero>("loses the sign of zero")};
+
+}  // namespace
+}  // namespace lab::transpose::wrong
