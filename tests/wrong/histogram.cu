@@ -26,15 +26,22 @@ __global__ void histogram_kernel(const unsigned char* bytes, std::int64_t n, std
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_bytes;
   const std::int64_t last = made == mistake::tail_left_out ? n / 16 * 16 : n;
   const std::int64_t end = min(first + tile_bytes, last);
-  for (std::int64_t i = first + threadIdx.x; i < end; i += block_threads) {
+  if (made == mistake::plain_addition) {
+    // As a GPU does: the lanes of a warp read, and then they write.
+    for (std::int64_t i = first; i < end; i += block_threads) {
+      const bool is_there = i + threadIdx.x < end;
+      std::uint32_t* const bin = &block_counts[is_there ? bytes[i + threadIdx.x] : 0];
+      const std::uint32_t before = *bin;
+      __syncwarp();
+      if (is_there) *bin = before + 1;
+      __syncwarp();
+    }
+  }
+  for (std::int64_t i = first + threadIdx.x; i < end && made != mistake::plain_addition; i += block_threads) {
     const unsigned char byte = bytes[i];
     if (made == mistake::signed_index && static_cast<signed char>(byte) < 0) continue;
     if (made == mistake::zero_not_counted && byte == 0) continue;
-    if (made == mistake::plain_addition) {
-      ++block_counts[byte];
-    } else {
-      atomicAdd(&block_counts[byte], 1u);
-    }
+    atomicAdd(&block_counts[byte], 1u);
   }
   if (made != mistake::missing_barrier) __syncthreads();
   std::uint32_t count = block_counts[threadIdx.x];
