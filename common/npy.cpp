@@ -281,7 +281,8 @@ npy_header read_header(const std::filesystem::path& path, const file_descriptor&
 }
 
 void require_type(const std::filesystem::path& path, const std::string& found, std::string_view wanted) {
-  if (found == wanted) return;
+  // The bytes of a bool and of a uint8 are read alike.
+  if (found == wanted || (found == "|u1" && wanted == npy_type<unsigned char>)) return;
   const std::string name = type_name(wanted);
   const std::string base = "holds " + described(found) + ", and " + described(wanted) + " is wanted";
   if (found.size() > 1 && found.ends_with('O')) {
@@ -406,17 +407,22 @@ void write_npy(const std::filesystem::path& path, std::span<const T> values,
 template class npy_reader<double>;
 template class npy_reader<float>;
 template class npy_reader<std::int64_t>;
+template class npy_reader<std::uint32_t>;
 template class npy_reader<unsigned char>;
 template class npy_writer<double>;
 template class npy_writer<float>;
 template class npy_writer<std::int64_t>;
+template class npy_writer<std::uint32_t>;
 template class npy_writer<unsigned char>;
 template npy_array<double> read_npy(const std::filesystem::path&);
 template npy_array<float> read_npy(const std::filesystem::path&);
 template npy_array<std::int64_t> read_npy(const std::filesystem::path&);
+template npy_array<std::uint32_t> read_npy(const std::filesystem::path&);
 template npy_array<unsigned char> read_npy(const std::filesystem::path&);
 template void write_npy(const std::filesystem::path&, std::span<const double>, std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const float>, std::span<const std::int64_t>);
+template void write_npy(const std::filesystem::path&, std::span<const std::uint32_t>,
+                        std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const unsigned char>,
                         std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const std::int64_t>,

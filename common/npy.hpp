@@ -1,6 +1,6 @@
 // Reading and writing NumPy's `.npy` files (numpy.lib.format, versions 1.0 to 3.0) of float64, float32,
-// int64 and bool. Arrays go straight between the file and the caller's memory, so an 8 GB file needs 8 GB, or
-// less in pieces.
+// int64, uint32 and bool, and reading those of uint8. Arrays go straight between the file and the caller's
+// memory, so an 8 GB file needs 8 GB, or less in pieces.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,9 @@ template <>
 inline constexpr std::string_view npy_type<float> = "<f4";
 template <>
 inline constexpr std::string_view npy_type<std::int64_t> = "<i8";
-// A bool, which is a byte of 0 or 1.
+template <>
+inline constexpr std::string_view npy_type<std::uint32_t> = "<u4";
+// A bool, which is a byte of 0 or 1. Arrays of uint8 ("|u1") are read, too.
 template <>
 inline constexpr std::string_view npy_type<unsigned char> = "|b1";
 

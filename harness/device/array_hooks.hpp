@@ -58,6 +58,9 @@ struct array_hooks {
   parameter_values (*parameters_of_files)(const std::vector<npy_header>& headers,
                                           const std::vector<std::string>& paths) = n_of_file;
 
+  // What `random`, the input that is timed, is for these parameters.
+  pattern (*random_input)(const parameters& p) = [](const parameters&) { return pattern::random; };
+
   // ---- exact results
 
   // Inputs whose every partial result is representable, tried at every measured size: the answer must be

@@ -162,7 +162,7 @@ void array_workload::prepare_from(const host_arrays& values) {
 }
 
 void array_workload::prepare(pattern kind, std::uint64_t seed) {
-  source_ = {.kind = kind, .seed = seed};
+  source_ = {.kind = kind == pattern::random ? facts_.random_input : kind, .seed = seed};
   each([](gpu_part& one) { one.memory->poison_inputs(); });
   vary(seed);
   poison(memory_fill::ones);

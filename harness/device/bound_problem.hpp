@@ -58,6 +58,7 @@ class prepared_launch {
 struct problem_facts {
   array_layout layout;
   double relative_error = 0;
+  pattern random_input = pattern::random;
   bool is_exact = true;  // these, down to drift_error: array_hooks.hpp
   double exact_unit = 0;
   double exact_error = 0;

@@ -46,8 +46,10 @@ enum class pattern {
   // Exact, too: zeros, and at the index that the seed names a whole number that needs all digits of a
   // float32, or 40 of a float64's: what is stored or added with fewer shows.
   lone_value,
-  large,   // signed random times 2^900 (float: 2^70): no sum is beyond the range, and every square is
-  planted  // random, and 2^20 at the index that the seed names: what looks random and is guessed shows
+  large,      // signed random times 2^900 (float: 2^70): no sum is beyond the range, and every square is
+  planted,    // random, and 2^20 at the index that the seed names: what looks random and is guessed shows
+  sorted,     // rising: eight values for each doubling of the index
+  mostly_one  // nine of ten are 42, the others whole numbers
 };
 
 // The seed of `one_changed`: of its small integers, and the index of the value that is another.
@@ -70,7 +72,8 @@ inline constexpr const char* pattern_names[] = {"random",         "signed random
                                                 "lone NaN",       "quarters",
                                                 "extremes",       "one changed",
                                                 "lone value",     "large",
-                                                "planted"};
+                                                "planted",        "sorted",
+                                                "mostly one"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -155,6 +158,18 @@ __host__ __device__ T uniform_value(pattern kind, std::uint64_t seed, std::uint6
 __host__ __device__ constexpr int changed_value(std::uint64_t seed, std::int64_t index) {
   if (static_cast<std::uint64_t>(index) == (seed & 0xffff'ffff)) return 100;
   return small_integer(random_bits(seed >> 32, static_cast<std::uint64_t>(index)));
+}
+
+// Of `sorted`: 8 w and the three bits below the highest one of index + 1, which has w bits below it.
+__host__ __device__ constexpr std::int64_t sorted_value(std::int64_t index) {
+  int width = 0;
+  while ((index + 1) >> (width + 1) != 0) ++width;
+  return 8 * width + ((index + 1) * 8 >> width) % 8;
+}
+
+// Of `mostly_one`.
+__host__ __device__ constexpr std::int64_t mostly_one_value(std::uint64_t bits) {
+  return bits % 10 != 0 ? 42 : static_cast<std::int64_t>((bits >> 16) % (1u << 20));
 }
 
 // Of `lone_value`: odd, of as many digits as there are, or 40. Of whole numbers one whose square is one, too.
@@ -254,6 +269,8 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   if (kind == pattern::small_integers) value = small_integer(bits);
   if (kind == pattern::one_changed) value = changed_value(seed, index);
   if (kind == pattern::quarters) value = index - 50;
+  if (kind == pattern::sorted) value = sorted_value(index);
+  if (kind == pattern::mostly_one) value = mostly_one_value(bits);
   if (kind == pattern::extremes) return extreme_whole<T>(bits);
   if (kind == pattern::lone_value) value = 0;
   if (kind == pattern::planted && static_cast<std::uint64_t>(index) == seed) value = 1 << 20;
@@ -335,6 +352,10 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
       return static_cast<T>(1 + bits % (1u << 20));
     case pattern::small_integers:
       return static_cast<T>(small_integer(bits));
+    case pattern::sorted:
+      return static_cast<T>(sorted_value(index));
+    case pattern::mostly_one:
+      return static_cast<T>(mostly_one_value(bits));
     case pattern::zeros:
     case pattern::negative_zeros:
     case pattern::mixed_zeros:
@@ -412,7 +433,10 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
     case pattern::integers:
     case pattern::gaps:
     case pattern::sparse:
+    case pattern::mostly_one:
       return 0x1p20;
+    case pattern::sorted:
+      return 512;
     case pattern::small_integers:
       return 31;
     case pattern::one_changed:

@@ -98,6 +98,7 @@ class typed_problem final : public bound_problem {
   [[nodiscard]] problem_facts facts() const override {
     problem_facts facts{.layout = layout(),
                         .relative_error = Problem::relative_error(parameters_),
+                        .random_input = hooks_.random_input(parameters_),
                         .is_exact = hooks_.is_exact(parameters_),
                         .exact_unit = hooks_.exact_unit(parameters_),
                         .exact_error = hooks_.exact_error,

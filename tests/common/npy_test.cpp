@@ -89,6 +89,18 @@ using shape = std::vector<std::int64_t>;
 
 }  // namespace
 
+TEST_CASE("bytes are read as they are, and counts written and read again") {
+  const temporary_directory directory;
+  const fs::path path = directory / "array.npy";
+  put(path, file_of("|u1", "(3,)") + "\x00\x80\xff"s);
+  CHECK(lab::read_npy<unsigned char>(path).values == std::vector<unsigned char>{0, 128, 255});
+  const std::vector<std::uint32_t> counts{0, 1, 0xffff'ffff};
+  lab::write_npy<std::uint32_t>(path, counts, std::vector<std::int64_t>{3});
+  CHECK(lab::read_npy_header(path).type == "<u4");
+  CHECK(lab::read_npy<std::uint32_t>(path).values == counts);
+  CHECK(npy_refusal<std::uint32_t>(file_of("|u1", "(3,)", 3)).find("uint32") != std::string::npos);
+}
+
 TEST_CASE("files that NumPy wrote are read, whatever the rank") {
   const auto doubles = read<double>(three_doubles);
   REQUIRE(doubles.shape == shape{3});

@@ -237,6 +237,28 @@ TEST_CASE("values, places and sizes that a stage may get wrong alone are tried")
   }
 }
 
+TEST_CASE("a byte that a histogram leaves out, or counts elsewhere, is found") {
+  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
+    require_failure(name, failure_kind::wrong, words, "histogram");
+  };
+  SECTION("barriers") {
+    require("missing_barrier");
+  }
+  SECTION("zeros") {
+    require("bins_not_zeroed");
+    require("counts_not_zeroed");
+  }
+  SECTION("bytes") {
+    require("tail_left_out");
+    require("signed_index");
+    require("zero_not_counted", "wrong at index 0");
+  }
+  SECTION("counts") {
+    require("counts_in_12_bits");
+    require("plain_addition");
+  }
+}
+
 TEST_CASE("a value that a transpose leaves where it was, or moves elsewhere, is found") {
   const auto require = [](const std::string& name, const std::string& words,
                           failure_kind kind = failure_kind::wrong) {

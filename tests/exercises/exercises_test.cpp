@@ -270,6 +270,13 @@ constexpr wasteful all_wasteful[] = {
      "  tiles[k] = j >= 0 && j < n ? operation.lift(values[j]) : operation.identity();\n"
      "}",
      "requests"},
+    {"histogram/02_shared_bins", "count",
+     "block_counts[threadIdx.x] = 0;\n"
+     "__syncthreads();\n"
+     "for (std::int64_t i = first; threadIdx.x == 0 && i < end; ++i) ++block_counts[bytes[i]];\n"
+     "__syncthreads();\n"
+     "atomicAdd(&counts[threadIdx.x], block_counts[threadIdx.x]);",
+     "shared_atomics"},
     {"transpose/02_shared_tile", "turn",
      "__syncthreads();\n"
      "for (int k = 0; x == 0 && y == 0 && k < side * side; ++k) {\n"

@@ -36,6 +36,9 @@ __global__ void transpose_kernel(const float* values, float* transposed, std::in
     if (made == mistake::rows_in_16_bits && row > 0xffff) return false;
     return row < rows && column < columns;
   };
+  // Zeros, and not what a kernel before has left.
+  for (int k = y; k < side; k += block_rows) tile[k * side + x] = 0;
+  __syncthreads();
   for (int k = y; k < side; k += block_rows) {
     const std::int64_t row = first_row + k, column = first_column + x;
     if (exists(row, column)) tile[place(k, x, 31)] = values[row * columns + column];

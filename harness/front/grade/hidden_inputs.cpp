@@ -54,7 +54,8 @@ void draw_array(const fs::path& path, const std::string& type, const std::vector
   if (type == "float64") return write_array<double>(path, shape, from);
   if (type == "float32") return write_array<float>(path, shape, from);
   if (type == "int64") return write_array<std::int64_t>(path, shape, from);
-  throw usage_error(fmt::format("'{}' is no type of a hidden input: float64, float32, int64", type));
+  if (type == "uint8") return write_array<unsigned char>(path, shape, from);
+  throw usage_error(fmt::format("'{}' is no type of a hidden input: float64, float32, int64, uint8", type));
 }
 
 // A row for each of `rows`; a column's cell is one of its choices, or several of its parts, each "words"
@@ -211,6 +212,8 @@ std::string array_difference(const fs::path& found, const fs::path& expected) {
     difference = values_difference<float>(found, expected, 1e-4);
   } else if (b.holds<std::int64_t>()) {
     difference = values_difference<std::int64_t>(found, expected, 0);
+  } else if (b.holds<std::uint32_t>()) {
+    difference = values_difference<std::uint32_t>(found, expected, 0);
   } else if (b.holds<unsigned char>()) {
     difference = values_difference<unsigned char>(found, expected, 0);
   } else {

@@ -1,0 +1,85 @@
+// The track's wrong kernels, each to be refused for one mistake.
+#include "stages/histogram/problem.hpp"
+
+namespace lab::histogram::wrong {
+namespace {
+
+constexpr int block_threads = 256;
+constexpr std::int64_t tile_bytes = 16 * block_threads;
+
+enum class mistake {
+  missing_barrier,  // bins are added up while others count
+  bins_not_zeroed,
+  tail_left_out,  // bytes behind the last 16
+  signed_index,   // a byte of 128 or more is a negative index; none is counted here
+  plain_addition,
+  counts_not_zeroed,
+  zero_not_counted,  // as if 0 were no byte
+  counts_in_12_bits  // 4096 equal bytes of a block are none
+};
+
+template <mistake made>
+__global__ void histogram_kernel(const unsigned char* bytes, std::int64_t n, std::uint32_t* counts) {
+  __shared__ std::uint32_t block_counts[bins];
+  if (made != mistake::bins_not_zeroed) block_counts[threadIdx.x] = 0;
+  __syncthreads();
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_bytes;
+  const std::int64_t last = made == mistake::tail_left_out ? n / 16 * 16 : n;
+  const std::int64_t end = min(first + tile_bytes, last);
+  if (made == mistake::plain_addition) {
+    // As a GPU does: the lanes of a warp read, and then they write.
+    for (std::int64_t i = first; i < end; i += block_threads) {
+      const bool is_there = i + threadIdx.x < end;
+      std::uint32_t* const bin = &block_counts[is_there ? bytes[i + threadIdx.x] : 0];
+      const std::uint32_t before = *bin;
+      __syncwarp();
+      if (is_there) *bin = before + 1;
+      __syncwarp();
+    }
+  }
+  for (std::int64_t i = first + threadIdx.x; i < end && made != mistake::plain_addition; i += block_threads) {
+    const unsigned char byte = bytes[i];
+    if (made == mistake::signed_index && static_cast<signed char>(byte) < 0) continue;
+    if (made == mistake::zero_not_counted && byte == 0) continue;
+    atomicAdd(&block_counts[byte], 1u);
+  }
+  if (made != mistake::missing_barrier) __syncthreads();
+  std::uint32_t count = block_counts[threadIdx.x];
+  if (made == mistake::counts_in_12_bits) count &= 0xfff;
+  atomicAdd(&counts[threadIdx.x], count);
+}
+
+template <mistake made>
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  if (made != mistake::counts_not_zeroed)
+    CUDA_CHECK(cudaMemsetAsync(out.counts, 0, bins * sizeof(std::uint32_t), stream));
+  if (in.n == 0) return;
+  const auto blocks = static_cast<unsigned>((in.n + tile_bytes - 1) / tile_bytes);
+  lab::launch(histogram_kernel<made>, dim3(blocks), dim3(block_threads), 0, stream, in.bytes, in.n,
+              out.counts);
+}
+
+template <mistake made>
+stage<problem> wrong_stage(const char* idea) {
+  return {.idea = idea, .launch = launch<made>, .tile = tile_bytes};
+}
+
+const registration<problem> missing_barrier{
+    "histogram/missing_barrier", wrong_stage<mistake::missing_barrier>("no barrier before the end")};
+const registration<problem> bins_not_zeroed{
+    "histogram/bins_not_zeroed", wrong_stage<mistake::bins_not_zeroed>("takes shared memory for zeros")};
+const registration<problem> tail_left_out{"histogram/tail_left_out",
+                                          wrong_stage<mistake::tail_left_out>("counts whole vectors alone")};
+const registration<problem> signed_index{"histogram/signed_index",
+                                         wrong_stage<mistake::signed_index>("takes bytes for signed")};
+const registration<problem> plain_addition{"histogram/plain_addition",
+                                           wrong_stage<mistake::plain_addition>("adds without atomics")};
+const registration<problem> counts_not_zeroed{
+    "histogram/counts_not_zeroed", wrong_stage<mistake::counts_not_zeroed>("adds to what was there")};
+const registration<problem> zero_not_counted{"histogram/zero_not_counted",
+                                             wrong_stage<mistake::zero_not_counted>("leaves out bytes of 0")};
+const registration<problem> counts_in_12_bits{
+    "histogram/counts_in_12_bits", wrong_stage<mistake::counts_in_12_bits>("cuts a block's counts")};
+
+}  // namespace
+}  // namespace lab::histogram::wrong
