@@ -368,6 +368,7 @@ def ladder(records, track):
         others = [other for other in records.other_devices if other.name == device]
         return ladder(others[0], track) if others else NOTHING
     track, _, chosen = track.partition("@")
+    records = with_track(records, track)
     chosen = [pair.split("=") for pair in chosen.split(",") if pair]
     sets = [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
     if not sets:
@@ -409,8 +410,14 @@ def ladder_cell(row):
     return words.get(row["status"], "FAILED")
 
 
+def with_track(records, track):
+    """The first device's records; another one's, where these hold nothing of the track."""
+    return next((one for one in [records, *records.other_devices] if one.rows.get(track)), records)
+
+
 def measured(records, stage):
     track = stage.split("/")[0]
+    records = with_track(records, track)
     sets = [parameters for parameters in records.parameter_sets(track) if stage in records.rows[track][parameters]]
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)] if len(sets) > 1 else []
     lines, used = [], []

@@ -67,9 +67,9 @@ inline float truncated_to_float(std::int64_t sum, int exponent, bool is_sticky) 
     if (is_sticky && !is_exact) magnitude |= 1;
     exponent = kept_exponent;
   }
-  // Exact, or infinity.
+  // Exact, or infinity; never -0.
   const float value = std::ldexp(static_cast<float>(magnitude), exponent);
-  return sum < 0 ? -value : value;
+  return sum < 0 && magnitude != 0 ? -value : value;
 }
 
 // The sum with one block of products a[k] * b[k].

@@ -107,7 +107,7 @@ TEST_CASE("tensor maps that no GPU takes are refused in words", "[tensor]") {
         }) == "tensor map: the box is 256 bytes wide, and swizzled in 128");
 }
 
-enum class tensor_mistake { none, no_wait, misaligned, one_coordinate, no_fence, too_few_bytes };
+enum class tensor_mistake { none, no_wait, misaligned, one_coordinate, no_fence, too_few_bytes, out_before };
 
 constexpr int copy_line = __LINE__ + 11;
 __global__ void copy_wrongly(const __grid_constant__ lab::tensor_map from, tensor_mistake wrong, float* to) {
@@ -127,6 +127,7 @@ __global__ void copy_wrongly(const __grid_constant__ lab::tensor_map from, tenso
   if (wrong != tensor_mistake::no_wait) landed.wait(0);
   to[threadIdx.x] = shared[threadIdx.x];
   landed.wait(0);
+  if (threadIdx.x == 0 && wrong == tensor_mistake::out_before) lab::tensor_copy_out(from, 0, -1, shared);
 }
 
 // What is said of four launches, whose copies land at different times, and whether each was right.
@@ -163,6 +164,8 @@ TEST_CASE("wrong tensor copies are found", "[tensor]") {
   says(tensor_mistake::one_coordinate, copy_line,
        "begins a tensor copy with 1 coordinates, by a map of 2 dimensions");
   says(tensor_mistake::no_fence, copy_line + 2, "begins a copy to a barrier that was initialised at ");
+  says(tensor_mistake::out_before, copy_line + 7,
+       "begins a tensor copy out whose box begins at a negative coordinate");
   says(tensor_mistake::too_few_bytes, copy_line + 4, "waits for ever for phase 0 of the barrier");
 }
 

@@ -26,7 +26,8 @@ static __global__ void copy_box(const __grid_constant__ tensor_map from,
   landed.wait(0);
   for (int k = static_cast<int>(threadIdx.x); k < bytes / 2; k += static_cast<int>(blockDim.x))
     tile[k] = shared[k];
-  if (threadIdx.x == 0) {
+  // No copy out begins before its tensor.
+  if (threadIdx.x == 0 && x >= 0 && y >= 0) {
     tensor_copy_out(to, x, y, shared);
     commit_group();
     wait_group_read<0>();
@@ -111,12 +112,13 @@ struct matrix_case {
     }
     return result;
   }
-  // Of a matrix full of zeros.
+  // Of a matrix full of zeros, which stays one where the box begins before it.
   [[nodiscard]] std::vector<std::uint16_t> copied() const {
     auto values = matrix();
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < stride; ++column) {
-        if (row < y || row >= y + height || column < x || column >= x + width() || !has(row, column))
+        if (x < 0 || y < 0 || row < y || row >= y + height || column < x || column >= x + width() ||
+            !has(row, column))
           values[static_cast<std::size_t>(row * stride + column)] = 0;
       }
     }
