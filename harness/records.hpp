@@ -115,8 +115,8 @@ struct link_record {
   timing_record of_8_bytes;  // a copy's latency
 };
 
-// A roof of the speed of light: the fewest bytes that the track's problem must move, moved by a plain copy (or
-// read); or its fewest operations, done by a kernel that does nothing else.
+// A roof of the speed of light: the fewest bytes that the track's problem must move, moved by a plain copy
+// (or read); or its fewest operations, done by a kernel that does nothing else.
 struct ceiling_record {
   std::string kind = "copy";  // or "read", "write"; of operations, their unit: "fp32"
   std::string operation;      // the fastest of those tried: "memcpy", "copy kernel, 4 x 16 bytes a thread"

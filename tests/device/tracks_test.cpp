@@ -67,7 +67,10 @@ TEST_CASE("a wrong matrix product is refused for its mistake") {
   // What a missing barrier does is chance on a GPU.
   if (lab::emulated) {
     require("missing_barrier", failure_kind::wrong, "m=67 n=131");
-    require("reads_before_landed", failure_kind::wrong, "m=67 n=131");
+    // Wrong, or never written where shared memory holds NaN at first.
+    const lab::verification_record early = lab::verified("matrix_product/reads_before_landed");
+    REQUIRE(early.failure);
+    CHECK(lab::failure_message(*early.failure).find("m=67 n=131") != std::string::npos);
   }
   require("stale_beyond_k", failure_kind::wrong, "k=45 m=67 n=131");
   require("writes_row_m", failure_kind::out_of_bounds, lab::emulated ? "writes at offset" : "a write to");
