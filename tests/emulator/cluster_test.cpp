@@ -260,7 +260,7 @@ __global__ void __cluster_dims__(4)
   } else {
     lab::cluster_sync();
   }
-  int sum = 0;
+  unsigned sum = 0;  // of patterns as well
   const unsigned mask = wrong == multicast_mistake::part_of_mask     ? 0x7
                         : wrong == multicast_mistake::too_large_mask ? 0x1f
                                                                      : 0xf;
@@ -278,11 +278,11 @@ __global__ void __cluster_dims__(4)
       }
     }
     if (leads || wrong != multicast_mistake::no_wait) full.wait(static_cast<unsigned>(t));
-    sum += place[thread];
+    sum += static_cast<unsigned>(place[thread]);
     __syncthreads();
     if (thread == 0) lab::arrive_at_block(empty, 0);
   }
-  out[blockIdx.x * tile + threadIdx.x] = sum;
+  out[blockIdx.x * tile + threadIdx.x] = static_cast<int>(sum);
   lab::cluster_sync();
 }
 
