@@ -46,7 +46,7 @@ struct expected_failure {
 // What a stage needs, and what it does not promise. The contract test checks each in both directions: a stage
 // without a trait must behave, a stage with it must not.
 struct traits {
-  bool gpu_only = false;               // uses what the emulator does not model (CUB, clusters, PTX, ...)
+  bool gpu_only = false;               // uses what the emulator does not model (CUB, NVRTC, ...)
   int minimum_compute_capability = 0;  // 90 for sm_90; 0 for any
   bool library = false;                // somebody else's kernel, there to be compared with
   bool drifts = false;                 // rounding errors of values no longer in an output's input stay in it
