@@ -7,7 +7,6 @@ usage: reports/ladder_picture.py            write the picture
 """
 
 import argparse
-import pathlib
 import sys
 from html import escape
 
