@@ -31,6 +31,12 @@ template <class T>
       return fill_with(std::integral_constant<pattern, pattern::lone_value>());
     case pattern::planted:
       return fill_with(std::integral_constant<pattern, pattern::planted>());
+    case pattern::constant:
+      return fill_with(std::integral_constant<pattern, pattern::constant>());
+    case pattern::sorted:
+      return fill_with(std::integral_constant<pattern, pattern::sorted>());
+    case pattern::mostly_one:
+      return fill_with(std::integral_constant<pattern, pattern::mostly_one>());
     default:
       for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(kind, seed, first + k * step);
   }
@@ -48,6 +54,14 @@ LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t
 }
 LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
                                   std::int64_t count, std::int64_t* to) {
+  fill(kind, seed, first, step, count, to);
+}
+LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
+                                  std::int64_t count, std::int32_t* to) {
+  fill(kind, seed, first, step, count, to);
+}
+LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
+                                  std::int64_t count, unsigned char* to) {
   fill(kind, seed, first, step, count, to);
 }
 

@@ -18,6 +18,10 @@ void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int
                   float* to);
 void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
                   std::int64_t* to);
+void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
+                  std::int32_t* to);
+void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
+                  unsigned char* to);
 template <class T>
 void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
                   T* to) {

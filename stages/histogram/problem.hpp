@@ -34,7 +34,11 @@ std::array<std::int64_t, bins> counts_of(const Value& value, std::int64_t n) {
   using counts = std::array<std::int64_t, bins>;
   const auto count_piece = [&](std::int64_t first, std::int64_t count) {
     counts found{};
-    for (std::int64_t j = first; j < first + count; ++j) ++found[value(j)];
+    for_pieces_of<256>(value, first, count,
+                       [&](std::int64_t begin, std::int64_t some, const auto& its_value) {
+                         for (std::int64_t j = begin; j < begin + some; ++j) ++found[its_value(j)];
+                         return true;
+                       });
     return found;
   };
   const auto add = [](counts a, const counts& b) {
