@@ -133,7 +133,8 @@ class Tree:
         return {stage: hashlib.sha1("\0".join(map(self.tokens, sorted(self.kernel_files(stage)))).encode()).hexdigest() for stage in self.stages()}
 
     def digests(self):
-        return {"tree": self.digest(self.sources()), "stages": self.kernels(), "proofs": self.proofs()}
+        judges = [path for path in self.sources() if path.startswith(("common/", "harness/device/"))]
+        return {"tree": self.digest(self.sources()), "stages": self.kernels(), "proofs": self.proofs(), "judges": self.digest(judges)}
 
 
 def main(arguments):

@@ -32,6 +32,7 @@ std::string without_warnings(const std::string& flags) {
 proof proof_from(const nlohmann::json& json) {
   return {.stage = json.at("stage").get<std::string>(),
           .digest = json.at("digest").get<std::string>(),
+          .judges = json.value("judges", ""),
           .backend = json.at("backend").get<std::string>(),
           .flags = json.at("flags").get<std::string>(),
           .compiler = json.at("compiler").get<std::string>(),
@@ -40,9 +41,9 @@ proof proof_from(const nlohmann::json& json) {
 }
 
 nlohmann::json json_of(const proof& one) {
-  return {{"schema", schema},         {"version", 1},           {"stage", one.stage},
-          {"digest", one.digest},     {"backend", one.backend}, {"flags", one.flags},
-          {"compiler", one.compiler}, {"date", one.date},       {"found", one.found}};
+  return {{"schema", schema},       {"version", 1},        {"stage", one.stage},       {"digest", one.digest},
+          {"backend", one.backend}, {"flags", one.flags},  {"compiler", one.compiler}, {"date", one.date},
+          {"found", one.found},     {"judges", one.judges}};
 }
 
 // What `read` makes of the file; nothing of a file that is missing or is none of ours.
@@ -92,6 +93,7 @@ void proof_store::keep(const std::string& stage, const std::string& compiler,
   if (digest(stage).empty() || !found.passed) return;
   const proof made{.stage = stage,
                    .digest = digest(stage),
+                   .judges = digests_.judges,
                    .backend = backend_,
                    .flags = flags_,
                    .compiler = compiler,

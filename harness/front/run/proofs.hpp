@@ -14,6 +14,7 @@ namespace lab::front {
 struct proof {
   std::string stage;     // its path
   std::string digest;    // of the tokens of the stage and of its track, and of the verifier's version
+  std::string judges;    // of the sources of the verifier and of the emulator: what the tests ask for
   std::string backend;   // "emulator" or "sm_90"
   std::string flags;     // of the compiler, without what only warns
   std::string compiler;  // for a person: another compiler's proof holds as well

@@ -13,7 +13,8 @@ source_digests read_source_digests() {
     const auto document = nlohmann::json::parse(read_text(program.parent_path() / "sources.json"));
     return {document.at("tree").get<std::string>(),
             document.at("stages").get<std::map<std::string, std::string>>(),
-            document.at("proofs").get<std::map<std::string, std::string>>()};
+            document.at("proofs").get<std::map<std::string, std::string>>(),
+            document.at("judges").get<std::string>()};
   } catch (const file_error&) {
     return {};
   } catch (const nlohmann::json::exception&) {

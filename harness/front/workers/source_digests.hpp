@@ -11,6 +11,7 @@ struct source_digests {
   std::string tree;                           // of all that is compiled; empty: the build wrote nothing down
   std::map<std::string, std::string> stages;  // by path
   std::map<std::string, std::string> proofs;  // of what a proof of the stage is about, by path
+  std::string judges;                         // of the verifier and of the emulator
 };
 
 // Reads sources.json beside this program. A file that is missing or is none of ours leaves everything empty.
