@@ -59,27 +59,22 @@ def nothing_matches(pattern, known):
 
 
 def selected(patterns):
-    """(track's name, names of its stages) that a pattern names; all without a pattern."""
+    """(track's name, names of its stages) that a pattern names; all without a pattern. As harness/front/selection/patterns.hpp."""
     here = sources.ROOT / "stages"
     all_stages = {name: sorted(file.parent.name for file in here.glob(f"{name}/*/stage.cu")) for name in sources.names()}
-    patterns = [pattern.rstrip("/") or pattern for pattern in patterns]
-    used = set()
-    found = []
-    for track, stages in all_stages.items():
-        kept = []
-        for stage in stages:
-            hits = [one for one in patterns if fnmatch.fnmatchcase(f"{track}/{stage}", one) or fnmatch.fnmatchcase(track, one)]
-            used.update(hits)
-            if hits or not patterns:
-                kept.append(stage)
-        if kept:
-            found.append((track, kept))
-    for pattern in patterns:
-        if pattern not in used:
-            raise nothing_matches(pattern, [name for track, stages in all_stages.items() for name in (track, *(f"{track}/{stage}" for stage in stages))])
-    if not found:
+    if not any(all_stages.values()):
         raise output.UsageError("there are no stages in stages/")
-    return found
+
+    def matching(pattern):
+        return {(track, stage) for track, stages in all_stages.items() for stage in stages if fnmatch.fnmatchcase(f"{track}/{stage}", pattern) or fnmatch.fnmatchcase(track, pattern)}
+
+    found = set() if patterns else matching("*")
+    for pattern in (pattern.rstrip("/") or pattern for pattern in patterns):
+        hits = matching(pattern) or (matching(pattern + "*") if "/" in pattern else ())
+        if not hits:
+            raise nothing_matches(pattern, [name for track, stages in all_stages.items() for name in (track, *(f"{track}/{stage}" for stage in stages))])
+        found.update(hits)
+    return [(track, kept) for track, stages in all_stages.items() if (kept := [stage for stage in stages if (track, stage) in found])]
 
 
 def describe(call):

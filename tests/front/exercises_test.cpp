@@ -388,6 +388,10 @@ TEST_CASE("an exercise's page leads to its problem, and its stage's page keeps t
 TEST_CASE("names of exercises and students keep to their characters") {
   CHECK(lab::front::exercise_path("exercises/reduction/02_tree/") == "reduction/02_tree");
   CHECK(lab::front::exercise_path("reduction/02_tree.finish") == "reduction/02_tree.finish");
+  CHECK(lab::front::exercise_path("reduction/02") == "reduction/02_tree");
+  CHECK(lab::front::exercise_path("reduction/02.f") == "reduction/02.f");  // no exercise
+  CHECK(holds(message_of<usage_error>([] { (void)lab::front::exercise_path("moving_average/0"); }),
+              "means more than one exercise: moving_average/01_naive, moving_average/02_shared_memory, "));
   for (const char* wrong :
        {"", "reduction", "../x", "a/../b", "/etc/passwd", "a/b/c", "a/b\n", "a/b.C", "a b/c"}) {
     CAPTURE(wrong);

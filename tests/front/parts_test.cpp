@@ -205,6 +205,16 @@ TEST_CASE("patterns name tracks, stages and sets of them") {
         strings{"reduction/01_naive", "moving_average/10_cub"});
 }
 
+TEST_CASE("a pattern with a slash that names nothing is a beginning of paths") {
+  CHECK(selected_paths({"reduction/02"}) == strings{"reduction/02_tree"});
+  CHECK(selected_paths({"*/01"}) == strings{"reduction/01_naive", "moving_average/01_naive"});
+  CHECK(selected_paths({"moving_average/0"}) ==
+        strings{"moving_average/01_naive", "moving_average/02_shared_memory"});
+  const std::vector<lab::track_description> nested{make_track("a", {"01_x", "01_x_y"})};
+  CHECK(lab::front::select_one_stage(nested, "a/01_x").stage->path == "a/01_x");
+  CHECK_THROWS_AS(selected_paths({"reduct"}), lab::front::usage_error);
+}
+
 TEST_CASE("a pattern that matches nothing is told what is near") {
   const auto complaint = [](const char* pattern) {
     return message_of([&] { return lab::front::select_stages(tracks(), {pattern}); });

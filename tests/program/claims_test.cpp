@@ -111,6 +111,27 @@ TEST_CASE("the launcher's list reads from the sources what the workers say of th
   }
 }
 
+TEST_CASE("the launcher's list and the program take the same stages for a pattern") {
+  const temporary_directory directory;
+  const std::string path = (directory / "list.json").string();
+  for (const char* pattern : {"reduction", "reduction/", "reduction/03", "*/01", "*cub*", "reduction_2d/0"}) {
+    CAPTURE(pattern);
+    const lab::test::outcome listed = lab::test::call_program(
+        {"/usr/bin/env", "python3", "-B", LAB_LIST, pattern, "--json", path}, std::chrono::seconds(60));
+    INFO(listed.text);
+    REQUIRE(listed.code == 0);
+    const auto paths_in = [](const json& document) {
+      std::vector<json> paths;
+      for (const json& track : document.at("tracks")) {
+        for (const json& stage : track.at("stages")) paths.push_back(stage.at("path"));
+      }
+      return paths;
+    };
+    CHECK(paths_in(json::parse(lab::test::get(path))) ==
+          paths_in(lab_program({"describe", pattern}).document));
+  }
+}
+
 TEST_CASE("the program knows what the emulator models") {
   std::set<std::string> modelled, known;
   // Clusters and bulk copies have counters only where there are some.

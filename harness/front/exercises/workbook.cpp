@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -145,7 +146,17 @@ std::string exercise_path(const std::string& text) {
     throw usage_error(fmt::format("an exercise is named TRACK/STAGE, as moving_average/04_padded, not '{}'",
                                   cleaned(text, 100)));
   }
-  return path;
+  std::error_code error;
+  if (find_exercise(path) || fs::exists(exercises_directory() / path, error)) return path;
+  std::vector<std::string> begun;
+  for (std::string& one : exercise_paths()) {
+    if (one.rfind(path, 0) == 0 && one.find('.', path.size()) == std::string::npos)
+      begun.push_back(std::move(one));
+  }
+  if (begun.size() > 1) {
+    throw usage_error(fmt::format("'{}' means more than one exercise: {}", path, fmt::join(begun, ", ")));
+  }
+  return begun.empty() ? path : begun[0];
 }
 
 void check_student(const std::string& student) {

@@ -19,8 +19,8 @@ namespace lab::front {
 // A path as people read it: from the lab's own directory where it lies there, else as it is.
 [[nodiscard]] std::string shown_path(const std::filesystem::path& path);
 
-// "TRACK/NAME" of what a person calls an exercise: that itself, or its folder. Throws usage_error for a text
-// that cannot be one.
+// "TRACK/NAME" of what a person calls an exercise: that itself, its folder, or a beginning that no other
+// shares. Throws usage_error for a text that cannot be one, or is the beginning of several.
 [[nodiscard]] std::string exercise_path(const std::string& text);
 
 // Throws usage_error unless it is up to 64 letters, digits and . _ - @, the first a letter or a digit.

@@ -58,58 +58,55 @@ usage_error nothing_matches(const std::vector<track_description>& tracks, const 
       fmt::format("no stage matches '{}'; did you mean {}?", pattern, fmt::join(suggestions, " or ")));
 }
 
-}  // namespace
-
-bool matches(const std::string& pattern, const std::string& track, const std::string& stage_path) {
-  const std::string wanted = without_trailing_slash(pattern);
-  // Without FNM_PATHNAME a star spans slashes, so that "*cub*" finds every stage with cub in its path.
-  return fnmatch(wanted.c_str(), stage_path.c_str(), 0) == 0 ||
-         fnmatch(wanted.c_str(), track.c_str(), 0) == 0;
+// Without FNM_PATHNAME a star spans slashes, so that "*cub*" finds every stage with cub in its path.
+bool matches(const std::string& pattern, const track_description& track, const stage_description& stage) {
+  return fnmatch(pattern.c_str(), stage.path.c_str(), 0) == 0 ||
+         fnmatch(pattern.c_str(), track.name.c_str(), 0) == 0;
 }
 
+// The pattern, or one of what begins with it where nothing is called so: "track/02" means "track/02*".
+std::string completed(const std::vector<track_description>& tracks, const std::string& text) {
+  const std::string pattern = without_trailing_slash(text);
+  const auto names_a_stage = [&](const std::string& wanted) {
+    return std::any_of(tracks.begin(), tracks.end(), [&](const auto& track) {
+      return std::any_of(track.stages.begin(), track.stages.end(),
+                         [&](const auto& stage) { return matches(wanted, track, stage); });
+    });
+  };
+  if (names_a_stage(pattern)) return pattern;
+  if (pattern.find('/') == std::string::npos || !names_a_stage(pattern + "*"))
+    throw nothing_matches(tracks, text);
+  return pattern + "*";
+}
+
+}  // namespace
+
 std::vector<track_selection> select_stages(const std::vector<track_description>& tracks,
-                                           const std::vector<std::string>& patterns) {
-  std::vector<bool> pattern_matched(patterns.size(), false);
+                                           std::vector<std::string> patterns) {
+  for (std::string& pattern : patterns) pattern = completed(tracks, pattern);
   std::vector<track_selection> selections;
   for (const auto& track : tracks) {
     track_selection selection{&track, {}};
     for (const auto& stage : track.stages) {
-      bool selected = patterns.empty();
-      for (std::size_t i = 0; i < patterns.size(); ++i) {
-        if (!matches(patterns[i], track.name, stage.path)) continue;
-        pattern_matched[i] = true;
-        selected = true;
-      }
-      if (selected) selection.stages.push_back(&stage);
+      const auto is_match = [&](const std::string& pattern) { return matches(pattern, track, stage); };
+      if (patterns.empty() || std::any_of(patterns.begin(), patterns.end(), is_match))
+        selection.stages.push_back(&stage);
     }
     if (!selection.stages.empty()) selections.push_back(std::move(selection));
-  }
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    if (!pattern_matched[i]) throw nothing_matches(tracks, patterns[i]);
   }
   if (selections.empty()) throw environment_error("the worker knows no stages");
   return selections;
 }
 
 stage_selection select_one_stage(const std::vector<track_description>& tracks, const std::string& name) {
-  const std::string wanted = without_trailing_slash(name);
-  std::vector<stage_selection> beginnings;
-  std::vector<stage_selection> pattern_matches;
-  for (const auto& track : tracks) {
-    for (const auto& stage : track.stages) {
-      if (stage.path == wanted) return {&track, &stage};
-      if (!wanted.empty() && stage.path.rfind(wanted, 0) == 0) beginnings.push_back({&track, &stage});
-      if (matches(wanted, track.name, stage.path)) pattern_matches.push_back({&track, &stage});
-    }
+  const std::vector<track_selection> found = select_stages(tracks, {name});
+  std::vector<std::string> paths;
+  for (const auto& [track, stages] : found) {
+    for (const auto* stage : stages) paths.push_back(stage->path);
   }
-  const auto& found = beginnings.empty() ? pattern_matches : beginnings;
-  if (found.empty()) throw nothing_matches(tracks, name);
-  if (found.size() > 1) {
-    std::vector<std::string> paths;
-    for (const auto& one : found) paths.push_back(one.stage->path);
+  if (paths.size() > 1)
     throw usage_error(fmt::format("'{}' means more than one stage: {}", name, fmt::join(paths, ", ")));
-  }
-  return found.front();
+  return {found[0].track, found[0].stages[0]};
 }
 
 std::vector<std::string> near_names(const std::string& name, const std::vector<std::string>& names) {

@@ -14,23 +14,19 @@ struct track_selection {
   std::vector<const stage_description*> stages;
 };
 
-// A shell-style pattern names stages by their paths ("track/02_*", "*/*cub*"), or whole tracks
-// ("track").
-[[nodiscard]] bool matches(const std::string& pattern, const std::string& track,
-                           const std::string& stage_path);
-
-// The stages that at least one pattern matches; every stage when there is no pattern. The result points into
-// `tracks`. Throws usage_error, with names that are near, when a pattern matches nothing.
+// The stages that at least one pattern matches; every stage when there is no pattern. A shell-style pattern
+// names stages by their paths ("track/02_*", "*/*cub*"), or whole tracks ("track"); one with a slash that
+// names nothing is a beginning of paths ("track/02"). The result points into `tracks`. Throws usage_error,
+// with names that are near, when a pattern matches nothing.
 [[nodiscard]] std::vector<track_selection> select_stages(const std::vector<track_description>& tracks,
-                                                         const std::vector<std::string>& patterns);
+                                                         std::vector<std::string> patterns);
 
 struct stage_selection {
   const track_description* track = nullptr;
   const stage_description* stage = nullptr;
 };
 
-// The one stage that `name` means: its path, a beginning that no other path shares, or a pattern that matches
-// only it. Throws usage_error when there is none or more than one.
+// The one stage that a pattern selects. Throws usage_error when there is none or more than one.
 [[nodiscard]] stage_selection select_one_stage(const std::vector<track_description>& tracks,
                                                const std::string& name);
 
