@@ -277,6 +277,39 @@ constexpr wasteful all_wasteful[] = {
      "__syncthreads();\n"
      "atomicAdd(&counts[threadIdx.x], block_counts[threadIdx.x]);",
      "shared_atomics"},
+    {"histogram/02_shared_bins", "count",
+     "for (int k = 0; threadIdx.x == 0 && k < bins; ++k) block_counts[k] = 0;\n"
+     "__syncthreads();\n"
+     "for (std::int64_t i = first + threadIdx.x; i < end; i += block_threads)\n"
+     "  atomicAdd(&block_counts[bytes[i]], 1u);\n"
+     "__syncthreads();\n"
+     "atomicAdd(&counts[threadIdx.x], block_counts[threadIdx.x]);",
+     "zeroed"},
+    {"histogram/02_shared_bins", "count",
+     "block_counts[threadIdx.x] = 0;\n"
+     "__syncthreads();\n"
+     "for (std::int64_t i = first + threadIdx.x; i < end; i += block_threads)\n"
+     "  atomicAdd(&block_counts[bytes[i]], 1u);\n"
+     "__syncthreads();\n"
+     "for (int k = 0; threadIdx.x == 0 && k < bins; ++k) atomicAdd(&counts[k], block_counts[k]);",
+     "added"},
+    {"reduction/06_last_block", "finish",
+     "partial = Operation::identity();\n"
+     "for (unsigned k = 0; threadIdx.x == 0 && k < gridDim.x; ++k)\n"
+     "  partial = combine(partial, __ldcg(partials + k));",
+     "requests"},
+    {"redact/04_two_pass", "size",
+     "__shared__ Offset of_row[block_threads];\n"
+     "for (std::int64_t k = row; threadIdx.x % 32 == 0 && k < rows && k < row + 32; ++k) {\n"
+     "  const Offset own = name_offsets[k];\n"
+     "  const Offset word = visibility_offsets[k];\n"
+     "  of_row[threadIdx.x + k - row] = private_bytes;\n"
+     "  if (is_public(visibilities + word, visibility_offsets[k + 1] - word))\n"
+     "    of_row[threadIdx.x + k - row] = split(names + own, name_offsets[k + 1] - own).redacted_bytes();\n"
+     "}\n"
+     "__syncwarp();\n"
+     "size = of_row[threadIdx.x];",
+     "requests"},
     {"transpose/02_shared_tile", "turn",
      "__syncthreads();\n"
      "for (int k = 0; x == 0 && y == 0 && k < side * side; ++k) {\n"
