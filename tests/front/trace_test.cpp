@@ -86,6 +86,8 @@ TEST_CASE("a timeline is a table, a trace for Perfetto, and a picture") {
   CHECK(!contains(svg, "<script>"));
   expect(lab_in(directory, {"trace", "ladder/02", "--output", "x"}, false), 0,
          {"no report of Nsight Systems: it ended with exit code 3", "picture: x.svg"});
+  expect(lab_in(directory, {"trace", "ladder/02", "--output", "x.svg"}, false), 0,
+         {"trace:   x.trace.json", "picture: x.svg"});
   expect(
       lab_in(directory, {"trace", "ladder/02", "--n", "1000", "--seed", "7"}), 0,
       {"trace:   ladder_02_second.n_1000.seed_7.trace.json", "picture: ladder_02_second.n_1000.seed_7.svg"});

@@ -12,6 +12,7 @@
 #include "common/utf8.hpp"
 #include "harness/front/command_line/file_name.hpp"
 #include "harness/front/command_line/options.hpp"
+#include "harness/front/draw/png_picture.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/terminal.hpp"
 #include "harness/front/process/child_process.hpp"
@@ -58,8 +59,13 @@ struct trace_files {
   std::string report;  // Nsight Systems'
 };
 
-trace_files files_of(const std::string& stem) {
-  return {stem + ".trace.json", stem + ".svg", stem + ".nsys-rep"};
+// Of NAME, or of the name of one of the files; NAME.png has the picture as PNG.
+trace_files files_of(std::string stem) {
+  const bool is_png = stem.ends_with(".png");
+  for (const std::string ending : {".trace.json", ".svg", ".png", ".nsys-rep"}) {
+    if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+  }
+  return {stem + ".trace.json", stem + (is_png ? ".png" : ".svg"), stem + ".nsys-rep"};
 }
 
 // The values that were given, and the first default of every other parameter: the page's on a GPU, the
@@ -153,13 +159,15 @@ std::optional<stage_timeline> traced(const worker_set& workers, const stage_desc
 }
 
 // Tells what the timelines show, and writes the traces and the picture.
-void print_and_write(const std::vector<stage_timeline>& timelines, const std::vector<trace_files>& files) {
+void print_and_write(const std::vector<stage_timeline>& timelines, const std::vector<trace_files>& files,
+                     const std::string& svg_program) {
   std::printf("%s", figures_table(timelines).c_str());
   for (std::size_t i = 0; i < timelines.size(); ++i) {
     std::printf("\n%s\n%s", timelines[i].stage.c_str(), events_table(timelines[i]).c_str());
     write_file(files[i].perfetto, json_text(perfetto_json(timelines[i])));
   }
-  write_file(files.back().picture, timeline_svg(timelines));
+  const std::string picture = timeline_svg(timelines);
+  write_file(files.back().picture, svg_program.empty() ? picture : png_of(picture, svg_program));
   std::printf("\n");
   for (const trace_files& one : files)
     std::printf("trace:   %s (https://ui.perfetto.dev opens it)\n", one.perfetto.c_str());
@@ -176,6 +184,7 @@ int trace_stage(const trace_options& options) {
   if (!connected.note.empty()) std::printf("%s\n", connected.note.c_str());
 
   const std::vector<trace_files> files = checked_files(options, selection, modelled);
+  const std::string drawn_by = files.back().picture.ends_with(".png") ? svg_program() : "";
   const parameter_values parameters = trace_parameters(*selection.track, options, modelled);
   std::vector<stage_timeline> timelines;
   for (const stage_description* stage : selection.stages) {
@@ -191,7 +200,7 @@ int trace_stage(const trace_options& options) {
         "  times are this host's, not a GPU's: the emulator runs a kernel within the call that launches "
         "it\n");
   }
-  print_and_write(timelines, files);
+  print_and_write(timelines, files, drawn_by);
   for (std::size_t i = 0; i < timelines.size() && !modelled; ++i) {
     keep_report(options, connected.workers.command({{"stage", timelines[i].stage}}),
                 trace_request("once", *selection.stages[i], parameters, options.seed), files[i].report);
@@ -221,7 +230,8 @@ verb trace_verb(CLI::App& program) {
       ->type_name("STAGE");
   app->add_option(
          "--output", options->output,
-         "of the files, without .trace.json, .svg, .nsys-rep (default: as the stage and the options, here)")
+         "of the files, without .trace.json, .svg, .nsys-rep, or with .png for a picture of that form "
+         "(default: as the stage and the options, here)")
       ->type_name("NAME");
   add_seed(*app, options->seed);
   app->footer(parameter_help);
