@@ -259,6 +259,28 @@ TEST_CASE("a byte that a histogram leaves out, or counts elsewhere, is found") {
   }
 }
 
+TEST_CASE("a value that a scan leaves out, or combines in another order, is found") {
+  const auto require = [](const std::string& name, const std::string& words = "wrong at index",
+                          failure_kind kind = failure_kind::wrong) {
+    require_failure(name, kind, words, "scan");
+  };
+  SECTION("steps") {
+    require("missing_barrier");
+    require("one_buffer");
+    require("swapped_operands");
+  }
+  SECTION("tiles") {
+    require("no_carry", "wrong at index 256");
+    require("carry_lags");
+    require("first_of_tile", "wrong at index 256");
+    require("carry_in_32_bits");
+  }
+  SECTION("results") {
+    require("always_inclusive", "kind=exclusive");
+    require("tail_left_out", "was never written", failure_kind::unwritten);
+  }
+}
+
 TEST_CASE("a value that a transpose leaves where it was, or moves elsewhere, is found") {
   const auto require = [](const std::string& name, const std::string& words,
                           failure_kind kind = failure_kind::wrong) {

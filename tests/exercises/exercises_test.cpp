@@ -310,6 +310,13 @@ constexpr wasteful all_wasteful[] = {
      "__syncwarp();\n"
      "size = of_row[threadIdx.x];",
      "requests"},
+    {"scan/01_hillis_steele", "steps",
+     "for (int distance = 1; distance < tile; distance *= 2) __syncthreads();\n"
+     "T run = Operation::identity();\n"
+     "for (int k = 0; thread == 0 && k < tile; ++k) buffers[1][k] = run = combine(run, buffers[0][k]);\n"
+     "from = 1;\n"
+     "__syncthreads();",
+     "reads"},
     {"transpose/02_shared_tile", "turn",
      "__syncthreads();\n"
      "for (int k = 0; x == 0 && y == 0 && k < side * side; ++k) {\n"

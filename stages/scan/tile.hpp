@@ -1,0 +1,118 @@
+// A block's tile in registers, as stage 04_vectorized introduces it: each warp has four neighbouring pieces
+// of 32 vectors of 16 bytes, and each lane a vector of each piece.
+#pragma once
+
+#include "stages/scan/problem.hpp"
+#include "stages/scan/warp_scan.hpp"
+
+namespace lab::scan {
+
+inline constexpr int tile_threads = 256;
+// 64 registers for each thread, and 1024 threads with 128 bytes each: 128 KiB in flight on a multiprocessor.
+inline constexpr int tile_blocks = 4;
+inline constexpr int lane_vectors = 8;
+
+// A value's longest way through a tile's scan: its vector, the lanes, the pieces, the warps, and what comes
+// before each of them.
+inline constexpr int tile_additions = 4 + 5 + lane_vectors + tile_threads / 32 + 6;
+
+template <class T, class Operation>
+class register_tile {
+ public:
+  static constexpr int vector_values = 16 / sizeof(T);
+  static constexpr int values = tile_threads * lane_vectors * vector_values;
+
+  // Reads values `first` and on, aligned to 16 bytes; behind the n-th there are neutral elements.
+  __device__ __forceinline__ void load(const T* array, std::int64_t first, std::int64_t n) {
+    const bool is_whole = first + values <= n;
+#pragma unroll
+    for (int v = 0; v < lane_vectors; ++v) {
+      const std::int64_t at = first + offset(v);
+      if (is_whole) {
+        own_[v] = *reinterpret_cast<const vector*>(array + at);
+      } else {
+#pragma unroll
+        for (int k = 0; k < vector_values; ++k)
+          own_[v].value[k] = at + k < n ? array[at + k] : Operation::identity();
+      }
+    }
+  }
+
+  // The tile's total. All threads of the block call; a barrier stands between two calls.
+  __device__ __forceinline__ T scan() {
+    constexpr Operation combine{};
+    constexpr int warps = tile_threads / 32;
+    __shared__ T of_warp[warps];
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    T run = Operation::identity();
+#pragma unroll
+    for (int v = 0; v < lane_vectors; ++v) {
+      T of_vector = own_[v].value[0];
+#pragma unroll
+      for (int k = 1; k < vector_values; ++k) of_vector = combine(of_vector, own_[v].value[k]);
+      const T in_piece = warp_scan(of_vector, combine);
+      const T before = __shfl_up_sync(0xffffffffu, in_piece, 1);
+      before_[v] = threadIdx.x % 32 == 0 ? run : combine(run, before);
+      run = combine(run, __shfl_sync(0xffffffffu, in_piece, 31));
+    }
+    if (threadIdx.x % 32 == 0) of_warp[warp] = run;
+    __syncthreads();
+    T total = Operation::identity();
+    T before_warp = total;
+#pragma unroll
+    for (int w = 0; w < warps; ++w) {
+      if (w == warp) before_warp = total;
+      total = combine(total, of_warp[w]);
+    }
+#pragma unroll
+    for (int v = 0; v < lane_vectors; ++v) before_[v] = combine(before_warp, before_[v]);
+    return total;
+  }
+
+  // Writes the results, where `before` combines all values before the tile.
+  __device__ __forceinline__ void store(T* results, std::int64_t first, std::int64_t n, T before,
+                                        bool inclusive) {
+    constexpr Operation combine{};
+    const bool is_whole = first + values <= n;
+#pragma unroll
+    for (int v = 0; v < lane_vectors; ++v) {
+      T run = combine(before, before_[v]);
+      vector result;
+#pragma unroll
+      for (int k = 0; k < vector_values; ++k) {
+        const T with_own = combine(run, own_[v].value[k]);
+        result.value[k] = inclusive ? with_own : run;
+        run = with_own;
+      }
+      const std::int64_t at = first + offset(v);
+      if (is_whole) {
+        *reinterpret_cast<vector*>(results + at) = result;
+      } else {
+#pragma unroll
+        for (int k = 0; k < vector_values; ++k) {
+          if (at + k < n) results[at + k] = result.value[k];
+        }
+      }
+    }
+  }
+
+ private:
+  struct alignas(16) vector {
+    T value[vector_values];
+  };
+
+  // The thread's vector v in the tile.
+  static __device__ __forceinline__ int offset(int v) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    return ((warp * lane_vectors + v) * 32 + lane) * vector_values;
+  }
+
+  vector own_[lane_vectors];
+  T before_[lane_vectors];  // what comes before the thread's vectors in the tile
+};
+
+// Values of a tile of 4-byte elements, the most that a tile has.
+inline constexpr int largest_tile = register_tile<float, sum<float>>::values;
+
+}  // namespace lab::scan

@@ -1,0 +1,86 @@
+// The track's wrong kernels, each to be refused for one mistake. One block scans tile after tile.
+#include "stages/scan/problem.hpp"
+
+namespace lab::scan::wrong {
+namespace {
+
+constexpr int tile = 256;
+
+enum class mistake {
+  missing_barrier,   // after a step
+  one_buffer,        // a step replaces what another thread has still to read
+  no_carry,          // each tile for itself
+  carry_lags,        // without the last value of the tile before
+  swapped_operands,  // the later value first
+  always_inclusive,
+  first_of_tile,  // an exclusive tile begins with the neutral element
+  carry_in_32_bits,
+  tail_left_out
+};
+
+template <mistake made, class T, class Operation>
+__global__ void scan_kernel(const T* values, T* results, std::int64_t n, bool inclusive) {
+  constexpr Operation combine{};
+  __shared__ T buffers[2][tile];
+  const int thread = static_cast<int>(threadIdx.x);
+  if (made == mistake::always_inclusive) inclusive = true;
+  if (made == mistake::tail_left_out) n = n / 4 * 4;
+  T carry = Operation::identity();
+  for (std::int64_t first = 0; first < n; first += tile) {
+    const std::int64_t i = first + thread;
+    int from = 0;
+    buffers[0][thread] = i < n ? values[i] : Operation::identity();
+    __syncthreads();
+    for (int distance = 1; distance < tile; distance *= 2) {
+      const int to = made == mistake::one_buffer ? from : 1 - from;
+      const T own = buffers[from][thread];
+      const T earlier = thread >= distance ? buffers[from][thread - distance] : Operation::identity();
+      buffers[to][thread] = made == mistake::swapped_operands ? combine(own, earlier) : combine(earlier, own);
+      from = to;
+      if (made != mistake::missing_barrier) __syncthreads();
+    }
+    const int last = inclusive ? thread : thread - 1;
+    const T in_tile = last < 0 ? Operation::identity() : buffers[from][last];
+    const bool is_alone = made == mistake::first_of_tile && last < 0;
+    if (i < n) results[i] = is_alone ? in_tile : combine(carry, in_tile);
+    if (made != mistake::no_carry)
+      carry = combine(carry, buffers[from][made == mistake::carry_lags ? tile - 2 : tile - 1]);
+    if (made == mistake::carry_in_32_bits && sizeof(T) == 8) carry = static_cast<T>(static_cast<int>(carry));
+    __syncthreads();
+  }
+}
+
+template <mistake made>
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  if (in.n == 0) return;
+  with_types(in, out, [&]<class T, class Operation>(const T* values, T* results) {
+    lab::launch(scan_kernel<made, T, Operation>, dim3(1), dim3(tile), 0, stream, values, results, in.n,
+                in.inclusive);
+  });
+}
+
+template <mistake made>
+stage<problem> wrong_stage(const char* idea) {
+  return {.idea = idea, .launch = launch<made>, .tile = tile};
+}
+
+const registration<problem> missing_barrier{"scan/missing_barrier",
+                                            wrong_stage<mistake::missing_barrier>("no barrier after a step")};
+const registration<problem> one_buffer{"scan/one_buffer",
+                                       wrong_stage<mistake::one_buffer>("one buffer for both")};
+const registration<problem> no_carry{"scan/no_carry", wrong_stage<mistake::no_carry>("each tile for itself")};
+const registration<problem> carry_lags{"scan/carry_lags",
+                                       wrong_stage<mistake::carry_lags>("carries all but the last value")};
+const registration<problem> swapped_operands{"scan/swapped_operands",
+                                             wrong_stage<mistake::swapped_operands>("the later value first")};
+const registration<problem> always_inclusive{
+    "scan/always_inclusive", wrong_stage<mistake::always_inclusive>("takes exclusive for inclusive")};
+const registration<problem> first_of_tile{
+    "scan/first_of_tile", wrong_stage<mistake::first_of_tile>("no carry in a tile's first result")};
+const registration<problem> carry_in_32_bits{"scan/carry_in_32_bits",
+                                             wrong_stage<mistake::carry_in_32_bits>("carries 32 bits")};
+const registration<problem> tail_left_out{"scan/tail_left_out",
+                                          wrong_stage<mistake::tail_left_out>("scans whole vectors alone")};
+
+}  // namespace
+}  // namespace lab::scan::wrong
