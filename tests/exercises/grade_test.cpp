@@ -79,7 +79,7 @@ std::vector<cheat> all_cheats() {
       "const std::int64_t i = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;\n";
   return {
       {"exit", with_part("exit(0);"), true},
-      {"printed", with_part("printf(\"{\\\"end\\\": \\\"ok\\\"}\\n75/75 PASSED\\n\");"), true},
+      {"printed", with_part("printf(\"{\\\"end\\\": \\\"ok\\\"}\\n60/60 PASSED\\n\");"), true},
       {"hang", with_part("while (true) { volatile int x = 0; (void)x; }"), true},
       {"escape", with_part("char q = u8'\"'; } __attribute__((constructor)) void f() { char r = u8'\"';"),
        true},
@@ -134,7 +134,7 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
                          {"why", "I think that it is so"}};
   }
   put(all / "honest" / "predictions.json", answers.dump());
-  std::map<std::string, double> wanted{{"honest", 75}};
+  std::map<std::string, double> wanted{{"honest", 60}};
   for (const cheat& one : all_cheats()) {
     if (!one.always && !all_are_tried()) continue;
     wanted[std::string(one.name) + ".cu"] = 0;
@@ -165,9 +165,10 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
   REQUIRE(found.code == 0);
   CHECK(found.text.size() < 100'000);
   // A file of each kind for each student, whatever the name.
-  CHECK(json::parse(get(directory / "scope/honest.json")).at("score") == 75);
+  CHECK(json::parse(get(directory / "scope/honest.json")).at("score") == 60);
   CHECK(json::parse(get(directory / "scope/hang.cu.json")).at("score") == 0);
-  CHECK(contains(get(directory / "feedback/honest.txt"), "honest: 75 of 75 points\n"));
+  CHECK(contains(get(directory / "feedback/honest.txt"), "honest: 60 of 60 points\n"));
+  CHECK(contains(get(directory / "feedback/honest.txt"), ", because: I think that it is so\n"));
   CHECK(contains(get(directory / "feedback/exit.cu.txt"), "correctness: 0 of 30\n"));
   for (const char* folder : {"scope", "feedback"}) {
     const fs::directory_iterator files(directory / folder);
@@ -176,7 +177,7 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
   const std::string table = get(directory / "grades.csv");
   CHECK(contains(table,
                  "submission,points,most,correctness,checkpoints,prediction,explanation,GPU time,reason\n"));
-  CHECK(contains(table, "\nhonest,75,75,30,30,15,,,\n"));
+  CHECK(contains(table, "\nhonest,60,60,30,30,,,,\n"));
   CHECK(static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')) == wanted.size() + 1);
   std::map<std::string, double> points;
   const json document = json::parse(get(report));
@@ -184,10 +185,10 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
     points[one.at("submission")] = one.at("points");
     CAPTURE(one.at("submission").dump());
     CHECK(one.at("not_graded").is_null());
-    CHECK(one.at("most") == 75);
+    CHECK(one.at("most") == 60);
   }
   CHECK(points == wanted);
-  CHECK(contains(get(junit), "<testsuite name=\"honest\" tests=\"3\" failures=\"0\""));
+  CHECK(contains(get(junit), "<testsuite name=\"honest\" tests=\"2\" failures=\"0\""));
   CHECK(!contains(found.text, json::parse(get(fs::path(key) / "key.json")).at("seed").get<std::string>()));
 }
 
@@ -333,7 +334,7 @@ TEST_CASE("a GPU's points are for the time, and none for what is wrong there alo
     const handed_in& wanted = submissions.at(row.at("submission"));
     const json& part = row.at("parts").at(4);
     INFO(row.at("submission") << ": " << part.dump());
-    CHECK(row.at("most") == 85);
+    CHECK(row.at("most") == 70);
     CHECK(row.at("parts").at(0).at("points") == 30);
     CHECK(part.at("points").get<double>() >= wanted.least);
     CHECK(part.at("points").get<double>() <= wanted.most);

@@ -1,4 +1,7 @@
 // Exercises without a worker: their file, expressions, the marked source, and a student's folder.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -14,6 +17,7 @@
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/exercises/written_part.hpp"
 #include "harness/front/process/errors.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
@@ -280,6 +284,53 @@ TEST_CASE("the solution of every exercise fits between its own marks, and an emp
                   "nothing is written yet"));
     }
   }
+}
+
+// Solutions are taken from the sources, and checked against what the edition holds.
+TEST_CASE("a student edition has no solution, and takes every one that a student writes") {
+  const std::filesystem::path stages = lab::front::stages_directory();
+  if (!std::filesystem::exists(stages.parent_path() / ".git")) {
+    std::puts("this test is skipped: an edition is made of a Git checkout");
+    return;
+  }
+  const lab::test::temporary_directory directory;
+  const std::string edition = directory / "edition";
+  const strings call{LAB_PROGRAM, "student-edition", edition};
+  CHECK(lab::test::call_program(call, std::chrono::seconds(600)).code == 0);
+  CHECK(lab::test::call_program(call, std::chrono::seconds(600)).code == 2);  // it is there already
+  CHECK_FALSE(std::filesystem::exists(edition + "/docs/teacher"));
+  CHECK((std::filesystem::status(edition + "/lab").permissions() & std::filesystem::perms::owner_exec) !=
+        std::filesystem::perms::none);
+  const std::string proofs = lab::test::get(edition + "/reports/proofs/emulator.json");
+
+  setenv("LAB_STAGES", (edition + "/stages").c_str(), 1);
+  std::size_t cut = 0;
+  for (const std::string& path : lab::front::exercise_paths()) {
+    CAPTURE(path);
+    const exercise asked = *lab::front::find_exercise(path);
+    CHECK(holds(proofs, "\"" + asked.stage + "\"") ==
+          std::filesystem::exists(edition + "/stages/" + asked.stage + "/stage.cu"));
+    if (lab::front::exercise_source(asked.stage).filename() != "exercise.cu") continue;
+    ++cut;
+    const strings solution = lab::front::lines_of(lab::test::get(stages / asked.stage / "stage.cu"));
+    const std::string left = lab::test::get(lab::front::exercise_source(asked.stage));
+    CHECK_NOTHROW(lab::front::put_in(solution, lab::front::lines_of(left), asked, "s.cu"));
+    for (const auto& region : lab::front::find_regions(solution)) {
+      const bool is_asked = std::any_of(asked.regions.begin(), asked.regions.end(),
+                                        [&](const auto& one) { return one.name == region.name; });
+      if (!is_asked) continue;
+      std::string part;
+      for (std::size_t line = region.first; line < region.end; ++line) part += solution[line - 1] + "\n";
+      CHECK_FALSE(holds(left, part));
+    }
+  }
+  CHECK(cut >= 30);
+  const std::string refused =
+      lab::test::call_program({LAB_PROGRAM, "check", "moving_average/04_padded", "--solution"},
+                              std::chrono::seconds(600))
+          .text;
+  CHECK(holds(refused, "a student edition has no solutions"));
+  unsetenv("LAB_STAGES");
 }
 
 TEST_CASE("a check has colours, seconds and a width on a terminal, and none of them elsewhere") {

@@ -66,6 +66,9 @@ class checking {
   examination run() {
     if (options_.solution) {
       if (!exercise_) refuse_unknown();
+      if (!fs::exists(own_file()))
+        throw usage_error(
+            fmt::format("{} is not there: a student edition has no solutions", shown_path(own_file())));
       check_student(options_.student);
       result_.student = options_.student;
     } else if (options_.graded == nullptr) {
@@ -148,8 +151,7 @@ class checking {
   }
 
   bool builds() {
-    const fs::path stage =
-        stages_directory() / (exercise_ ? exercise_->stage : result_.exercise) / "stage.cu";
+    const fs::path stage = exercise_source(exercise_ ? exercise_->stage : result_.exercise);
     if (options_.solution) {
       const worker_set plain(backend::emulator);
       const worker_set observed(backend::observed);

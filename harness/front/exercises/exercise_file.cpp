@@ -172,7 +172,7 @@ auto all_of(const json_node& exercise, const char* member, const Read& read) {
 
 exercise exercise_from(const json_node& given, const std::string& stage) {
   if (!given.value().is_object()) given.refuse("an exercise must be an object");
-  given.check_members({"name", "title", "task", "regions", "cut_comments", "sizes", "predictions",
+  given.check_members({"name", "title", "task", "regions", "cut_comments", "words", "sizes", "predictions",
                        "checkpoints", "hints", "questions", "start_fails"});
   exercise read{.stage = stage,
                 .name = name_of(given.needed("name", "an exercise")),
@@ -184,6 +184,7 @@ exercise exercise_from(const json_node& given, const std::string& stage) {
   read.regions = all_of(given, "regions", region_from);
   if (read.regions.empty()) given.at("regions").refuse("an exercise needs a region");
   if (given.has("cut_comments")) read.cut_comments = texts_of(given.at("cut_comments"));
+  if (given.has("words")) read.words = texts_of(given.at("words"));
   read.checkpoints =
       all_of(given, "checkpoints", [&](const json_node& one) { return checkpoint_from(one, sizes); });
   read.predictions = all_of(given, "predictions", [&](const json_node& one) {
@@ -215,6 +216,11 @@ fs::path stages_directory() {
   const char* const directory = std::getenv("LAB_STAGES");
   if (directory != nullptr && *directory != '\0') return fs::absolute(directory);
   return fs::path(LAB_SOURCE_ROOT) / "stages";
+}
+
+fs::path exercise_source(const std::string& stage) {
+  const fs::path folder = stages_directory() / stage;
+  return fs::exists(folder / "exercise.cu") ? folder / "exercise.cu" : folder / "stage.cu";
 }
 
 std::vector<exercise> parse_exercises(const std::string& text, const std::string& file,

@@ -48,6 +48,7 @@ struct exercise {
   // How comments of the stage begin that would tell an answer; its first comment, the idea, is one without
   // being named.
   std::vector<std::string> cut_comments;
+  std::vector<std::string> words;  // that a solution may use, beside those of the stage's source
   std::map<std::string, std::vector<std::string>> sizes;  // of each parameter, those that students get
   std::vector<exercise_prediction> predictions;
   std::vector<exercise_checkpoint> checkpoints;
@@ -58,6 +59,10 @@ struct exercise {
 
 // Where the sources of stages are: the directory that LAB_STAGES names, or stages/ of the lab's own sources.
 [[nodiscard]] std::filesystem::path stages_directory();
+
+// What exercises of this stage are cut from: its stage.cu, or the exercise.cu that a student edition has
+// instead.
+[[nodiscard]] std::filesystem::path exercise_source(const std::string& stage);
 
 // Reads exercises from a text; `file` stands before what is said of it. Throws usage_error with the line of
 // the first mistake.

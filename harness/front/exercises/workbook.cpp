@@ -187,7 +187,7 @@ void make_folder(const fs::path& folder, const file_texts& files) {
 }
 
 file_texts exercise_files(const std::string& path, const exercise& exercise, const std::string& student) {
-  const fs::path source = stages_directory() / exercise.stage / "stage.cu";
+  const fs::path source = exercise_source(exercise.stage);
   file_texts files;
   try {
     for (const std::string& line : cut(lines_of(read_text(source)), exercise))

@@ -322,7 +322,7 @@ class part_reader {
 }  // namespace
 
 word_set words_for(const exercise& exercise, const std::string& stage_source) {
-  word_set words;
+  word_set words(exercise.words.begin(), exercise.words.end());
   add_identifiers(stage_source, words, false);
   const std::vector<std::string> lines = lines_of(stage_source);
   for (const marked_region& region : find_regions(lines)) {

@@ -26,6 +26,7 @@ constexpr double checkpoint_points = 30;
 constexpr double prediction_points = 15;
 constexpr double explanation_points = 15;
 constexpr double gpu_points = 10;
+constexpr const char* by_rubric = "the teacher's, by the rubric";
 
 // A kernel that is right takes a second or two.
 constexpr double submission_seconds = 20;
@@ -185,43 +186,25 @@ std::string grader::fault_on_hidden_inputs(const stage_worker& submitted, bool o
   return "";
 }
 
-graded_part grader::predicted(const submission& one) const {
-  graded_part part{.name = "prediction", .most = prediction_points};
-  const auto& questions = graded_.aims.predictions;
-  if (questions.empty()) {
-    part.points = part.most;
-    part.text = "nothing is asked";
-    return part;
-  }
-  if (one.predictions.empty()) {
-    part.text = "no predictions.json was handed in";
-    return part;
-  }
+std::string grader::derivations_in(const submission& one) const {
+  if (one.predictions.empty()) return "no predictions.json was handed in";
   std::error_code error;
-  if (fs::file_size(one.predictions, error) > most_prediction_bytes || error) {
-    part.text = "predictions.json is longer than answers are";
-    return part;
-  }
+  if (fs::file_size(one.predictions, error) > most_prediction_bytes || error)
+    return "predictions.json is longer than answers are";
   try {
-    const given_predictions given = read_predictions(one.predictions, graded_.aims);
-    std::size_t attempted = 0;
-    for (const exercise_prediction& asked : questions) {
-      lab::front::exercise single = graded_.aims;
-      single.predictions = {asked};
-      const bool is_there = missing_prediction(given, single, values_of(graded_.sizes)).empty();
-      attempted += is_there ? 1 : 0;
+    std::string text = by_rubric;
+    for (const auto& [name, given] : read_predictions(one.predictions, graded_.aims)) {
+      text += fmt::format("\n{}: {}, because: {}", name,
+                          given.number ? plain_figure(*given.number) : given.choice, given.why);
     }
-    part.points = prediction_points * static_cast<double>(attempted) / static_cast<double>(questions.size());
-    part.text =
-        fmt::format("{} of {} questions answered, with a sentence of why", attempted, questions.size());
+    return text;
   } catch (const std::exception& problem) {
     // Without the grader's own folders.
     std::string text = problem.what();
     if (text.rfind(shown_path(one.predictions), 0) == 0)
       text = "predictions.json" + text.substr(shown_path(one.predictions).size());
-    part.text = cleaned(text, 300);
+    return cleaned(text, 300);
   }
-  return part;
 }
 
 void grader::count_source(submission_grade& grade, const submission& one) {
@@ -301,25 +284,23 @@ void grader::count_time(submission_grade& grade, const submission& one) {
 submission_grade grader::grade(const submission& one, const std::string& shown_as) {
   graded_.shown_as = shown_as;
   const auto began = std::chrono::steady_clock::now();
-  submission_grade grade{.name = one.name,
-                         .parts = {{.name = "correctness", .most = right_points + sound_points},
-                                   {.name = "checkpoints", .most = checkpoint_points},
-                                   {.name = "prediction", .most = prediction_points},
-                                   {.name = "explanation",
-                                    .most = explanation_points,
-                                    .is_counted = false,
-                                    .text = "the teacher's, by the rubric"},
-                                   {.name = "GPU time",
-                                    .most = gpu_points,
-                                    .is_counted = gpu_ != nullptr,
-                                    .text = gpu_ ? "" : gpu_text_ + ". These points are in no sum"}}};
+  submission_grade grade{
+      .name = one.name,
+      .parts = {{.name = "correctness", .most = right_points + sound_points},
+                {.name = "checkpoints", .most = checkpoint_points},
+                {.name = "prediction", .most = prediction_points, .is_counted = false},
+                {.name = "explanation", .most = explanation_points, .is_counted = false, .text = by_rubric},
+                {.name = "GPU time",
+                 .most = gpu_points,
+                 .is_counted = gpu_ != nullptr,
+                 .text = gpu_ ? "" : gpu_text_ + ". These points are in no sum"}}};
   if (!one.problem.empty()) {
     for (graded_part& part : grade.parts) {
       if (part.is_counted) part.text = one.problem;
     }
     return grade;
   }
-  grade.parts[2] = predicted(one);
+  grade.parts[2].text = derivations_in(one);
   try {
     count_source(grade, one);
     if (gpu_) count_time(grade, one);

@@ -85,7 +85,8 @@ class grader {
   void find_gpu();
   void count_source(submission_grade& grade, const submission& one);
   void count_time(submission_grade& grade, const submission& one);
-  [[nodiscard]] graded_part predicted(const submission& one) const;
+  // What the teacher judges: each answer with its reason, or why there is none.
+  [[nodiscard]] std::string derivations_in(const submission& one) const;
   [[nodiscard]] std::string fault_on_hidden_inputs(const stage_worker& submitted, bool on_gpu);
 
   std::string exercise_;

@@ -19,5 +19,6 @@ verb compare_verb(CLI::App& program);
 verb new_verb(CLI::App& program);
 verb check_verb(CLI::App& program);
 verb grade_verb(CLI::App& program);
+verb student_edition_verb(CLI::App& program);
 
 }  // namespace lab::front
