@@ -20,10 +20,11 @@ namespace {
 // The stages whose recorded proof was made by this verifier and this emulator: it serves the tests as well.
 std::set<std::string> proved_stages() {
   std::set<std::string> proved;
-  if (!lab::emulated) return proved;
+  const std::string recorded = LAB_SOURCE_ROOT "/reports/proofs/emulator.json";
+  if (!lab::emulated || !std::filesystem::exists(recorded)) return proved;
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const auto sources = nlohmann::json::parse(lab::read_text(program.parent_path() / "sources.json"));
-  const auto record = nlohmann::json::parse(lab::read_text(LAB_SOURCE_ROOT "/reports/proofs/emulator.json"));
+  const auto record = nlohmann::json::parse(lab::read_text(recorded));
   for (const auto& proof : record.at("proofs")) {
     const std::string stage = proof.at("stage");
     const bool fits = proof.value("judges", "") == sources.at("judges") &&
