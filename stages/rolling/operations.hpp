@@ -7,6 +7,11 @@
 
 namespace lab::rolling {
 
+// Why a stage that combines the states of parts of a window takes no expression.
+inline constexpr const char* needs_whole_windows =
+    "an expression is of a whole window, and this stage combines what is known of its parts: "
+    "rolling/01_window_functions takes one";
+
 // Calls visit(operation) for values of which none is missing, or NaN poisons.
 template <class Visit>
 void with_propagating(const input& in, const Visit& visit) {

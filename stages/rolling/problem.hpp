@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "harness/device/compensated_sum.hpp"
 #include "harness/device/stage.hpp"
 #include "stages/rolling/user_operation.hpp"
+#include "stages/rolling/window_expression.hpp"
 
 namespace lab::rolling {
 
@@ -35,6 +37,8 @@ struct input {
   std::int64_t min_periods;  // at least 1
   rolling::operation operation;
   rolling::missing missing;
+  // Of `apply`, instead of the operation `user`.
+  std::shared_ptr<const window_expression> expression;
 };
 
 // n results in device memory.
@@ -53,6 +57,7 @@ struct problem {
     std::int64_t min_periods = 0;  // 0: the window
     std::int64_t operation = 0;
     std::int64_t missing = 0;
+    std::shared_ptr<const window_expression> expression = {};
   };
 
   static constexpr const char* title = "Rolling window functions, float64";
@@ -74,7 +79,8 @@ struct problem {
             std::min(p.window, p.n + 1),
             std::min(min_periods(p), p.n + 1),
             static_cast<rolling::operation>(p.operation),
-            static_cast<rolling::missing>(p.missing)};
+            static_cast<rolling::missing>(p.missing),
+            p.expression};
   }
   static output bind_output(const parameters& /*p*/, double* results) { return {results}; }
 
@@ -377,5 +383,8 @@ void problem::stream_sums(const Value& value, const parameters& p, std::int64_t 
     if (i >= p.window - 1) count_in(i - p.window + 1, -1);
   }
 }
+
+// What is right for an expression: a thread for each output, and no tile.
+plan<problem> plain_expression(const problem::parameters& p, cudaStream_t stream);
 
 }  // namespace lab::rolling

@@ -1,6 +1,9 @@
 // What the stages of the window functions are tried on.
+#include <map>
+
 #include "harness/device/array_track.hpp"
 #include "harness/device/case_inputs.hpp"
+#include "stages/rolling/expression_reader.hpp"
 #include "stages/rolling/problem.hpp"
 
 namespace lab::rolling {
@@ -338,6 +341,34 @@ std::string remark(const problem::parameters& p, double smallest) {
          "0 or has few digits";
 }
 
+std::vector<text_description> texts() {
+  return {{"operation",
+           "an expression of the values x[0] .. x[count - 1] of a window, such as 'x[0] - x[count - 1]'"}};
+}
+
+// The stage is proved with the operation that is compiled into it.
+void stand_in_for(const std::map<std::string, std::string>& texts, parameter_values& values) {
+  if (texts.empty()) return;
+  if (values.contains("operation"))
+    throw usage_error("--operation is given as a word of the track and as an expression");
+  values["operation"] = "user";
+}
+
+void take(const std::map<std::string, std::string>& texts, problem::parameters& p) {
+  const std::string& text = texts.at("operation");
+  try {
+    p.expression = std::make_shared<const window_expression>(expression_reader::read(text));
+  } catch (const std::invalid_argument& refused) {
+    std::string words;
+    for (const auto& one : problem::describe()) {
+      if (one.name != std::string("operation")) continue;
+      for (const choice& word : one.choices) words += word.name + std::string(", ");
+    }
+    throw usage_error("--operation '" + text + "' is neither one of " + words + "nor an expression; " +
+                      refused.what());
+  }
+}
+
 const array_track_registration<problem> registered{LAB_PATH,
                                                    {.why_invalid = why_invalid,
                                                     .alternatives = problem::alternatives,
@@ -348,7 +379,11 @@ const array_track_registration<problem> registered{LAB_PATH,
                                                     .streams = problem::streams,
                                                     .drift_error = drift_error,
                                                     .drift_scale = drift_scale,
-                                                    .remark = remark}};
+                                                    .remark = remark,
+                                                    .texts = texts,
+                                                    .stand_in_for = stand_in_for,
+                                                    .take = take,
+                                                    .prepare_right = plain_expression}};
 
 }  // namespace
 

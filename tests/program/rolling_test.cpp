@@ -175,6 +175,47 @@ TEST_CASE("lab apply of the window functions refuses what makes no sense, in wor
   CHECK(files.apply("03_ring", one_column, sum).results == doubles{HUGE_VAL, 25, 41, 61, 85});
 }
 
+TEST_CASE("lab apply takes an expression of a window as its operation") {
+  lab::skip_without_device();
+  const rolling_files files;
+  const auto made = [&](const std::string& input, const char* window, const char* expression) {
+    CAPTURE(expression);
+    const applied found =
+        files.apply("01_window_functions", input, {"--window", window, "--operation", expression});
+    INFO(found.text);
+    CHECK(found.code == 0);
+    return found.results;
+  };
+  const std::string squares = files.file("squares.npy", five_squares);
+  const double inf = HUGE_VAL;
+  CHECK(made(squares, "3", "x[0] - x[count - 1]") == doubles{inf, inf, -16, -20, -24});
+  CHECK(made(squares, "3", "(sum(x) + 2 * -x[-1]) / 4") == doubles{inf, inf, 0, 1.25, 3});
+  CHECK(made(squares, "2", "max(x) * 2 - min(x) + min(x[0], 10)") == doubles{inf, 32, 44, 57, 72});
+  CHECK(made(squares, "1", "x[0] >= 25 ? sqrt(x[0]) : abs(x[0] - 12) < 4 ? 1 : floor(x[0] / 5)") ==
+        doubles{1, 3, 5, 6, 7});
+  // Across the borders of tiles, and compared with what a thread for each output makes.
+  doubles many;
+  for (int i = 0; i < 10'000; ++i) many.push_back(i % 97 - i % 13 * 0.25);
+  const doubles found = made(files.file("many.npy", many), "300", "x[-1] - sum(x) / count");
+  REQUIRE(found.size() == many.size());
+  double sum = many[6'001];
+  for (std::size_t k = 6'002; k < 6'301; ++k) sum += many[k];
+  CHECK(found[6'300] == many[6'300] - sum / 300);
+
+  const auto refused = [&](const char* expression, const char* why) {
+    files.require_refused("01_window_functions", squares, {"--window", "3", "--operation", expression},
+                          {why});
+  };
+  refused("x[0] +", "nor an expression; at character 7: a number or a name is missing");
+  refused("x[0", "at character 4: ']' is missing");
+  refused("exp(x[0])", "at character 1: 'exp' is unknown");
+  refused("x[0] x[1]", "at character 6: an operator is missing");
+  refused("((((((((((((((((((((((((((((((((((((((((((((((((((((x[0]", "the expression is too long");
+  refused("1+(1+(1+(1+(1+(1+(1+(1+(1+(1+(1+(1+(1+1))))))))))))", "the expression is too long");
+  files.require_refused("02_monoid", squares, {"--window", "3", "--operation", "x[0]"},
+                        {"an expression is of a whole window", "rolling/01_window_functions takes one"});
+}
+
 TEST_CASE("lab apply says what a stage of the window functions cannot run") {
   lab::skip_without_device();
   const rolling_files files;

@@ -160,6 +160,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
     case operation::first_minus_last:
       return launch_one(in, out, stream, whole_window<beginning_minus_ending>{});
     case operation::user:
+      if (in.expression) return launch_one(in, out, stream, whole_window<window_expression>{*in.expression});
       return launch_one(in, out, stream, whole_window<user_function>{});
     default:
       return launch_one(in, out, stream, incremental{in.operation});

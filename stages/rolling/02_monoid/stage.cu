@@ -82,6 +82,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 }
 
 std::string unsupported(const problem::parameters& p) {
+  if (p.expression) return needs_whole_windows;
   const input in = problem::bind_input(p, nullptr);
   std::string why;
   with_operation(in, [&]<class Operation>(const Operation&) {

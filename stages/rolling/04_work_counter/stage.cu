@@ -55,6 +55,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
 }
 
 std::string unsupported(const problem::parameters& p) {
+  if (p.expression) return needs_whole_windows;
   const std::string why = state_too_large(p);
   return why.empty() ? ring.too_long(problem::bind_input(p, nullptr).window) : why;
 }

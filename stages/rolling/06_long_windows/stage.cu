@@ -234,6 +234,7 @@ std::size_t workspace_bytes(const problem::parameters& p) {
 constexpr std::int64_t longest_window = std::int64_t{1} << 22;
 
 std::string unsupported(const problem::parameters& p) {
+  if (p.expression) return needs_whole_windows;
   const std::int64_t window = std::min(p.window, p.n + 1);
   if (window <= longest_window) return "";
   return "window " + std::to_string(window) + " is beyond " + std::to_string(longest_window) +
