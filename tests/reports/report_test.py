@@ -28,6 +28,16 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
 
+def dom_of(page, *options):
+    """A page's document after its scripts have run; a page may look into the frames of its folder."""
+    with tempfile.TemporaryDirectory() as home:
+        return subprocess.run(
+            [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", f"--user-data-dir={home}/profile",
+             "--virtual-time-budget=10000", "--window-size=1200,900", *options, "--dump-dom", page.as_uri()],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120, check=False, env={**os.environ, "HOME": home},
+        ).stdout
+
+
 def plotly_problem():
     try:
         report.plotly_script(None)
@@ -335,11 +345,7 @@ class Browser(Case):
         self.assertEqual(code, 0, printed)
         for dark in (False, True):
             with self.subTest(dark=dark):
-                dom = subprocess.run(
-                    [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.directory}/profile", "--virtual-time-budget=10000",
-                     "--window-size=1200,900", *(["--force-dark-mode"] if dark else []), "--dump-dom", output.as_uri()],
-                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120, env={**os.environ, "HOME": str(self.directory)},
-                ).stdout
+                dom = dom_of(output, *(["--force-dark-mode"] if dark else []))
                 self.assertIn('data-figures="drawn"', dom)
                 self.assertNotIn("<title>owned", dom)
                 # A sweep, a roofline, two ladders with their samples, counters.
@@ -372,11 +378,7 @@ class Browser(Case):
               document.body.dataset.found = `${{texts.length}} texts, apart: ${{all}}, inside: ${{inside}}`;
             }};
         </script>""")
-        dom = subprocess.run(
-            [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", f"--user-data-dir={self.directory}/profile",
-             "--virtual-time-budget=10000", "--window-size=1200,900", "--dump-dom", output.with_name("narrow.html").as_uri()],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120, env={**os.environ, "HOME": str(self.directory)},
-        ).stdout
+        dom = dom_of(output.with_name("narrow.html"))
         self.assertIn("26 texts, apart: true, inside: true", dom)
 
 
