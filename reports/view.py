@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stage's source as one page for a browser: `lab view`. It needs nothing else, and no network.
 
-usage: lab view STAGE [--baseline STAGE] [--output FILE.html] [parameters, as --n 1e5]
+usage: lab view STAGE [--baseline STAGE] [--occupancy] [--output FILE.html] [parameters, as --n 1e5]
 
 Beside each line stand the counters that the emulator models for it, with their heat. Under the cursor a line shows its
 access by one warp; a slider goes through a block's phases between barriers. The stage before, or --baseline, stands at its side.
@@ -21,6 +21,7 @@ import tempfile
 import urllib.parse
 from html import escape
 
+import occupancy
 import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -58,7 +59,7 @@ def stage_before(stage):
 class Sight:
     """One stage: its profile, and what `lab draw` shows of each of its kernels."""
 
-    def __init__(self, program, profile, parameters, folder):
+    def __init__(self, program, profile, parameters, folder, nvcc):
         self.path, self.folder = profile["stage"], folder
         self.problem = profile["failure"] or profile["skipped"]
         found = profile["profile"] or {"kernels": [], "diagnostics": []}
@@ -70,6 +71,7 @@ class Sight:
                 counts = self.lines.setdefault((line["file"], line["line"]), dict.fromkeys(COLUMNS, 0))
                 for column, (metrics, _) in COLUMNS.items():
                     counts[column] += sum(line["metrics"].get(metric, 0) for metric in metrics)
+        self.compiled = occupancy.resources(self.path, nvcc) if nvcc and not self.problem else []
         if not self.problem:
             kernels = {kernel["name"]: kernel for kernel in found["kernels"]}
             self.draw(program, kernels, parameters)
@@ -157,6 +159,14 @@ def phases_of(kernel, name):
     )
 
 
+def occupancy_of(sight, kernel):
+    """What fits into a multiprocessor, where nvcc was there to say."""
+    dynamic = max((one["array"]["bytes"] for phase in kernel["phases"] for one in phase if one["array"]["name"] == "dynamic shared memory"), default=0)
+    rows = occupancy.rows(sight.compiled, kernel["kernel"], kernel["threads"], dynamic)
+    caption = f"Occupancy of a multiprocessor by blocks of {kernel['threads']} threads, as nvcc compiles the kernel"
+    return report.table(["compiled for", "registers", "shared memory, bytes", "blocks", "of its warps", "limited by"], rows, caption) if rows else ""
+
+
 def panel(sight, most):
     parts = [f'<section class="stage"><h2>{escape(sight.path)}</h2>']
     if sight.problem:
@@ -164,8 +174,9 @@ def panel(sight, most):
     parts += [f'<p class="race">{escape(one)}</p>' for one in sight.diagnostics]
     parts.append(source_table(sight, sight.path, most))
     parts += [phases_of(kernel, sight.path) for kernel in sight.kernels]
+    occupancies = [occupancy_of(sight, kernel) for kernel in sight.kernels]
     parts.append(f'<div class="pictures">{pictures_of(sight)}</div>')
-    return "".join(parts) + "</section>"
+    return "".join(parts + occupancies) + "</section>"
 
 
 def page_of(sights):
@@ -181,16 +192,20 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="lab view", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("stage", metavar="STAGE")
     parser.add_argument("--baseline", metavar="STAGE", help="the stage at its side (default: the one before)")
+    parser.add_argument("--occupancy", action="store_true", help="compile the stages for sm_75 to sm_100 with nvcc, and say what limits the blocks on a multiprocessor")
     parser.add_argument("--output", metavar="FILE.html", type=pathlib.Path, help="the page (default: named as the stage, here)")
     parser.add_argument("--program", default=str(ROOT / "lab"), help=argparse.SUPPRESS)
     options, parameters = parser.parse_known_args(arguments)
     output = options.output or pathlib.Path(options.stage.replace("/", "_") + ".html")
+    nvcc = occupancy.find_nvcc() if options.occupancy else None
     try:
+        if options.occupancy and not nvcc:
+            raise Failed(2, "lab view: --occupancy needs nvcc, of the CUDA Toolkit")
         with tempfile.TemporaryDirectory() as folder:
             record = pathlib.Path(folder, "profile.json")
             baseline = options.baseline or stage_before(options.stage)
             call(options.program, "profile", options.stage, *parameters, *(["--baseline", baseline] if baseline else []), "--device", "emulator", "--json", record, shows_progress=True)
-            sights = [Sight(options.program, one, parameters, pathlib.Path(folder)) for one in json.loads(record.read_text(encoding="utf-8"))["stages"]]
+            sights = [Sight(options.program, one, parameters, pathlib.Path(folder), nvcc) for one in json.loads(record.read_text(encoding="utf-8"))["stages"]]
         report.write(output, page_of(sights))
         print(f"wrote {output}")
         return 0

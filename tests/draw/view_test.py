@@ -14,6 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "tests" / "reports")]
 
+import occupancy
 import report_test
 import view
 
@@ -43,6 +44,34 @@ DRIVE = """<iframe src="page.html" style="width: 1100px; height: 800px"></iframe
     document.body.dataset.found = found.join(" ") + " " + page.documentElement.dataset.view;
   };
 </script>"""
+
+OCCUPANCY = """
+#include <cuda_occupancy.h>
+#include <cstdio>
+int main() {
+  cudaOccDeviceProp of;
+  of.maxThreadsPerBlock = 1024;
+  of.regsPerBlock = of.regsPerMultiprocessor = 65536;
+  of.warpSize = 32;
+  of.sharedMemPerBlock = 48 << 10;
+  of.numSms = 1;
+  cudaOccFuncAttributes kernel;
+  kernel.maxThreadsPerBlock = 1024;
+  kernel.sharedSizeBytes = 0;
+  kernel.partitionedGCConfig = PARTITIONED_GC_OFF;
+  kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+  kernel.numBlockBarriers = 1;
+  cudaOccDeviceState state;
+  int threads;
+  size_t shared;
+  while (std::scanf("%d %d %d %zu %zu %zu %d %d %zu", &of.computeMajor, &of.computeMinor, &of.maxThreadsPerMultiprocessor, &of.sharedMemPerMultiprocessor,
+                    &of.sharedMemPerBlockOptin, &of.reservedSharedMemPerBlock, &threads, &kernel.numRegs, &shared) == 9) {
+    kernel.maxDynamicSharedSizeBytes = shared;
+    cudaOccResult result;
+    std::printf("%d\\n", cudaOccMaxActiveBlocksPerMultiprocessor(&result, &of, &kernel, &state, threads, shared) == CUDA_OCC_SUCCESS ? result.activeBlocksPerMultiprocessor : -1);
+  }
+}
+"""
 
 
 class View(unittest.TestCase):
@@ -80,6 +109,28 @@ class View(unittest.TestCase):
             drive.write_text('<iframe src="page.html"></iframe><script>onload = () => { const page = document.querySelector("iframe").contentDocument; '
                              'document.body.dataset.ground = page.defaultView.getComputedStyle(page.body).backgroundColor; }</script>')
             self.assertIn(f'data-ground="{ground}"', report_test.dom_of(drive, *options))
+
+    def test_blocks_on_a_multiprocessor_are_those_of_the_toolkits_own_header(self):
+        nvcc = occupancy.find_nvcc()
+        include = pathlib.Path(nvcc or "/", "../../include").resolve()
+        if not (include / "cuda_occupancy.h").exists():
+            self.skipTest("no CUDA Toolkit is installed")
+        program = self.page.with_name("occupancy")
+        subprocess.run(["c++", "-x", "c++", "-I", include, "-o", program, "-"], input=OCCUPANCY, text=True, check=True)
+        calls = [
+            (name, threads, registers, shared)
+            for name in occupancy.MULTIPROCESSORS for threads in (1, 32, 33, 64, 128, 200, 256, 384, 512, 1000, 1024)
+            for registers in (8, 16, 25, 32, 40, 64, 65, 96, 128, 200, 255) for shared in (0, 1, 1000, 1024, 5000, 27528, 49152, 60000, 65536, 101376, 101377, 160000, 232448)
+        ]
+        lines = [f"{name[3:-1]} {name[-1]} {of.threads} {of.shared} {of.of_block} {of.reserved} {threads} {registers} {shared}" for name, threads, registers, shared in calls for of in [occupancy.MULTIPROCESSORS[name]]]
+        found = subprocess.run([program], input="\n".join(lines), stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+        expected = [min(occupancy.limits(occupancy.MULTIPROCESSORS[name], *rest).values()) for name, *rest in calls]
+        self.assertEqual([one for one in zip(calls, map(int, found), expected) if one[1] != one[2]], [])
+        self.assertEqual(len(found), len(calls))
+        compiled = occupancy.resources("elementwise/01_naive", nvcc)
+        shown = occupancy.rows(compiled, "lab::elementwise::naive::(anonymous namespace)::double_kernel", 128, 0)
+        self.assertEqual([row[0] for row in shown], list(occupancy.MULTIPROCESSORS))
+        self.assertEqual({row[2] for row in shown}, {"0"})
 
     def test_what_the_program_refuses_is_refused(self):
         self.assertEqual(view.main(["shared_tile/77", "--program", PROGRAM, "--output", str(self.page) + ".no"]), 2)
