@@ -281,6 +281,26 @@ TEST_CASE("a value that a scan leaves out, or combines in another order, is foun
   }
 }
 
+TEST_CASE("a softmax that overflows, loses a NaN, or leaves a value out is found") {
+  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
+    require_failure(name, failure_kind::wrong, words, "softmax");
+  };
+  SECTION("maximum") {
+    require("no_maximum");
+    require("maximum_from_zero");
+    require("sum_not_scaled");
+  }
+  SECTION("no numbers") {
+    require("nan_dropped", "expected nan");
+    require("infinite_minus", "input=NaN and Inf");
+  }
+  SECTION("sum") {
+    require("one_left_out");
+    require("next_row");
+    require("half_precision");
+  }
+}
+
 TEST_CASE("a value that a transpose leaves where it was, or moves elsewhere, is found") {
   const auto require = [](const std::string& name, const std::string& words,
                           failure_kind kind = failure_kind::wrong) {

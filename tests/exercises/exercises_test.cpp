@@ -317,6 +317,14 @@ constexpr wasteful all_wasteful[] = {
      "from = 1;\n"
      "__syncthreads();",
      "reads"},
+    {"softmax/04_in_registers", "combine",
+     "row_state pair;\n"
+     "for (std::int64_t j = 0; threadIdx.x == 0 && j < columns; ++j)\n"
+     "  append(pair, values[blockIdx.x * columns + j]);\n"
+     "const row_state all = combine_threads(pair);\n"
+     "row.to_exponentials(all.maximum);\n"
+     "row.store(results + blockIdx.x * columns, columns, 1 / all.sum);",
+     "loads"},
     {"transpose/02_shared_tile", "turn",
      "__syncthreads();\n"
      "for (int k = 0; x == 0 && y == 0 && k < side * side; ++k) {\n"

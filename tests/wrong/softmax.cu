@@ -1,0 +1,82 @@
+// The track's wrong kernels, each to be refused for one mistake. A warp has a row.
+#include "common/block_reduce.hpp"
+#include "common/operations.hpp"
+#include "stages/softmax/problem.hpp"
+
+namespace lab::softmax::wrong {
+namespace {
+
+enum class mistake {
+  no_maximum,         // large values overflow
+  maximum_from_zero,  // rows far below 0 vanish
+  nan_dropped,        // by fmaxf, and a NaN is no part of the sum
+  one_left_out,       // of the sum
+  sum_not_scaled,     // where a larger value comes later
+  infinite_minus,     // -Inf among others: exp(-Inf + Inf)
+  next_row,           // the last lanes read beyond their row
+  half_precision      // exponentials of 11 bits
+};
+
+template <mistake made>
+__global__ void softmax_kernel(const float* values, float* results, std::int64_t columns) {
+  const int lane = static_cast<int>(threadIdx.x);
+  const float* const row = values + blockIdx.x * columns;
+  const auto exponential = [](float x) {
+    const float all = expf(x);
+    return made == mistake::half_precision ? __uint_as_float(__float_as_uint(all) & 0xffffe000u) : all;
+  };
+  std::int64_t end = columns;
+  if (made == mistake::next_row && blockIdx.x + 1 < gridDim.x) end = (columns + 31) / 32 * 32;
+  float largest = made == mistake::maximum_from_zero ? 0 : -INFINITY;
+  float total = 0;
+  for (std::int64_t j = lane; j < end; j += 32) {
+    const float x = row[j];
+    const float larger = made == mistake::nan_dropped  ? fmaxf(largest, x)
+                         : made == mistake::no_maximum ? 0
+                                                       : maximum<float>{}(largest, x);
+    const bool is_plain = larger == -INFINITY && made != mistake::infinite_minus;
+    const float shift = is_plain ? 0 : larger;
+    if (made != mistake::sum_not_scaled && largest != larger) total *= exponential(largest - shift);
+    if ((made != mistake::nan_dropped || x == x) && (made != mistake::one_left_out || j != columns / 2))
+      total += exponential(x - shift);
+    largest = larger;
+  }
+  const float all = made == mistake::no_maximum ? 0 : warp_reduce(largest, maximum<float>{});
+  const float shift = all == -INFINITY && made != mistake::infinite_minus ? 0 : all;
+  const float own = made == mistake::infinite_minus || largest != all ? exponential(largest - shift) : 1;
+  const float sum_of_row = warp_reduce(made == mistake::no_maximum ? total : total * own, sum<float>{});
+  for (std::int64_t j = lane; j < columns; j += 32)
+    results[blockIdx.x * columns + j] = exponential(row[j] - shift) / sum_of_row;
+}
+
+template <mistake made>
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  if (in.columns == 0) return;
+  lab::launch(softmax_kernel<made>, dim3(static_cast<unsigned>(in.rows)), dim3(32), 0, stream, in.values,
+              out.results, in.columns);
+}
+
+template <mistake made>
+stage<problem> wrong_stage(const char* idea) {
+  return {.idea = idea, .launch = launch<made>};
+}
+
+const registration<problem> no_maximum{"softmax/no_maximum",
+                                       wrong_stage<mistake::no_maximum>("exponentials of the values")};
+const registration<problem> maximum_from_zero{
+    "softmax/maximum_from_zero", wrong_stage<mistake::maximum_from_zero>("a maximum of 0 at least")};
+const registration<problem> nan_dropped{"softmax/nan_dropped",
+                                        wrong_stage<mistake::nan_dropped>("takes NaN for missing")};
+const registration<problem> one_left_out{"softmax/one_left_out",
+                                         wrong_stage<mistake::one_left_out>("one value not in the sum")};
+const registration<problem> sum_not_scaled{
+    "softmax/sum_not_scaled", wrong_stage<mistake::sum_not_scaled>("keeps the sum of a smaller maximum")};
+const registration<problem> infinite_minus{"softmax/infinite_minus",
+                                           wrong_stage<mistake::infinite_minus>("subtracts -Inf from -Inf")};
+const registration<problem> next_row{"softmax/next_row",
+                                     wrong_stage<mistake::next_row>("sums up values of the next row")};
+const registration<problem> half_precision{"softmax/half_precision",
+                                           wrong_stage<mistake::half_precision>("exponentials of 11 bits")};
+
+}  // namespace
+}  // namespace lab::softmax::wrong
