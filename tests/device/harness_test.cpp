@@ -328,6 +328,27 @@ TEST_CASE("a value that a transpose leaves where it was, or moves elsewhere, is 
   }
 }
 
+TEST_CASE("a value that a convolution leaves out, or takes from elsewhere, is found") {
+  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
+    require_failure(name, failure_kind::wrong, words, "convolution");
+  };
+  SECTION("tiles") {
+    require("missing_barrier");
+    require("no_halo");
+    require("halo_of_8");
+  }
+  SECTION("edges") {
+    require("repeats_edge", "edge=mirror");
+    require("mirrors_once", "edge=mirror");
+    require("skips_zeros", "found inf");
+  }
+  SECTION("the filter") {
+    require("flipped");
+    require("transposed_filter");
+    require("short_last_row");
+  }
+}
+
 TEST_CASE("what a stage keeps of launches and questions before is of no use to it") {
   SECTION("answers in scratch memory") {
     require_failure("answers_of_before", failure_kind::wrong, "after a launch on nearly the same input",

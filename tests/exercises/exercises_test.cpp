@@ -332,6 +332,10 @@ constexpr wasteful all_wasteful[] = {
      "  if (row < rows && column < columns) transposed[column * rows + row] = tile[k % side][k / side];\n"
      "}",
      "store_requests"},
+    {"convolution/03_shared_tile", "filter",
+     "for (int k = 0; k < 2 * taps * taps; ++k)\n"
+     "  sum += constant_filter[k / 2] * tile[(y + k / 2 / taps) * pitch + x + k / 2 % taps] / 2;",
+     "reads"},
     {"reduction/03_warp_shuffle", "lanes",
      "for (int from = 1; from < 32; ++from) {\n"
      "  const T other = __shfl_sync(0xffffffffu, value, from);\n"

@@ -154,8 +154,8 @@ hidden_inputs::hidden_inputs(const exercise& exercise, const std::map<std::strin
     } else {
       std::int64_t columns_before = 0;
       for (const auto& array : described.value("arrays", nlohmann::json::array())) {
-        std::vector<std::int64_t> shape;
-        const auto dimensions = array.at("dimensions").get<int>();
+        auto shape = array.value("shape", std::vector<std::int64_t>());
+        const int dimensions = array.value("dimensions", 0);
         for (int k = 0; k < dimensions; ++k)
           shape.push_back(dimensions == 1 ? scale * 250 + from.below(1000) : scale + 60 + from.below(100));
         if (array.value("rows_as_columns_before", false)) shape.front() = columns_before;

@@ -1,0 +1,157 @@
+// A 2-D filter of an image of rows x columns float32 values, which lies row by row: with taps = 2 radius + 1,
+//
+//   filtered(y, x) = sum of filter(i, j) image(y + i - radius, x + j - radius), 0 <= i, j < taps.
+//
+// The filter is not flipped, as in deep learning. Beyond the edges the image is zero, its nearest value
+// (clamp), or the value as far inside (mirror: c b | a b c). Zeros are multiplied, too: 0 x Inf is NaN.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "harness/device/array_problem.hpp"
+#include "harness/device/stage.hpp"
+
+namespace lab::convolution {
+
+inline constexpr int most_radius = 16;
+
+// The values of the parameters `edge` and `filter`.
+enum class edge : std::int64_t { zero, clamp, mirror };
+enum class filter_kind : std::int64_t { general, separable };
+
+// The image has rows x columns values in device memory. A general filter has taps x taps; a separable one has
+// taps for the rows, then taps for the columns, and its value (i, j) is the product of the two. Both begin at
+// a multiple of 256 bytes.
+struct input {
+  const float *image, *filter;
+  std::int64_t rows, columns;
+  int radius;
+  convolution::edge edge;
+  filter_kind kind;
+};
+
+// rows x columns values in device memory, from a multiple of 256 bytes on.
+struct output {
+  float* filtered;
+};
+
+struct problem {
+  using elements = element_types<float, float, float>;
+  using input = convolution::input;
+  using output = convolution::output;
+
+  struct parameters {
+    std::int64_t rows = 0, columns = 0, radius = 1, edge = 0, filter = 0;
+  };
+
+  static constexpr const char* title = "2-D convolution, float32";
+  static constexpr const char* unit = "value";
+  static constexpr array_ceiling ceiling = array_ceiling::copy;
+
+  static std::vector<parameter<parameters>> describe() {
+    return {{.name = "rows",
+             .member = &parameters::rows,
+             .meaning = "rows of the image",
+             .minimum = 0,
+             .bench = {8192},
+             .emulator_bench = {128}},
+            {.name = "columns",
+             .member = &parameters::columns,
+             .meaning = "columns of the image",
+             .minimum = 0,
+             .bench = {8192},
+             .emulator_bench = {256}},
+            {.name = "radius",
+             .member = &parameters::radius,
+             .meaning = "of the filter, which has 2 radius + 1 rows and columns; 1 to 16",
+             .minimum = 1,
+             .bench = {1, 2, 4, 8},
+             .emulator_bench = {2}},
+            {.name = "edge",
+             .member = &parameters::edge,
+             .meaning = "what the image is beyond its edges",
+             .bench = {"zero"},
+             .emulator_bench = {"zero"},
+             .choices = {{0, "zero"}, {1, "clamp"}, {2, "mirror"}},
+             .apply_default = "zero"},
+            {.name = "filter",
+             .member = &parameters::filter,
+             .meaning = "general: any; separable: a column times a row, given as the two rows of a matrix",
+             .bench = {"general", "separable"},
+             .emulator_bench = {"general", "separable"},
+             .choices = {{0, "general"}, {1, "separable"}}}};
+  }
+
+  static bool is_separable(const parameters& p) {
+    return p.filter == static_cast<std::int64_t>(filter_kind::separable);
+  }
+  static std::int64_t taps(const parameters& p) { return 2 * p.radius + 1; }
+
+  // The image is read once, and as many values are written. A general filter takes taps^2 products and
+  // additions for each; a separable one can be applied along the rows, and then along the columns.
+  static array_layout layout(const parameters& p) {
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t filter_rows = is_separable(p) ? 2 : taps(p);
+    return {.inputs = {{"image", {p.rows, p.columns}}, {"filter", {filter_rows, taps(p)}}},
+            .output = {"filtered", {p.rows, p.columns}},
+            .terms = taps(p) * taps(p),
+            .fewest_bytes = 2 * bytes * p.rows * p.columns,
+            .operations = 2 * static_cast<double>(filter_rows * taps(p)) * static_cast<double>(p.rows) *
+                          static_cast<double>(p.columns)};
+  }
+  static input bind_input(const parameters& p, const float* image, const float* filter) {
+    return {image,
+            filter,
+            p.rows,
+            p.columns,
+            static_cast<int>(p.radius),
+            static_cast<convolution::edge>(p.edge),
+            static_cast<filter_kind>(p.filter)};
+  }
+  static output bind_output(const parameters& /*p*/, float* filtered) { return {filtered}; }
+
+  // Which value stands for the one at `i`, one reflection after another; -1 for zero.
+  static std::int64_t stand_in(std::int64_t i, std::int64_t n, std::int64_t edge) {
+    while (i < 0 || i >= n) {
+      if (edge == 0) return -1;
+      if (edge == 1 || n == 1) return i < 0 ? 0 : n - 1;
+      i = i < 0 ? -i : 2 * (n - 1) - i;
+    }
+    return i;
+  }
+
+  // A product of two float32 is exact in float64, and what rounds there is 2^-29 of what rounds in float32.
+  static expectation reference(const auto& image, const auto& filter, const parameters& p, std::int64_t at) {
+    double sum = 0;
+    double magnitude = 0;
+    for (std::int64_t i = 0; i < taps(p); ++i) {
+      const std::int64_t y = stand_in(at / p.columns + i - p.radius, p.rows, p.edge);
+      for (std::int64_t j = 0; j < taps(p); ++j) {
+        const std::int64_t x = stand_in(at % p.columns + j - p.radius, p.columns, p.edge);
+        const double weight = is_separable(p)
+                                  ? static_cast<double>(filter(i)) * static_cast<double>(filter(taps(p) + j))
+                                  : static_cast<double>(filter(i * taps(p) + j));
+        const double term =
+            y < 0 || x < 0 ? weight * 0 : weight * static_cast<double>(image(y * p.columns + x));
+        sum += term;
+        magnitude += std::abs(term);
+      }
+    }
+    return {.value = sum, .scale = magnitude};
+  }
+
+  // A term passes through the rounding of its product, of its weight where that is a product, too, and of at
+  // most taps^2 - 1 additions, in any order: k u / (1 - k u) of the sum of magnitudes, u = 2^-24 (Higham,
+  // "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1).
+  static double relative_error(const parameters& p) {
+    const double error = static_cast<double>(taps(p) * taps(p) + 2) * 0x1p-24;
+    return error / (1 - error);
+  }
+
+  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
+                                                          std::uint64_t seed);
+};
+
+}  // namespace lab::convolution

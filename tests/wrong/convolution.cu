@@ -1,0 +1,106 @@
+// The track's wrong kernels, each to be refused for one mistake.
+#include "stages/convolution/blocks.hpp"
+#include "stages/convolution/edges.hpp"
+
+namespace lab::convolution::wrong {
+namespace {
+
+constexpr int side = 32;
+
+enum class mistake {
+  missing_barrier,    // the tile is filtered while it is still read
+  flipped,            // the filter's last value comes first
+  no_halo,            // beyond its tile a block sees zeros
+  repeats_edge,       // b a | a b c instead of c b | a b c
+  mirrors_once,       // beyond the second edge the nearest value
+  halo_of_8,          // what lies further away is left out
+  skips_zeros,        // 0 x Inf is left out
+  short_last_row,     // the last row of the filter lacks its last value
+  transposed_filter,  // rows for columns
+};
+
+__device__ std::int64_t stand_in(std::int64_t i, std::int64_t n, edge kind, mistake made) {
+  if (kind != edge::mirror || (i >= 0 && i < n)) return at_edge(i, n, kind);
+  if (made == mistake::repeats_edge) i = i < 0 ? i + 1 : i - 1;
+  if (made == mistake::mirrors_once) {
+    i = i < 0 ? -i : 2 * (n - 1) - i;
+    return i < 0 ? 0 : i < n ? i : n - 1;
+  }
+  return at_edge(i, n, kind);
+}
+
+template <mistake made>
+__global__ void convolution_kernel(const float* image, const float* filter, float* filtered,
+                                   std::int64_t rows, std::int64_t columns, int radius, edge kind,
+                                   bool is_separable) {
+  __shared__ float tile[side + 2 * most_radius][side + 2 * most_radius];
+  const position first = block_tile<side, side>(columns);
+  const auto x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const int width = side + 2 * radius;
+  // Zeros, and not what a kernel before has left.
+  for (int k = y * side + x; k < width * width; k += side * side) tile[k / width][k % width] = 0;
+  __syncthreads();
+  for (int k = y * side + x; k < width * width; k += side * side) {
+    const int tile_y = k / width - radius, tile_x = k % width - radius;
+    const std::int64_t from = stand_in(first.row + tile_y, rows, kind, made);
+    const std::int64_t at = stand_in(first.column + tile_x, columns, kind, made);
+    if (from < 0 || at < 0) continue;
+    const bool is_halo = tile_y < 0 || tile_x < 0 || tile_y >= side || tile_x >= side;
+    if (made == mistake::no_halo && is_halo && first.row + tile_y == from && first.column + tile_x == at)
+      continue;
+    tile[k / width][k % width] = image[from * columns + at];
+  }
+  if (made != mistake::missing_barrier) __syncthreads();
+  const std::int64_t row = first.row + y, column = first.column + x;
+  if (row >= rows || column >= columns) return;
+  const int taps = 2 * radius + 1;
+  float sum = 0;
+  for (int i = 0; i < taps; ++i) {
+    for (int j = 0; j < taps; ++j) {
+      int from_y = i, from_x = j;
+      if (made == mistake::flipped) from_y = taps - 1 - i, from_x = taps - 1 - j;
+      if (made == mistake::transposed_filter) from_y = j, from_x = i;
+      if (made == mistake::short_last_row && i == taps - 1 && j == taps - 1) continue;
+      if (made == mistake::halo_of_8 && (i < radius - 8 || i > radius + 8)) continue;
+      const bool is_outside = row + i - radius < 0 || row + i - radius >= rows || column + j - radius < 0 ||
+                              column + j - radius >= columns;
+      if (made == mistake::skips_zeros && kind == edge::zero && is_outside) continue;
+      const float weight =
+          is_separable ? filter[from_y] * filter[taps + from_x] : filter[from_y * taps + from_x];
+      sum += weight * tile[y + i][x + j];
+    }
+  }
+  filtered[row * columns + column] = sum;
+}
+
+template <mistake made>
+void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(convolution_kernel<made>, grid_of<side, side>(in), dim3(side, side), 0, stream, in.image,
+              in.filter, out.filtered, in.rows, in.columns, in.radius, in.edge,
+              in.kind == filter_kind::separable);
+}
+
+template <mistake made>
+stage<problem> wrong_stage(const char* idea) {
+  return {.idea = idea, .launch = launch<made>, .tile = side * side};
+}
+
+const registration<problem> missing_barrier{"convolution/missing_barrier",
+                                            wrong_stage<mistake::missing_barrier>("no barrier")};
+const registration<problem> flipped{"convolution/flipped", wrong_stage<mistake::flipped>("flips the filter")};
+const registration<problem> no_halo{"convolution/no_halo", wrong_stage<mistake::no_halo>("reads no halo")};
+const registration<problem> repeats_edge{
+    "convolution/repeats_edge", wrong_stage<mistake::repeats_edge>("mirrors the value at the edge, too")};
+const registration<problem> mirrors_once{"convolution/mirrors_once",
+                                         wrong_stage<mistake::mirrors_once>("mirrors small images once")};
+const registration<problem> halo_of_8{
+    "convolution/halo_of_8", wrong_stage<mistake::halo_of_8>("leaves out what is more than 8 rows away")};
+const registration<problem> skips_zeros{
+    "convolution/skips_zeros", wrong_stage<mistake::skips_zeros>("does not multiply zeros beyond the edge")};
+const registration<problem> short_last_row{
+    "convolution/short_last_row", wrong_stage<mistake::short_last_row>("leaves out the last weight")};
+const registration<problem> transposed_filter{
+    "convolution/transposed_filter", wrong_stage<mistake::transposed_filter>("reads the filter by columns")};
+
+}  // namespace
+}  // namespace lab::convolution::wrong
