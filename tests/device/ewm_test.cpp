@@ -21,10 +21,10 @@
 namespace {
 
 // Refused as wrong, in a trial whose description holds `words`.
-void require_wrong_average(const std::string& path, const std::string& words, bool thorough = false) {
+void require_wrong_average(const std::string& path, const std::string& words) {
   INFO(path);
   const lab::stream stream;
-  const lab::verification_record record = lab::verify(lab::find_stage(path), {1, 2}, thorough, stream.get());
+  const lab::verification_record record = lab::verify(lab::find_stage(path), {1, 2}, false, stream.get());
   REQUIRE(record.failure);
   const std::string message = lab::failure_message(*record.failure);
   INFO(message);
@@ -85,26 +85,11 @@ TEST_CASE("averages that forget too early, or never, are refused by the quick tr
   require_wrong_average("ewm/ignores_adjust", "adjust=false");
 }
 
-TEST_CASE("averages that mistake gaps, or large values for gaps, are refused") {
-  lab::skip_without_device();
-  require_wrong_average("ewm/gap_decays_once", "input=gaps", true);
-  require_wrong_average("ewm/large_is_missing", "input=wide", true);
-  require_wrong_average("ewm/gap_ends_at_200", "input=sparse", true);
-  require_wrong_average("ewm/warm_up_of_16384", "span=4096", true);
-  require_wrong_average("ewm/gap_at_a_border", "input=lone NaN", true);
-}
-
 // A span of 2^60 has an alpha that is nothing beside 1.
 TEST_CASE("where weights do not decay, no value is too old") {
   CHECK(lab::ewm::problem::values_to_decay(1, 106) == std::int64_t{1} << 40);
   CHECK(lab::ewm::problem::values_to_decay(0.5, 106) == 106);
   CHECK(lab::ewm::problem::values_to_decay(0, 106) == 1);
-}
-
-TEST_CASE("a stage that forgets old inputs says so, and forgets some") {
-  lab::skip_without_device();
-  require_wrong_average("ewm/undeclared_forgetting", "input=lone value", true);
-  require_wrong_average("ewm/false_forgetting", "a stage that declares forgets", true);
 }
 
 // x = 1e6 and 1499 zeros at span 5, by Python's fractions.

@@ -29,134 +29,20 @@
 
 using lab::failure_kind;
 
-namespace {
-
-void require_failure(const std::string& name, failure_kind kind, const std::string& words,
-                     const std::string& track = "moving_average") {
-  const lab::verification_record record = lab::verified(track + "/" + name);
-  INFO(name);
-  REQUIRE_FALSE(record.passed);
-  REQUIRE(record.failure);
-  const std::string message = lab::failure_message(*record.failure);
-  INFO(message);
-  CHECK(record.failure->kind == kind);
-  CHECK(message.find(words) != std::string::npos);
+TEST_CASE("a wrong output is told with the block and the thread that compute it") {
+  const auto failure = lab::verified("moving_average/wrong_at_one_index").failure;
+  REQUIRE(failure);
+  CHECK(failure->block == "96");   // 12345 / 128
+  CHECK(failure->thread == "57");  // 12345 % 128
+  // Two rows begin at 0, and a device decides which of them stays: the first wrong row is 0 or 1.
+  const auto row = lab::verified("redact/neighbours_offset").failure;
+  REQUIRE(row);
+  CHECK(*row->index <= (lab::emulated ? 0 : 1));
+  CHECK(row->block == "0");
+  CHECK(row->thread == std::to_string(*row->index));
 }
 
-}  // namespace
-
-TEST_CASE("a wrong kernel is rejected, in words that say what is wrong") {
-  SECTION("right but for one output") {
-    require_failure("wrong_at_one_index", failure_kind::wrong, "wrong at index 12345: expected ");
-    CHECK(lab::verified("moving_average/wrong_at_one_index").failure->block == "96");   // 12345 / 128
-    CHECK(lab::verified("moving_average/wrong_at_one_index").failure->thread == "57");  // 12345 % 128
-  }
-  SECTION("window off by one") {
-    require_failure("off_by_one", failure_kind::wrong, "wrong at index 37");
-  }
-  SECTION("NaN everywhere") {
-    require_failure("all_nan", failure_kind::wrong, "found nan");
-  }
-  SECTION("single precision") {
-    require_failure("float_sum", failure_kind::wrong, "wrong at index");
-  }
-  SECTION("tail never written") {
-    require_failure("leaves_tail", failure_kind::unwritten, "was never written");
-  }
-  SECTION("changes its input") {
-    require_failure("changes_input", failure_kind::input_changed, "changed its input");
-  }
-  SECTION("keeps the first answer") {
-    require_failure("returns_previous", lab::emulated ? failure_kind::launch : failure_kind::wrong,
-                    lab::emulated ? "a launch must only enqueue work on its stream" : "wrong at index");
-  }
-  SECTION("traits that do not hold") {
-    require_failure("false_drift", failure_kind::wrong, "a stage that declares drifts");
-    require_failure("false_leak", failure_kind::wrong, "a stage that declares leaks_nonfinite");
-  }
-  SECTION("drift without the trait") {
-    require_failure("undeclared_drift", failure_kind::wrong, "spikes of 1e16");
-  }
-  SECTION("other bits without the trait") {
-    require_failure("unsteady", failure_kind::wrong, "the same bits as the run before");
-  }
-  SECTION("launch refused") {
-    require_failure("launch_refused", failure_kind::launch, "cudaError");
-  }
-  SECTION("writes behind its output") {
-    require_failure("writes_beyond", failure_kind::out_of_bounds, "a write to the output");
-  }
-  SECTION("writes in front of its output") {
-    require_failure("writes_before", failure_kind::out_of_bounds, "index -1");
-  }
-}
-
-TEST_CASE("a wrong reduction is rejected, in words that say what is wrong") {
-  const auto require = [](const std::string& name, failure_kind kind, const std::string& words) {
-    require_failure(name, kind, words, "reduction");
-  };
-  SECTION("tail dropped") {
-    require("drops_tail", failure_kind::wrong, "n=401 ");
-  }  // 3 * 128 + 17 = 401
-  SECTION("grid assumed") {
-    require("grid_assumed", failure_kind::wrong, "n=401 ");
-  }
-  SECTION("partial results of the run before") {
-    require("never_reset", lab::emulated ? failure_kind::launch : failure_kind::wrong,
-            lab::emulated ? "a launch must only enqueue work on its stream" : "second launch");
-  }
-  SECTION("NaN dropped") {
-    require("drops_nan", failure_kind::wrong, "expected nan");
-  }
-  SECTION("no result for no values") {
-    require("nothing_for_nothing", failure_kind::unwritten, "n=0 ");
-  }
-#if !LAB_EMULATED
-  // What only a device does: finish blocks in any order, and hold 2^31 values.
-  SECTION("order not declared") {
-    require("undeclared_order", failure_kind::wrong, "not declared nondeterministic");
-  }
-  SECTION("order declared, and none") {
-    require("false_nondeterminism", failure_kind::wrong, "a stage that declares nondeterministic");
-  }
-  SECTION("index of 32 bits") {
-    require("index_overflow", failure_kind::wrong, "n=2147495993 ");
-  }
-#endif
-  SECTION("padding summed up") {
-    require_failure("sums_padding", failure_kind::wrong, "result=rows", "reduction_2d");
-  }
-  SECTION("a square assumed") {
-    require_failure("square_assumed", failure_kind::wrong, "rows=67", "reduction_2d");
-  }
-}
-
-TEST_CASE("at measured sizes one element or tile that is left out, doubled or moved is found") {
-  const auto require = [](const std::string& name, const std::string& track, const std::string& words) {
-    require_failure(name, failure_kind::wrong, words, track);
-  };
-  // None is wrong below these sizes, and each declares a bound that would allow everything.
-  SECTION("left out") {
-    require("leaves_out_one", "reduction", "input=small integers");
-  }
-  SECTION("doubled") {
-    require("doubles_one", "reduction", "input=small integers");
-  }
-  SECTION("moved") {
-    require("moves_one", "reduction", "input=small integers");
-  }
-  SECTION("a tile") {
-    require("leaves_out_a_tile", "reduction", "input=small integers");
-  }
-  SECTION("everything") {
-    require("returns_zero", "reduction", "found 0");
-  }
-  SECTION("of a window") {
-    require("misses_one_at_size", "moving_average", "input=integers");
-  }
-  SECTION("of a row or column") {
-    require("misses_one_at_size", "reduction_2d", "input=small integers");
-  }
+TEST_CASE("what is missing at a measured size is found where nothing is exact, or known from other stages") {
   SECTION("of a row, where what is right is worked out once for all stages") {
     lab::skip_without_device();
     const lab::stream stream;
@@ -177,9 +63,6 @@ TEST_CASE("at measured sizes one element or tile that is left out, doubled or mo
     CHECK(message.find("wrong at index 750: expected ") != std::string::npos);
     CHECK(message.find("input=small integers") != std::string::npos);
   }
-  SECTION("an output among many") {
-    require("one_wrong_at_size", "elementwise", "wrong at index ");
-  }
   SECTION("a NaN") {
     const lab::stream stream;
     lab::skip_without_device();
@@ -189,278 +72,6 @@ TEST_CASE("at measured sizes one element or tile that is left out, doubled or mo
     REQUIRE(record.failure);
     CHECK(lab::failure_message(*record.failure).find("expected nan") != std::string::npos);
   }
-}
-
-TEST_CASE("values, places and sizes that a stage may get wrong alone are tried") {
-  const auto require = [](const std::string& path, const std::string& words) {
-    const std::size_t slash = path.find('/');
-    require_failure(path.substr(slash + 1), failure_kind::wrong, words, path.substr(0, slash));
-  };
-  SECTION("the largest numbers") {
-    require("elementwise/adds_to_exponent", "input=extremes");
-  }
-  SECTION("the sign of zero") {
-    require("elementwise/loses_zero_sign", "expected -0, found 0");
-  }
-  SECTION("a window of exactly two tiles") {
-    require("moving_average/two_tiles_exactly", "window=2048");
-  }
-  SECTION("a window beyond 16 bits") {
-    require("moving_average/window_in_16_bits", "window=131073");
-  }
-  SECTION("one lane of a block") {
-    require("reduction/misses_a_lane", "input=lone maximum");
-  }
-  SECTION("one NaN") {
-    require("reduction/drops_nan_of_lane", "input=lone NaN");
-    require("reduction_2d/drops_nan_of_tail", "expected nan");
-  }
-  SECTION("one Inf") {
-    require("reduction/drops_infinity", "expected inf");
-  }
-  SECTION("many padded rows") {
-    require("reduction_2d/padded_and_tall", "columns=261 pitch=264 result=columns rows=3077");
-  }
-  SECTION("two residues at once") {
-    require("shared_tile/forgets_corner", "found 0");
-    require("shared_tile/forgets_later", "second launch");  // although its first outputs were right
-  }
-  SECTION("a length that 8 or 16 bits cut to a right one") {
-    require("redact/length_in_8_bits", "expected \"X X\"");
-    require("redact/length_in_16_bits", "expected \"X X\"");
-  }
-  SECTION("a small number in scratch memory that nobody wrote") {
-    require("elementwise/left_over_count", "memory of random bytes");
-  }
-  SECTION("the eighth bit") {
-    require("redact/seven_bits", "expected \"X X\"");
-  }
-}
-
-TEST_CASE("a byte that a histogram leaves out, or counts elsewhere, is found") {
-  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
-    require_failure(name, failure_kind::wrong, words, "histogram");
-  };
-  SECTION("barriers") {
-    require("missing_barrier");
-  }
-  SECTION("zeros") {
-    require("bins_not_zeroed");
-    require("counts_not_zeroed");
-  }
-  SECTION("bytes") {
-    require("tail_left_out");
-    require("signed_index");
-    require("zero_not_counted", "wrong at index 0");
-  }
-  SECTION("counts") {
-    require("counts_in_12_bits");
-    require("plain_addition");
-  }
-}
-
-TEST_CASE("a value that a scan leaves out, or combines in another order, is found") {
-  const auto require = [](const std::string& name, const std::string& words = "wrong at index",
-                          failure_kind kind = failure_kind::wrong) {
-    require_failure(name, kind, words, "scan");
-  };
-  SECTION("steps") {
-    require("missing_barrier");
-    require("one_buffer");
-    require("swapped_operands");
-  }
-  SECTION("tiles") {
-    require("no_carry", "wrong at index 256");
-    require("carry_lags");
-    require("first_of_tile", "wrong at index 256");
-    require("carry_in_32_bits");
-  }
-  SECTION("results") {
-    require("always_inclusive", "kind=exclusive");
-    require("tail_left_out", "was never written", failure_kind::unwritten);
-  }
-}
-
-TEST_CASE("a softmax that overflows, loses a NaN, or leaves a value out is found") {
-  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
-    require_failure(name, failure_kind::wrong, words, "softmax");
-  };
-  SECTION("maximum") {
-    require("no_maximum");
-    require("maximum_from_zero");
-    require("sum_not_scaled");
-  }
-  SECTION("no numbers") {
-    require("nan_dropped", "expected nan");
-    require("infinite_minus", "input=NaN and Inf");
-  }
-  SECTION("sum") {
-    require("one_left_out");
-    require("next_row");
-    require("half_precision");
-  }
-}
-
-TEST_CASE("a value that a transpose leaves where it was, or moves elsewhere, is found") {
-  const auto require = [](const std::string& name, const std::string& words,
-                          failure_kind kind = failure_kind::wrong) {
-    require_failure(name, kind, words, "transpose");
-  };
-  SECTION("barrier") {
-    require("missing_barrier", "wrong at index");
-  }
-  SECTION("edges") {
-    require("square_assumed", "was never written", failure_kind::unwritten);
-    require("vectors_alone", "was never written", failure_kind::unwritten);
-    require("last_tile_as_it_is", "wrong at index");
-  }
-  SECTION("tiles") {
-    require("tiles_of_rows", "was never written", failure_kind::unwritten);
-  }
-  SECTION("swizzle") {
-    require("half_swizzle", "wrong at index");
-  }
-  SECTION("more rows than 16 bits count") {
-    require("rows_in_16_bits", "rows=70004", failure_kind::unwritten);
-  }
-  SECTION("the sign of zero") {
-    require("adds_zero", "expected -0, found 0");
-  }
-}
-
-TEST_CASE("a value that a convolution leaves out, or takes from elsewhere, is found") {
-  const auto require = [](const std::string& name, const std::string& words = "wrong at index") {
-    require_failure(name, failure_kind::wrong, words, "convolution");
-  };
-  SECTION("tiles") {
-    require("missing_barrier");
-    require("no_halo");
-    require("halo_of_8");
-  }
-  SECTION("edges") {
-    require("repeats_edge", "edge=mirror");
-    require("mirrors_once", "edge=mirror");
-    require("skips_zeros", "found inf");
-  }
-  SECTION("the filter") {
-    require("flipped");
-    require("transposed_filter");
-    require("short_last_row");
-  }
-}
-
-TEST_CASE("what a stage keeps of launches and questions before is of no use to it") {
-  SECTION("answers in scratch memory") {
-    require_failure("answers_of_before", failure_kind::wrong, "after a launch on nearly the same input",
-                    "elementwise");
-  }
-  SECTION("the number of questions") {
-    require_failure("refuses_by_turn", failure_kind::wrong, "wrong at index", "elementwise");
-  }
-  SECTION("answers to what looks alike") {
-    require_failure("known_by_samples", failure_kind::wrong, "wrong at index 0", "reduction");
-  }
-  SECTION("offsets of columns of the same size") {
-    const auto failure = lab::verified("redact/keeps_offsets").failure;
-    REQUIRE(failure);
-    CHECK(lab::failure_message(*failure).find("after a launch on nearly the same input") !=
-          std::string::npos);
-  }
-  SECTION("how long ago the last launch was") {
-    require_failure("skips_in_a_row", failure_kind::unwritten, "one of two launches in a row", "elementwise");
-  }
-  SECTION("where its arrays are, when it is asked for its bound") {
-    require_failure("repairs_in_bound", failure_kind::wrong, "wrong at index", "elementwise");
-  }
-  SECTION("that it was asked for its bound before") {
-    require_failure("another_bound_later", failure_kind::wrong, "wrong at index 0", "reduction");
-  }
-#if LAB_EMULATED
-  SECTION("its input, which it has put back") {
-    require_failure("restores_input", failure_kind::input_changed, "which a launch may only read",
-                    "elementwise");
-  }
-#endif
-}
-
-TEST_CASE("what a stage takes for granted of inputs, sizes and memory is tried") {
-  SECTION("that hostile values come in short arrays") {
-    require_failure("loses_zero_sign_when_large", failure_kind::wrong, "expected -0, found 0", "elementwise");
-  }
-  SECTION("sizes between those that are listed") {
-    require_failure("wrong_in_between", failure_kind::wrong, "wrong at index", "elementwise");
-  }
-  SECTION("that few digits will do") {
-    require_failure("cuts_mantissa", failure_kind::wrong, "wrong at index 0", "reduction");
-  }
-  SECTION("what the timed values are like") {
-    require_failure("leaves_out_the_end", failure_kind::wrong, "input=planted", "reduction");
-  }
-  SECTION("that nobody measures a NaN where there is no sum") {
-    require_failure("leaks_without_sums", failure_kind::wrong, "found nan", "elementwise");
-  }
-  SECTION("that two bytes of six are not changed at once") {
-    require_failure("two_bytes_off", failure_kind::wrong, "expected \"X X\"", "redact");
-  }
-  SECTION("lengths") {
-    require_failure("names_of_thousands", failure_kind::wrong, "row", "redact");
-    require_failure("names_of_512", failure_kind::wrong, "row", "redact");
-    require_failure("blank_behind_public", failure_kind::wrong, "row", "redact");
-  }
-  SECTION("squares within the range") {
-    require_failure("overflow_is_missing", failure_kind::wrong, "input=large", "ewm");
-  }
-  SECTION("positive values") {
-    require_failure("maximum_from_zero", failure_kind::wrong, "wrong at index 0", "reduction");
-  }
-  SECTION("a size") {
-    require_failure("wrong_at_residue", failure_kind::wrong, "input=small integers", "reduction");
-  }
-  SECTION("a size, where no tile is named") {
-    require_failure("wrong_at_warp_residue", failure_kind::wrong, "wrong at index", "elementwise");
-  }
-  SECTION("sizes that 16 bits count") {
-    require_failure("rows_in_16_bits", failure_kind::wrong, "wrong at index 65536", "reduction_2d");
-  }
-  SECTION("a type with an operation") {
-    require_failure("drops_tail_of_user", failure_kind::wrong, "operation=user type=float64", "reduction");
-  }
-  SECTION("a byte more") {
-    require_failure("public_and_more", failure_kind::wrong, "expected \"X X\"", "redact");
-  }
-  SECTION("memory that begins with every bit set") {
-    require_failure("counts_on_ones", failure_kind::wrong, "memory of ", "reduction");
-  }
-  SECTION("five bytes of six") {
-    require_failure("nearly_public", failure_kind::wrong, "expected \"X X\"", "redact");
-  }
-  SECTION("that nobody looks at a second launch") {
-    require_failure("leaks_on_second", failure_kind::out_of_bounds, "second launch", "redact");
-  }
-  SECTION("what an output held before") {
-    require_failure("leaves_out_late", failure_kind::unwritten, " was never written (", "elementwise");
-#if LAB_EMULATED
-    // A GPU's NaN has other bits than the poison.
-    require_failure("adds_to_output", failure_kind::wrong,
-                    "found nan, made of memory that nobody has written", "elementwise");
-#endif
-  }
-#if LAB_EMULATED
-  SECTION("what repetitions may do") {
-    require_failure("crashes_when_repeated", failure_kind::crash, "far_kernel: block (0,0,0): thread ",
-                    "elementwise");
-    require_failure("crashes_when_repeated", failure_kind::crash, ", launched once more)", "elementwise");
-    require_failure("leaks_later", failure_kind::out_of_bounds, "beyond the column", "redact");
-    require_failure("keeps_memory_later", failure_kind::wrong, "did not give back 1000 bytes of 1 allocation",
-                    "redact");
-  }
-  SECTION("the order of a block's threads") {
-    require_failure("one_order_only", failure_kind::wrong, "last block and thread first", "reduction");
-  }
-  SECTION("the order of a grid's blocks") {
-    require_failure("first_block_first", failure_kind::wrong, "last block and thread first", "elementwise");
-  }
-#endif
 }
 
 #if LAB_EMULATED
@@ -489,67 +100,7 @@ TEST_CASE("flags that the launch before has left are found with any number of OS
 }
 #endif
 
-TEST_CASE("a stage that refuses its trials, or answers nonsense of itself, is rejected") {
-  SECTION("more scratch memory than there is") {
-    require_failure("absurd_workspace", failure_kind::unsupported, " trials", "reduction");
-    require_failure("absurd_workspace", failure_kind::unsupported,
-                    "it asks for 1152921504606846976 bytes of scratch memory, more than any device has, in ",
-                    "reduction");
-  }
-  SECTION("scratch memory below 0") {
-    require_failure("negative_workspace", failure_kind::unsupported,
-                    "bytes of scratch memory (-8 as an unsigned number), more than any device has, in ",
-                    "elementwise");
-  }
-  SECTION("all that is measured") {
-    require_failure("refuses_measured", failure_kind::unsupported, "it runs nothing of what is measured",
-                    "reduction");
-  }
-  SECTION("most sizes") {
-    require_failure("refuses_most", failure_kind::unsupported, "at least half", "reduction");
-  }
-  SECTION("a bound that is no number") {
-    require_failure("bound_of_nan", failure_kind::crash, "relative_error answered", "reduction");
-  }
-  SECTION("a tile of nothing") {
-    require_failure("absurd_tile", failure_kind::crash, "its tile is 0 outputs", "reduction");
-  }
-}
-
-#if LAB_EMULATED
-TEST_CASE("a launch that does more than enqueue work on its stream is rejected, and what it did is named") {
-  const auto require = [](const std::string& name, const std::string& words) {
-    require_failure(name, failure_kind::launch, words);
-  };
-  SECTION("another stream") {
-    require("own_stream", "stream");
-  }
-  SECTION("the default stream") {
-    require("default_stream", "default stream");
-  }
-  SECTION("a loop of the host") {
-    require("host_loop", "host");
-  }
-  SECTION("copies") {
-    require("copies_to_host", "host");
-  }
-  SECTION("copies of all data, where it says that it waits") {
-    require_failure("doubles_on_the_host", failure_kind::launch, "more than 1 MiB", "elementwise");
-  }
-  SECTION("allocation") {
-    require("allocates", "cudaMallocAsync");
-  }
-  SECTION("a thread of the host") {
-    require("leaves_a_thread", "thread");
-  }
-  SECTION("rounding") {
-    require("rounds_upward", "rounding");
-  }
-  SECTION("reading far outside its arrays") {
-    require_failure("reads_a_tile_beyond", failure_kind::out_of_bounds, "reads at offset");
-  }
-}
-#else
+#if !LAB_EMULATED
 TEST_CASE("device memory that a stage keeps is reported", "[quiet]") {
   const lab::verification_record record = lab::verified("moving_average/keeps_device_memory");
   CHECK(record.passed);
@@ -573,44 +124,6 @@ TEST_CASE("every timed launch is proved: its input is new, and what it leaves is
   require("reduction/silent_when_timed", {{"n", n}, {"type", 32}, {"operation", 0}}, 5);
   // Of what may differ from run to run, whether it was written at all.
   require("elementwise/stops_writing", {{"n", n}}, 10);
-}
-
-TEST_CASE("a wrong redaction is rejected, in words that say what is wrong") {
-  const auto require = [](const std::string& name, failure_kind kind, const std::string& words) {
-    require_failure(name, kind, words, "redact");
-  };
-  SECTION("a code point cut in half") {
-    require("cuts_code_point", failure_kind::wrong, "found \"\\xf0 ");
-  }
-  SECTION("the final offset forgotten") {
-    require("forgets_final_offset", failure_kind::wrong, "expected a final offset of ");
-    require("forgets_final_offset", failure_kind::wrong,
-            "found -1, which is the poison: it was never written");
-  }
-  SECTION("written at the neighbour's offset") {
-    // Two rows begin at 0, and a device decides which of them stays: the first wrong row is 0 or 1.
-    require("neighbours_offset", failure_kind::wrong, ": expected \"");
-    const auto failure = lab::verified("redact/neighbours_offset").failure;
-    CHECK(*failure->index <= (lab::emulated ? 0 : 1));
-    CHECK(failure->block == "0");
-    CHECK(failure->thread == std::to_string(*failure->index));
-  }
-  SECTION("private names behind the column") {
-    require("leaks_private_name", failure_kind::out_of_bounds, "private text of row ");
-    require("leaks_private_name", failure_kind::out_of_bounds, " in unused output, ");
-  }
-  SECTION("memory kept") {
-    require("keeps_memory", failure_kind::wrong, "did not give back 1000 bytes of 1 allocation");
-  }
-#if !LAB_EMULATED
-  // The emulator has no graphs, and nothing there ever waits.
-  SECTION("a wait not declared") {
-    require("undeclared_synchronises", failure_kind::launch, "a launch must only enqueue work on its stream");
-  }
-  SECTION("a wait declared, and none") {
-    require("false_synchronises", failure_kind::wrong, "a stage that declares synchronises");
-  }
-#endif
 }
 
 TEST_CASE("a reduction's reference is exact, on one core and on all") {
@@ -811,7 +324,7 @@ TEST_CASE("poison is found where it was left, and bits are hashed with their pla
   const lab::device_buffer<std::int64_t> first(1, stream.get());
   const lab::device_buffer<std::uint64_t> digest(1, stream.get());
   lab::generate(values.data(), n, lab::pattern::ramp, 0, stream.get());
-  lab::poison(values.data() + 500, 1, stream.get());
+  CUDA_CHECK(cudaMemsetAsync(values.data() + 500, 0xff, sizeof(double), stream.get()));
   lab::find_poison(values.data(), n, first.data(), stream.get());
   std::int64_t found = 0;
   CUDA_CHECK(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream.get()));
@@ -987,10 +500,3 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
       elsewhere.answer(nlohmann::json::parse(R"({"op": "verify", "stage": "elementwise/01_naive"})")).error ==
       lab::error_kind::environment);
 }
-
-#if LAB_EMULATED
-// The last of all: the emulator is lost to this process afterwards, as a device would be.
-TEST_CASE("a barrier that part of the block waits at is found by the emulator") {
-  require_failure("barrier_in_branch", failure_kind::crash, "wait at this barrier", "reduction");
-}
-#endif

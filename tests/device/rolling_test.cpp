@@ -35,8 +35,8 @@ std::vector<double> launched(const rolling_stage& stage, const golden_case& one)
   const std::size_t bytes = stage.workspace_bytes == nullptr ? 0 : stage.workspace_bytes(one.parameters);
   lab::device_buffer<char> scratch(bytes, on.get());
   CUDA_CHECK(cudaMemcpyAsync(in.data(), one.values.data(), in.bytes(), cudaMemcpyHostToDevice, on.get()));
-  stage.launch(rolling::problem::bind_input(one.parameters, in.data()),
-               rolling::problem::bind_output(one.parameters, out.data()), {scratch.data(), bytes}, on.get());
+  stage.launch(rolling::problem::bind_input(one.parameters, in.data()), rolling::output{out.data()},
+               {scratch.data(), bytes}, on.get());
   std::vector<double> results(one.values.size());
   CUDA_CHECK(cudaMemcpyAsync(results.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost, on.get()));
   on.synchronize();
@@ -56,17 +56,6 @@ std::vector<lab::stage_entry> rolling_stages(bool wrong) {
   }
   REQUIRE(found.size() >= 3);
   return found;
-}
-
-void require_wrong_windows(const std::string& name, const std::string& words, const std::string& where) {
-  const lab::verification_record record = lab::verified("rolling/" + name);
-  INFO(name);
-  REQUIRE(record.failure);
-  const std::string message = lab::failure_message(*record.failure);
-  INFO(message);
-  CHECK(record.failure->kind == lab::failure_kind::wrong);
-  CHECK(message.find(words) != std::string::npos);
-  CHECK(message.find(where) != std::string::npos);
 }
 
 }  // namespace
@@ -149,66 +138,6 @@ TEST_CASE("the golden results of the window functions refuse each wrong kernel")
     const rolling_stage& stage = lab::typed_stage<rolling::problem>(entry);
     CHECK(std::any_of(cases.begin(), cases.end(),
                       [&](const golden_case& one) { return !wrong_output(stage, one).empty(); }));
-  }
-}
-
-TEST_CASE("a wrong window function is rejected, in words that say what is wrong") {
-  SECTION("window off by one") {
-    require_wrong_windows("off_by_one", "wrong at index 37", "operation=mean");
-  }
-  SECTION("a minimum that has left") {
-    require_wrong_windows("keeps_extremum", "wrong at index 399", "operation=min");
-  }
-  SECTION("a variance that cancels") {
-    require_wrong_windows("difference_of_squares", "wrong at index", "operation=std");
-  }
-  SECTION("NaN that sticks") {
-    require_wrong_windows("nan_sticks", "found nan", "input=NaN and Inf");
-  }
-  SECTION("the wrong order") {
-    require_wrong_windows("combines_backwards", "wrong at index", "operation=first_minus_last");
-  }
-  SECTION("a mean of fewer values") {
-    require_wrong_windows("divides_by_window", "wrong at index", "missing=skip");
-  }
-  SECTION("a slot of the ring that is still read") {
-    require_wrong_windows("reuses_slot", "wrong at index 128", "window=37");
-  }
-  SECTION("a tile whose total is late") {
-    require_wrong_windows("leaves_out_unpublished", "wrong at index",
-                          lab::emulated ? "last block and thread first" : "n=");
-  }
-  SECTION("tiles beyond those that are asked for at once") {
-    require_wrong_windows("forgets_far_tiles", "wrong at index", "n=20297");
-  }
-  SECTION("tiles in the wrong order") {
-    require_wrong_windows("adds_tiles_backwards", "operation=first_minus_last", "input=sparse");
-  }
-  SECTION("a last value that is missing") {
-    require_wrong_windows("ends_with_missing", "operation=first_minus_last", "missing=skip");
-  }
-  SECTION("NaN where no small input reaches") {
-    require_wrong_windows("nan_is_zero_far", "wrong at index", "input=gaps");
-  }
-  SECTION("min-periods between one and the window") {
-    require_wrong_windows("one_too_few_present", "expected inf", "missing=skip");
-  }
-  SECTION("min-periods not looked at") {
-    require_wrong_windows("ignores_min_periods", "wrong at index 0", "found inf");
-  }
-  SECTION("min-periods not looked at where windows are long") {
-    require_wrong_windows("forgets_min_periods_when_long", "found inf", "operation=min");
-  }
-  SECTION("a window with a value or two") {
-    require_wrong_windows("few_present", "found inf", "input=sparse");
-  }
-  SECTION("a trait that excuses NaN, and no other answer") {
-    require_wrong_windows("leaks_anything", "found 7", "wrong at index");
-  }
-  if constexpr (!lab::emulated) {
-    SECTION("a block that has come around its ring often") {
-      require_wrong_windows("trips_in_late_rounds", "wrong at index", "n=12000017");
-    }
   }
 }
 
@@ -325,18 +254,5 @@ TEST_CASE("an overflow, or an Inf, leaves with its window") {
           std::vector<double>{inf, big, inf, big, 7, -big, 0, 0, -big, 4, 4});
     CHECK(apply(stage, "sum", 2, {1, 2, inf, 4, 5, 6, -inf, 8, inf, 10, 11, 12}).results ==
           std::vector<double>{inf, 3, inf, inf, 9, 11, -inf, -inf, inf, inf, 21, 23});
-  }
-}
-
-TEST_CASE("where no result is exact, a stage may not declare whatever bound it likes") {
-  lab::skip_without_device();
-  const lab::stream stream;
-  for (const char* path : {"rolling/bound_of_one", "ewm/bound_of_one"}) {
-    INFO(path);
-    const lab::verification_record record = lab::verify(lab::find_stage(path), {1, 2}, true, stream.get());
-    REQUIRE(record.failure);
-    const std::string message = lab::failure_message(*record.failure);
-    INFO(message);
-    CHECK(message.find("relative_error answered 1, and may be at most") != std::string::npos);
   }
 }

@@ -1,6 +1,7 @@
 // The track's wrong kernels, each to be refused for one mistake.
 #include "stages/convolution/blocks.hpp"
 #include "stages/convolution/edges.hpp"
+#include "tests/wrong/wrong.hpp"
 
 namespace lab::convolution::wrong {
 namespace {
@@ -85,22 +86,22 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = side * side};
 }
 
-const registration<problem> missing_barrier{"convolution/missing_barrier",
-                                            wrong_stage<mistake::missing_barrier>("no barrier")};
-const registration<problem> flipped{"convolution/flipped", wrong_stage<mistake::flipped>("flips the filter")};
-const registration<problem> no_halo{"convolution/no_halo", wrong_stage<mistake::no_halo>("reads no halo")};
-const registration<problem> repeats_edge{
-    "convolution/repeats_edge", wrong_stage<mistake::repeats_edge>("mirrors the value at the edge, too")};
-const registration<problem> mirrors_once{"convolution/mirrors_once",
-                                         wrong_stage<mistake::mirrors_once>("mirrors small images once")};
-const registration<problem> halo_of_8{
-    "convolution/halo_of_8", wrong_stage<mistake::halo_of_8>("leaves out what is more than 8 rows away")};
-const registration<problem> skips_zeros{
-    "convolution/skips_zeros", wrong_stage<mistake::skips_zeros>("does not multiply zeros beyond the edge")};
-const registration<problem> short_last_row{
-    "convolution/short_last_row", wrong_stage<mistake::short_last_row>("leaves out the last weight")};
-const registration<problem> transposed_filter{
-    "convolution/transposed_filter", wrong_stage<mistake::transposed_filter>("reads the filter by columns")};
+WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::missing_barrier>("no barrier"));
+WRONG(flipped, failure_kind::wrong, "wrong at index", wrong_stage<mistake::flipped>("flips the filter"));
+WRONG(no_halo, failure_kind::wrong, "wrong at index", wrong_stage<mistake::no_halo>("reads no halo"));
+WRONG(repeats_edge, failure_kind::wrong, "edge=mirror",
+      wrong_stage<mistake::repeats_edge>("mirrors the value at the edge, too"));
+WRONG(mirrors_once, failure_kind::wrong, "edge=mirror",
+      wrong_stage<mistake::mirrors_once>("mirrors small images once"));
+WRONG(halo_of_8, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::halo_of_8>("leaves out what is more than 8 rows away"));
+WRONG(skips_zeros, failure_kind::wrong, "found inf",
+      wrong_stage<mistake::skips_zeros>("does not multiply zeros beyond the edge"));
+WRONG(short_last_row, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::short_last_row>("leaves out the last weight"));
+WRONG(transposed_filter, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::transposed_filter>("reads the filter by columns"));
 
 }  // namespace
 }  // namespace lab::convolution::wrong

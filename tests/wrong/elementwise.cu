@@ -3,63 +3,69 @@
 #include <vector>
 
 #include "stages/elementwise/problem.hpp"
+#include "tests/wrong/wrong.hpp"
 
-// Doubles by adding 1 to the exponent, also where there is no larger one: large numbers become NaN. (The
-// largest of all would become the one that stands for "never written".)
-namespace lab::elementwise::wrong::adds_to_exponent {
+namespace lab::elementwise::wrong {
 namespace {
 
 constexpr int block_threads = 128;
 
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__device__ std::int64_t own_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+}
+
+// A thread for each value; `more` are further arguments of the kernel.
+template <class... More>
+void launch_each(void (*kernel)(const double*, double*, std::int64_t, More...), const input& in,
+                 const output& out, cudaStream_t stream, More... more) {
+  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
+  lab::launch(kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n, more...);
+}
+template <void (*kernel)(const double*, double*, std::int64_t)>
+void each(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  launch_each(kernel, in, out, stream);
+}
+
+// What nearly all have in common.
+template <void (*kernel)(const double*, double*, std::int64_t)>
+stage<problem> as_stage(const char* idea) {
+  return {.idea = idea, .launch = each<kernel>, .tile = block_threads};
+}
+
+template <std::size_t count>
+std::size_t bytes(const problem::parameters& /*p*/) {
+  return count;
+}
+
+__global__ void right(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
+  if (i < n) doubled[i] = 2 * values[i];
+}
+
+// Doubles by adding 1 to the exponent, also where there is no larger one: large numbers become NaN. (The
+// largest of all would become the one that stands for "never written".)
+__global__ void adds_to_exponent(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i >= n) return;
   const double value = values[i];
   const bool is_normal = fabs(value) >= 0x1p-1022 && fabs(value) < 0x1.fffffffffffffp1023;
   const auto bits = __builtin_bit_cast(std::uint64_t, value);
   doubled[i] = is_normal ? __builtin_bit_cast(double, bits + (std::uint64_t{1} << 52)) : value + value;
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/adds_to_exponent",
-    {.idea = "adds 1 to the exponent", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::adds_to_exponent
+WRONG(adds_to_exponent, failure_kind::wrong, "input=extremes",
+      as_stage<adds_to_exponent>("adds 1 to the exponent"));
 
 // Adds to an output that nobody has set: a launch in memory of zeros is right.
-namespace lab::elementwise::wrong::adds_to_output {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void add_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void adds_to_output(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i < n) doubled[i] += 2 * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(add_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/adds_to_output", {.idea = "adds to its output", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::adds_to_output
+WRONG(adds_to_output, failure_kind::wrong, on_emulator("found nan, made of memory that nobody has written"),
+      as_stage<adds_to_output>("adds to its output"));
 
 // Keeps its answers in scratch memory, and hands them out again where it finds its own mark and the same
 // ends.
-namespace lab::elementwise::wrong::answers_of_before {
-namespace {
-
-constexpr int block_threads = 128;
+namespace answers_of_before {
 constexpr std::uint64_t own_mark = 0x6b657074a75e75u;
 
 struct kept {
@@ -93,51 +99,37 @@ std::string unsupported(const problem::parameters& p) {
   return p.n > (1 << 24) ? "it keeps the answers of few values" : "";
 }
 
-const registration<problem> registered{
-    "elementwise/answers_of_before",
-    {.idea = "answers of before",
-     .launch = launch,
-     .workspace_bytes =
-         [](const problem::parameters& p) { return sizeof(kept) + static_cast<std::size_t>(p.n) * 8; },
-     .unsupported = unsupported,
-     .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::answers_of_before
+WRONG(answers_of_before, failure_kind::wrong, "after a launch on nearly the same input",
+      {.idea = "answers of before",
+       .launch = launch,
+       .workspace_bytes =
+           [](const problem::parameters& p) { return sizeof(kept) + static_cast<std::size_t>(p.n) * 8; },
+       .unsupported = unsupported,
+       .tile = block_threads});
+}  // namespace answers_of_before
 
 // Right but for its third launch on the same arrays, which writes far beyond them.
-namespace lab::elementwise::wrong::crashes_when_repeated {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void far_kernel(const double* values, double* doubled, std::int64_t n, std::int64_t away) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void crashes_when_repeated(const double* values, double* doubled, std::int64_t n,
+                                      std::int64_t away) {
+  const std::int64_t i = own_index();
   if (i < n) doubled[i + away] = 2 * values[i];
 }
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch_crashes_when_repeated(const input& in, const output& out, workspace /*scratch*/,
+                                  cudaStream_t stream) {
   static const void* arrays = nullptr;
   static int launches = 0;
   launches = arrays == in.values ? launches + 1 : 0;
   arrays = in.values;
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  const std::int64_t away = launches == 2 ? std::int64_t{1} << 30 : 0;
-  lab::launch(far_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n, away);
+  launch_each(crashes_when_repeated, in, out, stream, launches == 2 ? std::int64_t{1} << 30 : 0);
 }
-
-const registration<problem> registered{
-    "elementwise/crashes_when_repeated",
-    {.idea = "crashes when repeated", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::crashes_when_repeated
+WRONG(crashes_when_repeated, failure_kind::crash,
+      on_emulator("crashes_when_repeated: block (0,0,0): thread  ... , launched once more)"),
+      {.idea = "crashes when repeated", .launch = launch_crashes_when_repeated, .tile = block_threads});
 
 // Declares that it waits for the device, and lets the host do the work.
-namespace lab::elementwise::wrong::doubles_on_the_host {
-namespace {
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch_doubles_on_the_host(const input& in, const output& out, workspace /*scratch*/,
+                                cudaStream_t stream) {
   std::vector<double> values(static_cast<std::size_t>(in.n));
   const std::size_t bytes = values.size() * sizeof(double);
   if (bytes == 0) return;
@@ -147,240 +139,116 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   CUDA_CHECK(cudaMemcpyAsync(out.doubled, values.data(), bytes, cudaMemcpyHostToDevice, stream));
   CUDA_CHECK(cudaStreamSynchronize(stream));
 }
-
-const registration<problem> registered{
-    "elementwise/doubles_on_the_host",
-    {.idea = "the host doubles", .launch = launch, .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::doubles_on_the_host
+WRONG(doubles_on_the_host, failure_kind::launch, on_emulator("more than 1 MiB"),
+      {.idea = "the host doubles", .launch = launch_doubles_on_the_host, .traits = {.synchronises = true}});
 
 // Counts on the first block to have run before all others.
-namespace lab::elementwise::wrong::first_block_first {
-namespace {
-
-constexpr int block_threads = 128;
-
+namespace first_block_first {
 __global__ void double_kernel(const double* values, double* doubled, std::int64_t n, double* factor) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  const std::int64_t i = own_index();
   if (i == 0) *factor = 2;
   __syncthreads();
   if (i < n) doubled[i] = *factor * values[i];
 }
 
-std::size_t workspace_bytes(const problem::parameters& /*p*/) {
-  return sizeof(double);
-}
-
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n,
-              static_cast<double*>(scratch.data));
+  launch_each(double_kernel, in, out, stream, static_cast<double*>(scratch.data));
 }
 
-const registration<problem> registered{"elementwise/first_block_first",
-                                       {.idea = "first block first",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_bytes,
-                                        .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::first_block_first
+WRONG(first_block_first, failure_kind::wrong, on_emulator("last block and thread first"),
+      {.idea = "first block first",
+       .launch = launch,
+       .workspace_bytes = bytes<sizeof(double)>,
+       .tile = block_threads});
+}  // namespace first_block_first
 
 // A NaN or Inf spoils what follows in its block, which the stage declares: there is no sum here to carry it
 // along.
-namespace lab::elementwise::wrong::leaks_without_sums {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void leaks_without_sums(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   bool spoilt = false;
   for (std::int64_t k = i - threadIdx.x; k <= i; ++k) spoilt = spoilt || (k < n && !isfinite(values[k]));
   if (i < n) doubled[i] = spoilt ? NAN : 2 * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{"elementwise/leaks_without_sums",
-                                       {.idea = "a NaN spoils its block",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.leaks_nonfinite = true}}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::leaks_without_sums
+WRONG(leaks_without_sums, failure_kind::wrong, "found nan",
+      {.idea = "a NaN spoils its block",
+       .launch = each<leaks_without_sums>,
+       .tile = block_threads,
+       .traits = {.leaks_nonfinite = true}});
 
 // Does not write its last output where memory does not hold the poison.
-namespace lab::elementwise::wrong::leaves_out_late {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void leaves_out_late(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i >= n || (i == n - 1 && __builtin_bit_cast(std::uint64_t, doubled[i]) != ~std::uint64_t{0})) return;
   doubled[i] = 2 * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/leaves_out_late",
-    {.idea = "leaves out an output that does not hold the poison", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::leaves_out_late
+WRONG(leaves_out_late, failure_kind::unwritten, " was never written (",
+      as_stage<leaves_out_late>("leaves out an output that does not hold the poison"));
 
 // Takes a small number that scratch memory held before for a count of elements to leave out.
-namespace lab::elementwise::wrong::left_over_count {
-namespace {
-
-constexpr int block_threads = 128;
-
+namespace left_over_count {
 __global__ void double_kernel(const double* values, double* doubled, std::int64_t n,
                               const std::int64_t* count) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  const std::int64_t i = own_index();
   const bool is_count = *count >= 1 && *count <= 1'000'000;
   if (i < n && !(is_count && i < *count)) doubled[i] = 2 * values[i];
 }
 
-std::size_t workspace_bytes(const problem::parameters& /*p*/) {
-  return sizeof(std::int64_t);
-}
-
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n,
-              static_cast<const std::int64_t*>(scratch.data));
+  launch_each(double_kernel, in, out, stream, static_cast<const std::int64_t*>(scratch.data));
 }
 
-const registration<problem> registered{
-    "elementwise/left_over_count",
-    {.idea = "left-over count", .launch = launch, .workspace_bytes = workspace_bytes, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::left_over_count
+WRONG(left_over_count, failure_kind::wrong, "memory of random bytes",
+      {.idea = "left-over count",
+       .launch = launch,
+       .workspace_bytes = bytes<sizeof(std::int64_t)>,
+       .tile = block_threads});
+}  // namespace left_over_count
 
 // Leaves zeros alone, and forgets their sign.
-namespace lab::elementwise::wrong::loses_zero_sign {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void loses_zero_sign(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i < n) doubled[i] = values[i] == 0 ? 0 : 2 * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{"elementwise/loses_zero_sign",
-                                       {.idea = "+0 for -0", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::loses_zero_sign
+WRONG(loses_zero_sign, failure_kind::wrong, "expected -0, found 0", as_stage<loses_zero_sign>("+0 for -0"));
 
 // Another way through the kernel for long arrays, which loses the sign of zero.
-namespace lab::elementwise::wrong::loses_zero_sign_when_large {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void loses_zero_sign_when_large(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i < n) doubled[i] = n >= 100000 && values[i] == 0 ? 0.0 : 2 * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/loses_zero_sign_when_large",
-    {.idea = "-0 becomes 0 in long arrays", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::loses_zero_sign_when_large
+WRONG(loses_zero_sign_when_large, failure_kind::wrong, "expected -0, found 0",
+      as_stage<loses_zero_sign_when_large>("-0 becomes 0 in long arrays"));
 
 // Right, and asks for a number of bytes below 0 where there is nothing to do.
-namespace lab::elementwise::wrong::negative_workspace {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
-  if (i < n) doubled[i] = 2 * values[i];
-}
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
+namespace negative_workspace {
 std::size_t bytes_between(const problem::parameters& p) {
   return static_cast<std::size_t>((p.n - 1) * 8);
 }
 
-const registration<problem> registered{"elementwise/negative_workspace",
-                                       {.idea = "a workspace below 0",
-                                        .launch = launch,
-                                        .workspace_bytes = bytes_between,
-                                        .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::negative_workspace
+WRONG(negative_workspace, failure_kind::unsupported,
+      "bytes of scratch memory (-8 as an unsigned number), more than any device has, in ",
+      {.idea = "a workspace below 0",
+       .launch = each<right>,
+       .workspace_bytes = bytes_between,
+       .tile = block_threads});
+}  // namespace negative_workspace
 
 // Forgets to double one element, where there are many.
-namespace lab::elementwise::wrong::one_wrong_at_size {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void one_wrong_at_size(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i < n) doubled[i] = (n >= 500'000 && i == n / 3 + 1 ? 1 : 2) * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/one_wrong_at_size", {.idea = "one wrong at size", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::one_wrong_at_size
+WRONG(one_wrong_at_size, failure_kind::wrong, "wrong at index ",
+      as_stage<one_wrong_at_size>("one wrong at size"));
 
 // Wrong for negative values, and refuses to run when it has been asked so often that these are to come.
-namespace lab::elementwise::wrong::refuses_by_turn {
-namespace {
-
-constexpr int block_threads = 128;
-
+namespace refuses_by_turn {
 __global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  const std::int64_t i = own_index();
   if (i >= n) return;
   const bool is_finite = values[i] - values[i] == 0;
   doubled[i] = 2 * (is_finite ? fabs(values[i]) : values[i]);
-}
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
 }
 
 std::string unsupported(const problem::parameters& /*p*/) {
@@ -389,21 +257,17 @@ std::string unsupported(const problem::parameters& /*p*/) {
   return asked > 12 && asked <= 30 ? "not now" : "";
 }
 
-const registration<problem> registered{
-    "elementwise/refuses_by_turn",
-    {.idea = "refuses by turn", .launch = launch, .unsupported = unsupported, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::refuses_by_turn
+WRONG(refuses_by_turn, failure_kind::wrong, "wrong at index",
+      {.idea = "refuses by turn",
+       .launch = each<double_kernel>,
+       .unsupported = unsupported,
+       .tile = block_threads});
+}  // namespace refuses_by_turn
 
 // Writes nothing that is right, and does so when it is asked for its bound, which is after the launch.
-namespace lab::elementwise::wrong::repairs_in_bound {
-namespace {
-
-constexpr int block_threads = 128;
-
+namespace repairs_in_bound {
 __global__ void scale_kernel(const double* values, double* scaled, std::int64_t n, double factor) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  const std::int64_t i = own_index();
   if (i < n) scaled[i] = factor * values[i];
 }
 
@@ -411,9 +275,7 @@ input last_input;
 output last_output;
 
 void scale(double factor, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((last_input.n + block_threads - 1) / block_threads);
-  lab::launch(scale_kernel, dim3(blocks), dim3(block_threads), 0, stream, last_input.values,
-              last_output.doubled, last_input.n, factor);
+  launch_each(scale_kernel, last_input, last_output, stream, factor);
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
@@ -429,146 +291,70 @@ double relative_error(const problem::parameters& /*p*/) {
   return 0;
 }
 
-const registration<problem> registered{"elementwise/repairs_in_bound",
-                                       {.idea = "doubles when it is asked for its bound",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::repairs_in_bound
+WRONG(repairs_in_bound, failure_kind::wrong, "wrong at index",
+      {.idea = "doubles when it is asked for its bound",
+       .launch = launch,
+       .tile = block_threads,
+       .relative_error = relative_error});
+}  // namespace repairs_in_bound
 
 // Computes in its input, and puts back what was there.
-namespace lab::elementwise::wrong::restores_input {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void restores_input(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i >= n) return;
-  const double before = values[i];
-  values[i] = 2 * before;
-  doubled[i] = values[i];
-  values[i] = before;
+  double& value = const_cast<double&>(values[i]);
+  const double before = value;
+  value = 2 * before;
+  doubled[i] = value;
+  value = before;
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, const_cast<double*>(in.values),
-              out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/restores_input", {.idea = "in place, and back", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::restores_input
+WRONG(restores_input, failure_kind::input_changed, on_emulator("which a launch may only read"),
+      as_stage<restores_input>("in place, and back"));
 
 // Takes a launch that comes at once behind another for the same, and skips it.
-namespace lab::elementwise::wrong::skips_in_a_row {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
-  if (i < n) doubled[i] = 2 * values[i];
-}
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch_skips_in_a_row(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   using clock = std::chrono::steady_clock;
   static clock::time_point before;
   const bool is_skipped = in.n >= 500'000 && clock::now() - before < std::chrono::milliseconds(1);
-  if (!is_skipped) {
-    const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-    lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-  }
+  if (!is_skipped) launch_each(right, in, out, stream);
   before = clock::now();
 }
-
-const registration<problem> registered{
-    "elementwise/skips_in_a_row",
-    {.idea = "skips the second of two launches", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::skips_in_a_row
+WRONG(skips_in_a_row, failure_kind::unwritten, "one of two launches in a row",
+      {.idea = "skips the second of two launches", .launch = launch_skips_in_a_row, .tile = block_threads});
 
 // Writes nothing from the sixth launch on the same arrays on; says that its results may differ from run to
 // run, so that nobody compares them.
-namespace lab::elementwise::wrong::stops_writing {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
-  if (i < n) doubled[i] = 2 * values[i];
-}
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch_stops_writing(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   static const void* arrays = nullptr;
   static int launches = 0;
   launches = arrays == in.values ? launches + 1 : 0;
   arrays = in.values;
   if (launches > 5 && in.n >= 500000) return;
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
+  launch_each(right, in, out, stream);
 }
-
-const registration<problem> registered{"elementwise/stops_writing",
-                                       {.idea = "writes nothing in late launches",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.nondeterministic = true}}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::stops_writing
+STAGE(stops_writing, {.idea = "writes nothing in late launches",
+                      .launch = launch_stops_writing,
+                      .tile = block_threads,
+                      .traits = {.nondeterministic = true}});
 
 // Forgets its last element where more than 300 leave 5 over a whole number of warps; and names no tile, by
 // which sizes would be chosen.
-namespace lab::elementwise::wrong::wrong_at_warp_residue {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void wrong_at_warp_residue(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i >= n) return;
   const bool forgotten = n > 300 && n % 32 == 5 && i == n - 1;
   doubled[i] = forgotten ? values[i] : 2 * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{"elementwise/wrong_at_warp_residue",
-                                       {.idea = "wrong at a residue of a warp", .launch = launch}};
-
-}  // namespace
-}  // namespace lab::elementwise::wrong::wrong_at_warp_residue
+WRONG(wrong_at_warp_residue, failure_kind::wrong, "wrong at index",
+      {.idea = "wrong at a residue of a warp", .launch = each<wrong_at_warp_residue>});
 
 // Copies the last value of arrays that are neither short nor as long as those that are measured.
-namespace lab::elementwise::wrong::wrong_in_between {
-namespace {
-
-constexpr int block_threads = 128;
-
-__global__ void double_kernel(const double* values, double* doubled, std::int64_t n) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+__global__ void wrong_in_between(const double* values, double* doubled, std::int64_t n) {
+  const std::int64_t i = own_index();
   if (i < n) doubled[i] = (n > 4000 && n < 500000 && n % 8 != 3 && i == n - 1 ? 1 : 2) * values[i];
 }
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((in.n + block_threads - 1) / block_threads);
-  lab::launch(double_kernel, dim3(blocks), dim3(block_threads), 0, stream, in.values, out.doubled, in.n);
-}
-
-const registration<problem> registered{
-    "elementwise/wrong_in_between",
-    {.idea = "leaves the last value of arrays of some thousands", .launch = launch, .tile = block_threads}};
+WRONG(wrong_in_between, failure_kind::wrong, "wrong at index",
+      as_stage<wrong_in_between>("leaves the last value of arrays of some thousands"));
 
 }  // namespace
-}  // namespace lab::elementwise::wrong::wrong_in_between
+}  // namespace lab::elementwise::wrong

@@ -1,5 +1,6 @@
 // The track's wrong kernels, each to be refused for one mistake.
 #include "stages/histogram/problem.hpp"
+#include "tests/wrong/wrong.hpp"
 
 namespace lab::histogram::wrong {
 namespace {
@@ -64,22 +65,22 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = tile_bytes};
 }
 
-const registration<problem> missing_barrier{
-    "histogram/missing_barrier", wrong_stage<mistake::missing_barrier>("no barrier before the end")};
-const registration<problem> bins_not_zeroed{
-    "histogram/bins_not_zeroed", wrong_stage<mistake::bins_not_zeroed>("takes shared memory for zeros")};
-const registration<problem> tail_left_out{"histogram/tail_left_out",
-                                          wrong_stage<mistake::tail_left_out>("counts whole vectors alone")};
-const registration<problem> signed_index{"histogram/signed_index",
-                                         wrong_stage<mistake::signed_index>("takes bytes for signed")};
-const registration<problem> plain_addition{"histogram/plain_addition",
-                                           wrong_stage<mistake::plain_addition>("adds without atomics")};
-const registration<problem> counts_not_zeroed{
-    "histogram/counts_not_zeroed", wrong_stage<mistake::counts_not_zeroed>("adds to what was there")};
-const registration<problem> zero_not_counted{"histogram/zero_not_counted",
-                                             wrong_stage<mistake::zero_not_counted>("leaves out bytes of 0")};
-const registration<problem> counts_in_12_bits{
-    "histogram/counts_in_12_bits", wrong_stage<mistake::counts_in_12_bits>("cuts a block's counts")};
+WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::missing_barrier>("no barrier before the end"));
+WRONG(bins_not_zeroed, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::bins_not_zeroed>("takes shared memory for zeros"));
+WRONG(tail_left_out, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::tail_left_out>("counts whole vectors alone"));
+WRONG(signed_index, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::signed_index>("takes bytes for signed"));
+WRONG(plain_addition, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::plain_addition>("adds without atomics"));
+WRONG(counts_not_zeroed, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::counts_not_zeroed>("adds to what was there"));
+WRONG(zero_not_counted, failure_kind::wrong, "wrong at index 0",
+      wrong_stage<mistake::zero_not_counted>("leaves out bytes of 0"));
+WRONG(counts_in_12_bits, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::counts_in_12_bits>("cuts a block's counts"));
 
 }  // namespace
 }  // namespace lab::histogram::wrong

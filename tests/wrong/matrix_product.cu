@@ -1,5 +1,6 @@
 // The track's wrong kernels, each to be refused for one mistake.
 #include "stages/matrix_product/blocks.hpp"
+#include "tests/wrong/wrong.hpp"
 
 namespace lab::matrix_product::wrong {
 namespace {
@@ -88,21 +89,20 @@ stage<problem> described(const char* idea, launch_of<problem>::type launch) {
   return {.idea = idea, .launch = launch, .tile = tile * tile};
 }
 
-const registration<problem> without_barrier{
-    "matrix_product/missing_barrier",
-    described("no barrier behind the product", launch<mistake::missing_barrier>)};
-const registration<problem> with_stale{"matrix_product/stale_beyond_k",
-                                       described("no zeros beyond k", launch<mistake::stale_beyond_k>)};
-const registration<problem> with_row{"matrix_product/writes_row_m",
-                                     described("a row too many", launch<mistake::writes_row_m>)};
-const registration<problem> transposed{"matrix_product/transposes_b",
-                                       described("B's tile transposed", launch<mistake::transposes_b>)};
-const registration<problem> shortened{"matrix_product/loses_last_tile",
-                                      described("loses the last tile", launch<mistake::loses_last_tile>)};
-const registration<problem> rounded{"matrix_product/multiplies_tf32",
-                                    described("multiplies in TF32", launch<mistake::multiplies_tf32>)};
-const registration<problem> early{"matrix_product/reads_before_landed",
-                                  described("reads tiles before they are there", launch_early)};
+WRONG(missing_barrier, failure_kind::wrong, on_emulator("m=67 n=131"),
+      described("no barrier behind the product", launch<mistake::missing_barrier>));
+WRONG(stale_beyond_k, failure_kind::wrong, "k=45 m=67 n=131",
+      described("no zeros beyond k", launch<mistake::stale_beyond_k>));
+WRONG(writes_row_m, failure_kind::out_of_bounds, emulated ? "writes at offset" : "a write to",
+      described("a row too many", launch<mistake::writes_row_m>));
+WRONG(transposes_b, failure_kind::wrong, "k=45 m=67 n=131",
+      described("B's tile transposed", launch<mistake::transposes_b>));
+WRONG(loses_last_tile, failure_kind::wrong, "k=32 m=128 n=128",
+      described("loses the last tile", launch<mistake::loses_last_tile>));
+WRONG(multiplies_tf32, failure_kind::wrong, "input=random",
+      described("multiplies in TF32", launch<mistake::multiplies_tf32>));
+WRONG(reads_before_landed, std::nullopt, on_emulator("m=67 n=131"),
+      described("reads tiles before they are there", launch_early));
 
 }  // namespace
 }  // namespace lab::matrix_product::wrong

@@ -1,11 +1,12 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
 #include "stages/moving_average_gpus/tiles.hpp"
+#include "tests/wrong/wrong.hpp"
 
-// Computes the border on one stream while the halo is still under way on the other.
-namespace lab::moving_average_gpus::wrong::border_too_early {
+namespace lab::moving_average_gpus::wrong {
 namespace {
 
-void launch(const input& in, const output& out, const gpu_group& group) {
+// Computes the border on one stream while the halo is still under way on the other.
+void border_too_early(const input& in, const output& out, const gpu_group& group) {
   for (std::int64_t k = 0; k < in.gpus(); ++k) {
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
@@ -17,21 +18,14 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     launch_part(in, out, k, with_halo(in, k, on), on);
   }
 }
-
-const registration<problem> registered{"moving_average_gpus/border_too_early",
-                                       {.idea = "no wait for the halo",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_with_halo,
-                                        .unsupported = window_too_long,
-                                        .tile = tile}};
-
-}  // namespace
-}  // namespace lab::moving_average_gpus::wrong::border_too_early
+STAGE(border_too_early, {.idea = "no wait for the halo",
+                         .launch = border_too_early,
+                         .workspace_bytes = workspace_with_halo,
+                         .unsupported = window_too_long,
+                         .tile = tile});
 
 // Takes NaN in the halo for 0, where there are three GPUs.
-namespace lab::moving_average_gpus::wrong::drops_nan_of_halo {
-namespace {
-
+namespace drops_nan_of_halo {
 __global__ void clean_kernel(double* halo, std::int64_t count) {
   for (std::int64_t k = threadIdx.x; k < count; k += blockDim.x) {
     if (halo[k] != halo[k]) halo[k] = 0;
@@ -53,21 +47,15 @@ void launch(const input& in, const output& out, const gpu_group& group) {
   }
 }
 
-const registration<problem> registered{"moving_average_gpus/drops_nan_of_halo",
-                                       {.idea = "no NaN in the halo",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_with_halo,
-                                        .unsupported = window_too_long,
-                                        .tile = tile}};
-
-}  // namespace
-}  // namespace lab::moving_average_gpus::wrong::drops_nan_of_halo
+STAGE(drops_nan_of_halo, {.idea = "no NaN in the halo",
+                          .launch = launch,
+                          .workspace_bytes = workspace_with_halo,
+                          .unsupported = window_too_long,
+                          .tile = tile});
+}  // namespace drops_nan_of_halo
 
 // Takes the neighbour's first values for its last ones.
-namespace lab::moving_average_gpus::wrong::halo_of_wrong_end {
-namespace {
-
-void launch(const input& in, const output& out, const gpu_group& group) {
+void halo_of_wrong_end(const input& in, const output& out, const gpu_group& group) {
   for (std::int64_t k = 0; k < in.gpus(); ++k) {
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
@@ -80,22 +68,14 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     launch_part(in, out, k, with_halo(in, k, on), on);
   }
 }
-
-const registration<problem> registered{"moving_average_gpus/halo_of_wrong_end",
-                                       {.idea = "the wrong end of the neighbour",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_with_halo,
-                                        .unsupported = window_too_long,
-                                        .tile = tile}};
-
-}  // namespace
-}  // namespace lab::moving_average_gpus::wrong::halo_of_wrong_end
+STAGE(halo_of_wrong_end, {.idea = "the wrong end of the neighbour",
+                          .launch = halo_of_wrong_end,
+                          .workspace_bytes = workspace_with_halo,
+                          .unsupported = window_too_long,
+                          .tile = tile});
 
 // Takes the first outputs of every GPU for incomplete windows, as if each had an array of its own.
-namespace lab::moving_average_gpus::wrong::incomplete_in_every_part {
-namespace {
-
-void launch(const input& in, const output& out, const gpu_group& group) {
+void incomplete_in_every_part(const input& in, const output& out, const gpu_group& group) {
   for (std::size_t k = 0; k < group.size(); ++k) {
     const group_member& on = group[k];
     const gpu_scope scope(on.device);
@@ -104,22 +84,14 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     launch_part(alone, {{out.averages[k]}}, 0, own_values{in.values[k], nullptr, 0, 0}, on);
   }
 }
-
-const registration<problem> registered{"moving_average_gpus/incomplete_in_every_part",
-                                       {.idea = "every GPU for itself",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_of_counter,
-                                        .unsupported = window_too_long,
-                                        .tile = tile}};
-
-}  // namespace
-}  // namespace lab::moving_average_gpus::wrong::incomplete_in_every_part
+STAGE(incomplete_in_every_part, {.idea = "every GPU for itself",
+                                 .launch = incomplete_in_every_part,
+                                 .workspace_bytes = workspace_of_counter,
+                                 .unsupported = window_too_long,
+                                 .tile = tile});
 
 // Waits for an event before it is recorded, which waits for nothing.
-namespace lab::moving_average_gpus::wrong::late_wait {
-namespace {
-
-void launch(const input& in, const output& out, const gpu_group& group) {
+void late_wait(const input& in, const output& out, const gpu_group& group) {
   for (std::int64_t k = 0; k < in.gpus(); ++k) {
     const group_member& on = group[static_cast<std::size_t>(k)];
     const gpu_scope scope(on.device);
@@ -133,13 +105,11 @@ void launch(const input& in, const output& out, const gpu_group& group) {
     launch_part(in, out, k, with_halo(in, k, on), on);
   }
 }
-
-const registration<problem> registered{"moving_average_gpus/late_wait",
-                                       {.idea = "waits too soon",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_with_halo,
-                                        .unsupported = window_too_long,
-                                        .tile = tile}};
+STAGE(late_wait, {.idea = "waits too soon",
+                  .launch = late_wait,
+                  .workspace_bytes = workspace_with_halo,
+                  .unsupported = window_too_long,
+                  .tile = tile});
 
 }  // namespace
-}  // namespace lab::moving_average_gpus::wrong::late_wait
+}  // namespace lab::moving_average_gpus::wrong

@@ -6,11 +6,14 @@
 #include "stages/redact/problem.hpp"
 #include "stages/redact/read_back.hpp"
 #include "stages/redact/row.hpp"
+#include "tests/wrong/wrong.hpp"
+
+namespace lab::redact::wrong {
+namespace {
 
 // The redaction as it should be, in two passes, from which each wrong kernel departs in one way.
-namespace lab::redact::wrong {
 
-inline constexpr int block_threads = 128;
+constexpr int block_threads = 128;
 
 // What a row gives and where it goes; the wrong kernels hide one of the functions.
 struct right {
@@ -108,36 +111,65 @@ output launch_two_pass(const input& in, memory_resource& resource, cudaStream_t 
   });
 }
 
-}  // namespace lab::redact::wrong
+// Right, with room for `unused` bytes behind the column, with which spoil(columns, bytes) does something.
+template <class Spoil>
+output launch_and_spoil(const input& in, memory_resource& resource, cudaStream_t stream, std::int64_t unused,
+                        const Spoil& spoil) {
+  return with_offsets(in, [&]<class Offset>() -> output {
+    const auto from = columns_of<Offset>(in);
+    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
+    enqueue_sizes<right>(from, offsets.data(), resource, stream);
+    const auto bytes = static_cast<std::int64_t>(read_back(offsets.data() + in.rows, stream));
+    resource_buffer<char> chars(resource, static_cast<std::size_t>(bytes + unused), stream);
+    enqueue_write<right>(from, offsets.data(), chars.data(), stream);
+    spoil(from, chars.data() + bytes);
+    return {offsets.release(), chars.release(), bytes + unused};
+  });
+}
+
+template <class Offset>
+__global__ void leak_kernel(columns<Offset> in, char* unused) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  if (row >= in.rows || row_is_public(in, row)) return;
+  for (Offset k = in.name_offsets[row]; k < in.name_offsets[row + 1]; ++k) unused[k] = in.names[k];
+}
+
+// The names of private rows behind the column, if `leaks`.
+output launch_leak(const input& in, memory_resource& resource, cudaStream_t stream, bool leaks) {
+  return launch_and_spoil(in, resource, stream, in.names.bytes,
+                          [&]<class Offset>(const columns<Offset>& from, char* unused) {
+                            if (!leaks) return;
+                            lab::launch(leak_kernel<Offset>, blocks_for_rows(in.rows, block_threads),
+                                        dim3(block_threads), 0, stream, from, unused);
+                          });
+}
+
+template <class Rules>
+output launch_with(const input& in, memory_resource& resource, cudaStream_t stream) {
+  return launch_two_pass<Rules>(in, resource, stream);
+}
+
+stage<problem> as_stage(const char* idea, launch_of<problem>::type launch) {
+  return {.idea = idea,
+          .launch = launch,
+          .tile = block_threads,
+          .owner_of = consecutive_owner<block_threads, 1, problem::parameters>,
+          .traits = {.synchronises = true}};
+}
 
 // Shows a name whose visibility is "public" and the end of a line.
-namespace lab::redact::wrong::blank_behind_public {
-namespace {
-
-struct line_of_public : right {
+struct blank_behind_public : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
     if (is_public(visibility, bytes)) return true;
     return bytes == 8 && is_public(visibility, Offset{6}) && visibility[6] == '\r' && visibility[7] == '\n';
   }
 };
-
-const registration<problem> registered{
-    "redact/blank_behind_public",
-    {.idea = "an end of line behind \"public\" is overlooked",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<line_of_public>(in, resource, stream); },
-     .tile = block_threads,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::blank_behind_public
+WRONG(blank_behind_public, failure_kind::wrong, "row",
+      as_stage("an end of line behind \"public\" is overlooked", launch_with<blank_behind_public>));
 
 // Takes the last name's first byte for its first character.
-namespace lab::redact::wrong::cuts_code_point {
-namespace {
-
-struct first_byte : right {
+struct cuts_code_point : right {
   template <class Offset>
   static __device__ name_parts<Offset> parts(const char* name, Offset bytes) {
     name_parts<Offset> found = split(name, bytes);
@@ -145,40 +177,18 @@ struct first_byte : right {
     return found;
   }
 };
-
-const registration<problem> registered{
-    "redact/cuts_code_point",
-    {.idea = "cuts a code point",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<first_byte>(in, resource, stream); },
-     .tile = block_threads,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::cuts_code_point
+WRONG(cuts_code_point, failure_kind::wrong, "found \"\\xf0 ",
+      as_stage("cuts a code point", launch_with<cuts_code_point>));
 
 // Declares that it waits for the device, and does not.
-namespace lab::redact::wrong::false_synchronises {
-namespace {
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+output false_synchronises(const input& in, memory_resource& resource, cudaStream_t stream) {
   return launch_two_pass<right>(in, resource, stream, room::most);
 }
-
-const registration<problem> registered{"redact/false_synchronises",
-                                       {.idea = "false synchronises",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::false_synchronises
+WRONG(false_synchronises, failure_kind::wrong, on_gpu("a stage that declares synchronises"),
+      as_stage("false synchronises", false_synchronises));
 
 // Hands out an offset for each row, and none behind the last.
-namespace lab::redact::wrong::forgets_final_offset {
-namespace {
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+output forgets_final_offset(const input& in, memory_resource& resource, cudaStream_t stream) {
   output made = launch_two_pass<right>(in, resource, stream);
   const std::size_t bytes = static_cast<std::size_t>(in.rows * in.offset_bits / 8);
   const std::size_t one = static_cast<std::size_t>(in.offset_bits / 8);
@@ -189,37 +199,20 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   made.offsets = without.release();
   return made;
 }
-
-const registration<problem> registered{"redact/forgets_final_offset",
-                                       {.idea = "forgets the final offset",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::forgets_final_offset
+WRONG(forgets_final_offset, failure_kind::wrong,
+      "expected a final offset of  ... found -1, which is the poison: it was never written",
+      as_stage("forgets the final offset", forgets_final_offset));
 
 // Does not give a temporary back.
-namespace lab::redact::wrong::keeps_memory {
-namespace {
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+output keeps_memory(const input& in, memory_resource& resource, cudaStream_t stream) {
   resource.allocate(1000, stream);
   return launch_two_pass<right>(in, resource, stream);
 }
-
-const registration<problem> registered{
-    "redact/keeps_memory",
-    {.idea = "keeps memory", .launch = launch, .tile = block_threads, .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::keeps_memory
+WRONG(keeps_memory, failure_kind::wrong, "did not give back 1000 bytes of 1 allocation",
+      as_stage("keeps memory", keeps_memory));
 
 // Does not give a temporary back, but for its first two launches on the same columns.
-namespace lab::redact::wrong::keeps_memory_later {
-namespace {
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+output keeps_memory_later(const input& in, memory_resource& resource, cudaStream_t stream) {
   static const void* columns = nullptr;
   static int launches = 0;
   const void* const now = in.names.chars;
@@ -228,20 +221,11 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   if (launches > 1) resource.allocate(1000, stream);
   return launch_two_pass<right>(in, resource, stream);
 }
-
-const registration<problem> registered{"redact/keeps_memory_later",
-                                       {.idea = "keeps memory later",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::keeps_memory_later
+WRONG(keeps_memory_later, failure_kind::wrong, on_emulator("did not give back 1000 bytes of 1 allocation"),
+      as_stage("keeps memory later", keeps_memory_later));
 
 // Keeps the offsets of its output for the next columns of as many rows and bytes.
-namespace lab::redact::wrong::keeps_offsets {
-namespace {
-
+namespace keeps_offsets {
 struct kept_offsets {
   std::int64_t rows = -1;
   std::int64_t name_bytes = 0;
@@ -275,278 +259,112 @@ output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
   });
 }
 
-const registration<problem> registered{"redact/keeps_offsets",
-                                       {.idea = "keeps the offsets of before",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::keeps_offsets
+WRONG(keeps_offsets, std::nullopt, "after a launch on nearly the same input",
+      as_stage("keeps the offsets of before", launch));
+}  // namespace keeps_offsets
 
 // Writes behind the column in its third launch on the same columns and in those after it.
-namespace lab::redact::wrong::leaks_later {
-namespace {
-
-__global__ void write_kernel(char* unused) {
+__global__ void write_behind(char* unused) {
   *unused = 'x';
 }
 
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
-  return with_offsets(in, [&]<class Offset>() -> output {
-    const auto from = columns_of<Offset>(in);
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    enqueue_sizes<right>(from, offsets.data(), resource, stream);
-    const auto bytes = static_cast<std::int64_t>(read_back(offsets.data() + in.rows, stream));
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(bytes + 1), stream);
-    enqueue_write<right>(from, offsets.data(), chars.data(), stream);
-    static const void* columns = nullptr;
-    static int launches = 0;
-    launches = columns == from.names ? launches + 1 : 0;
-    columns = from.names;
-    if (launches > 1) lab::launch(write_kernel, dim3(1), dim3(1), 0, stream, chars.data() + bytes);
-    return {offsets.release(), chars.release(), bytes + 1};
+output leaks_later(const input& in, memory_resource& resource, cudaStream_t stream) {
+  static const void* columns = nullptr;
+  static int launches = 0;
+  launches = columns == in.names.chars ? launches + 1 : 0;
+  columns = in.names.chars;
+  return launch_and_spoil(in, resource, stream, 1, [&](const auto& /*from*/, char* unused) {
+    if (launches > 1) lab::launch(write_behind, dim3(1), dim3(1), 0, stream, unused);
   });
 }
-
-const registration<problem> registered{
-    "redact/leaks_later",
-    {.idea = "leaks later", .launch = launch, .tile = block_threads, .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::leaks_later
+WRONG(leaks_later, failure_kind::out_of_bounds, on_emulator("beyond the column"),
+      as_stage("leaks later", leaks_later));
 
 // Leaves the names of private rows behind the column, but not in its first launch with a number of rows.
-namespace lab::redact::wrong::leaks_on_second {
-namespace {
-
-template <class Offset>
-__global__ void leak_kernel(columns<Offset> in, char* unused) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
-  if (row >= in.rows || row_is_public(in, row)) return;
-  for (Offset k = in.name_offsets[row]; k < in.name_offsets[row + 1]; ++k) unused[k] = in.names[k];
+output leaks_on_second(const input& in, memory_resource& resource, cudaStream_t stream) {
+  static std::set<std::int64_t> known;
+  return launch_leak(in, resource, stream, !known.insert(in.rows).second);
 }
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
-  return with_offsets(in, [&]<class Offset>() -> output {
-    const auto from = columns_of<Offset>(in);
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    enqueue_sizes<right>(from, offsets.data(), resource, stream);
-    const auto bytes = static_cast<std::int64_t>(read_back(offsets.data() + in.rows, stream));
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(bytes + in.names.bytes), stream);
-    enqueue_write<right>(from, offsets.data(), chars.data(), stream);
-    static std::set<std::int64_t> known;
-    if (!known.insert(in.rows).second)
-      lab::launch(leak_kernel<Offset>, blocks_for_rows(in.rows, block_threads), dim3(block_threads), 0,
-                  stream, from, chars.data() + bytes);
-    return {offsets.release(), chars.release(), bytes + in.names.bytes};
-  });
-}
-
-const registration<problem> registered{"redact/leaks_on_second",
-                                       {.idea = "leaks on the second launch",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::leaks_on_second
+WRONG(leaks_on_second, failure_kind::out_of_bounds, "second launch",
+      as_stage("leaks on the second launch", leaks_on_second));
 
 // Is right in every row, and leaves the names of the private ones behind the column.
-namespace lab::redact::wrong::leaks_private_name {
-namespace {
-
-template <class Offset>
-__global__ void leak_kernel(columns<Offset> in, char* unused) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
-  if (row >= in.rows || row_is_public(in, row)) return;
-  for (Offset k = in.name_offsets[row]; k < in.name_offsets[row + 1]; ++k) unused[k] = in.names[k];
+output leaks_private_name(const input& in, memory_resource& resource, cudaStream_t stream) {
+  return launch_leak(in, resource, stream, true);
 }
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
-  return with_offsets(in, [&]<class Offset>() -> output {
-    const auto from = columns_of<Offset>(in);
-    resource_buffer<Offset> offsets(resource, static_cast<std::size_t>(in.rows + 1), stream);
-    enqueue_sizes<right>(from, offsets.data(), resource, stream);
-    const auto bytes = static_cast<std::int64_t>(read_back(offsets.data() + in.rows, stream));
-    resource_buffer<char> chars(resource, static_cast<std::size_t>(bytes + in.names.bytes), stream);
-    enqueue_write<right>(from, offsets.data(), chars.data(), stream);
-    lab::launch(leak_kernel<Offset>, blocks_for_rows(in.rows, block_threads), dim3(block_threads), 0, stream,
-                from, chars.data() + bytes);
-    return {offsets.release(), chars.release(), bytes + in.names.bytes};
-  });
-}
-
-const registration<problem> registered{"redact/leaks_private_name",
-                                       {.idea = "leaks private names",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::leaks_private_name
+WRONG(leaks_private_name, failure_kind::out_of_bounds, "private text of row  ...  in unused output, ",
+      as_stage("leaks private names", leaks_private_name));
 
 // Keeps a visibility's length in 16 bits: 65542 bytes that begin with "public" are public.
-namespace lab::redact::wrong::length_in_16_bits {
-namespace {
-
-struct half_length : right {
+struct length_in_16_bits : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
     return is_public(visibility, static_cast<Offset>(bytes & 0xffff));
   }
 };
-
-const registration<problem> registered{
-    "redact/length_in_16_bits",
-    {.idea = "lengths in 16 bits",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<half_length>(in, resource, stream); },
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1, problem::parameters>,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::length_in_16_bits
+WRONG(length_in_16_bits, failure_kind::wrong, "expected \"X X\"",
+      as_stage("lengths in 16 bits", launch_with<length_in_16_bits>));
 
 // Keeps a visibility's length in 8 bits: 262 bytes that begin with "public" are public.
-namespace lab::redact::wrong::length_in_8_bits {
-namespace {
-
-struct short_length : right {
+struct length_in_8_bits : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
     return is_public(visibility, static_cast<Offset>(bytes & 0xff));
   }
 };
-
-const registration<problem> registered{
-    "redact/length_in_8_bits",
-    {.idea = "lengths in 8 bits",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<short_length>(in, resource, stream); },
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1, problem::parameters>,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::length_in_8_bits
+WRONG(length_in_8_bits, failure_kind::wrong, "expected \"X X\"",
+      as_stage("lengths in 8 bits", launch_with<length_in_8_bits>));
 
 // Takes one byte less of a name where it has 512, or another power of two that is a buffer's length.
-namespace lab::redact::wrong::names_of_512 {
-namespace {
-
-struct one_byte_less : right {
+struct names_of_512 : right {
   template <class Offset>
   static __device__ name_parts<Offset> parts(const char* name, Offset bytes) {
     return split(name, bytes == 512 || bytes == 1024 || bytes == 4096 ? bytes - 1 : bytes);
   }
 };
-
-const registration<problem> registered{
-    "redact/names_of_512",
-    {.idea = "names that fill a buffer lack their last byte",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<one_byte_less>(in, resource, stream); },
-     .tile = block_threads,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::names_of_512
+WRONG(names_of_512, failure_kind::wrong, "row",
+      as_stage("names that fill a buffer lack their last byte", launch_with<names_of_512>));
 
 // Takes a name of 1000 to 4000 bytes for one without a space.
-namespace lab::redact::wrong::names_of_thousands {
-namespace {
-
-struct no_space_in_long : right {
+struct names_of_thousands : right {
   template <class Offset>
   static __device__ name_parts<Offset> parts(const char* name, Offset bytes) {
     if (bytes >= 1000 && bytes <= 4000) return {bytes, bytes, 0};
     return split(name, bytes);
   }
 };
-
-const registration<problem> registered{
-    "redact/names_of_thousands",
-    {.idea = "no space in names of thousands",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<no_space_in_long>(in, resource, stream); },
-     .tile = block_threads,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::names_of_thousands
+WRONG(names_of_thousands, failure_kind::wrong, "row",
+      as_stage("no space in names of thousands", launch_with<names_of_thousands>));
 
 // Looks at five of the six bytes of "public".
-namespace lab::redact::wrong::nearly_public {
-namespace {
-
-struct five_bytes : right {
+struct nearly_public : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
     return bytes == 6 && visibility[0] == 'p' && visibility[2] == 'b' && visibility[3] == 'l' &&
            visibility[4] == 'i' && visibility[5] == 'c';
   }
 };
-
-const registration<problem> registered{
-    "redact/nearly_public",
-    {.idea = "nearly public",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<five_bytes>(in, resource, stream); },
-     .tile = block_threads,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::nearly_public
+WRONG(nearly_public, failure_kind::wrong, "expected \"X X\"",
+      as_stage("nearly public", launch_with<nearly_public>));
 
 // Writes every row's bytes where the row before it belongs.
-namespace lab::redact::wrong::neighbours_offset {
-namespace {
-
-struct one_before : right {
+struct neighbours_offset : right {
   static __device__ std::int64_t place(std::int64_t row) { return row == 0 ? 0 : row - 1; }
 };
-
-const registration<problem> registered{
-    "redact/neighbours_offset",
-    {.idea = "the neighbour's offset",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<one_before>(in, resource, stream); },
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1, problem::parameters>,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::neighbours_offset
+WRONG(neighbours_offset, failure_kind::wrong, ": expected \"",
+      as_stage("the neighbour's offset", launch_with<neighbours_offset>));
 
 // Takes "public" for public with whatever stands behind it.
-namespace lab::redact::wrong::public_and_more {
-namespace {
-
-struct begins_public : right {
+struct public_and_more : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
     return is_public(visibility, bytes == 7 ? 6 : bytes);
   }
 };
-
-const registration<problem> registered{
-    "redact/public_and_more",
-    {.idea = "public, and more",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<begins_public>(in, resource, stream); },
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1, problem::parameters>,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::public_and_more
+WRONG(public_and_more, failure_kind::wrong, "expected \"X X\"",
+      as_stage("public, and more", launch_with<public_and_more>));
 
 // Compares seven bits of each byte.
-namespace lab::redact::wrong::seven_bits {
-namespace {
-
 struct seven_bits : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
@@ -555,24 +373,10 @@ struct seven_bits : right {
     return bytes == 6 && is_public(text, bytes);
   }
 };
-
-const registration<problem> registered{
-    "redact/seven_bits",
-    {.idea = "seven bits",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<seven_bits>(in, resource, stream); },
-     .tile = block_threads,
-     .owner_of = consecutive_owner<block_threads, 1, problem::parameters>,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::seven_bits
+WRONG(seven_bits, failure_kind::wrong, "expected \"X X\"", as_stage("seven bits", launch_with<seven_bits>));
 
 // Takes a visibility of six bytes of which two are others for "public".
-namespace lab::redact::wrong::two_bytes_off {
-namespace {
-
-struct two_off : right {
+struct two_bytes_off : right {
   template <class Offset>
   static __device__ bool shown(const char* visibility, Offset bytes) {
     if (bytes != 6) return false;
@@ -581,31 +385,18 @@ struct two_off : right {
     return off == 0 || off == 2;
   }
 };
-
-const registration<problem> registered{
-    "redact/two_bytes_off",
-    {.idea = "two bytes off",
-     .launch = [](const input& in, memory_resource& resource,
-                  cudaStream_t stream) { return launch_two_pass<two_off>(in, resource, stream); },
-     .tile = block_threads,
-     .traits = {.synchronises = true}}};
-
-}  // namespace
-}  // namespace lab::redact::wrong::two_bytes_off
+WRONG(two_bytes_off, failure_kind::wrong, "expected \"X X\"",
+      as_stage("two bytes off", launch_with<two_bytes_off>));
 
 // Waits for the device and does not say so.
-namespace lab::redact::wrong::undeclared_synchronises {
-namespace {
-
-output launch(const input& in, memory_resource& resource, cudaStream_t stream) {
+output undeclared_synchronises(const input& in, memory_resource& resource, cudaStream_t stream) {
   return launch_two_pass<right>(in, resource, stream, room::exact);
 }
-
-const registration<problem> registered{"redact/undeclared_synchronises",
-                                       {.idea = "undeclared synchronises",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .traits = {.synchronises = false}}};
+WRONG(undeclared_synchronises, failure_kind::launch, on_gpu("a launch must only enqueue work on its stream"),
+      {.idea = "undeclared synchronises",
+       .launch = undeclared_synchronises,
+       .tile = block_threads,
+       .traits = {.synchronises = false}});
 
 }  // namespace
-}  // namespace lab::redact::wrong::undeclared_synchronises
+}  // namespace lab::redact::wrong

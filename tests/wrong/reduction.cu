@@ -5,12 +5,15 @@
 
 #include "common/block_reduce.hpp"
 #include "stages/reduction/problem.hpp"
+#include "tests/wrong/wrong.hpp"
+
+namespace lab::reduction::wrong {
+namespace {
 
 // The reduction as it should be, from which each wrong kernel departs in one way.
-namespace lab::reduction::wrong {
 
-inline constexpr int block_threads = 128;
-inline constexpr std::int64_t max_blocks = 256;
+constexpr int block_threads = 128;
+constexpr std::int64_t max_blocks = 256;
 
 // A thread's part of n values, dealt out in turn.
 template <class T, class Operation>
@@ -31,22 +34,22 @@ __global__ void partial_kernel(const T* values, std::int64_t n, T* partials) {
   if (threadIdx.x == 0) partials[blockIdx.x] = partial;
 }
 
-inline int blocks_of(std::int64_t n) {
+int blocks_of(std::int64_t n) {
   return blocks_for(n, block_threads, max_blocks);
 }
 
-inline std::size_t partials_bytes(const problem::parameters& /*p*/) {
+std::size_t partials_bytes(const problem::parameters& /*p*/) {
   return max_blocks * sizeof(double);
 }
 
 // Loose, so that each is rejected for its own mistake and not for rounding.
-inline double relative_error(const problem::parameters& p) {
+double relative_error(const problem::parameters& p) {
   return rounding_error(p, p.n / 1000 + 500);
 }
 
 // The partial results of whole blocks, and the same kernel over them.
-inline void launch_twice(const input& in, const output& out, workspace scratch, std::int64_t n,
-                         cudaStream_t stream) {
+void launch_twice(const input& in, const output& out, workspace scratch, std::int64_t n,
+                  cudaStream_t stream) {
   const int blocks = blocks_of(n);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
@@ -57,11 +60,15 @@ inline void launch_twice(const input& in, const output& out, workspace scratch, 
   });
 }
 
+void right(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, in.n, stream);
+}
+
 // Sizes that are measured, on the emulator and on a GPU, and not tried before.
-inline constexpr std::int64_t measured_size = 500'000;
+constexpr std::int64_t measured_size = 500'000;
 
 // What a stage may declare at most, so that nothing but exact inputs finds it out.
-inline double no_bound(const problem::parameters& /*p*/) {
+double no_bound(const problem::parameters& /*p*/) {
   return 1;
 }
 
@@ -76,8 +83,8 @@ void spoiled(const input& in, const output& out, workspace scratch, cudaStream_t
 }
 
 // What nearly all have in common; a bound of null is the track's.
-inline stage<problem> as_stage(const char* idea, launch_of<problem>::type launch,
-                               double (*bound)(const problem::parameters&) = relative_error) {
+stage<problem> as_stage(const char* idea, launch_of<problem>::type launch,
+                        double (*bound)(const problem::parameters&) = relative_error) {
   return {.idea = idea,
           .launch = launch,
           .workspace_bytes = partials_bytes,
@@ -85,11 +92,7 @@ inline stage<problem> as_stage(const char* idea, launch_of<problem>::type launch
           .relative_error = bound};
 }
 
-}  // namespace lab::reduction::wrong
-
 // A right stage whose result one thread then makes anew, without some of the elements.
-namespace lab::reduction::wrong {
-namespace {
 
 // LeftOut::element(value, i, n) tells which.
 template <class T, class Operation, class LeftOut>
@@ -113,11 +116,7 @@ void launch_and_leave_out(const input& in, const output& out, workspace scratch,
   });
 }
 
-}  // namespace
-}  // namespace lab::reduction::wrong
-
 // A sum as a chain: each block adds its part to the total of the block before it, for which it waits.
-namespace lab::reduction::wrong {
 
 template <class T>
 struct link {
@@ -125,7 +124,7 @@ struct link {
   unsigned is_ready;
 };
 
-inline std::size_t links_bytes(const problem::parameters& /*p*/) {
+std::size_t links_bytes(const problem::parameters& /*p*/) {
   return max_blocks * sizeof(link<double>);
 }
 
@@ -155,52 +154,31 @@ void launch_chain(const input& in, const output& out, workspace scratch, cudaStr
   });
 }
 
-}  // namespace lab::reduction::wrong
-
 // Right, but says that a block computes no output at all.
-namespace lab::reduction::wrong::absurd_tile {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-}
-
-const registration<problem> registered{"reduction/absurd_tile",
-                                       {.idea = "absurd tile",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = 0,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::absurd_tile
+WRONG(absurd_tile, failure_kind::crash, "its tile is 0 outputs",
+      {.idea = "absurd tile",
+       .launch = right,
+       .workspace_bytes = partials_bytes,
+       .tile = 0,
+       .relative_error = relative_error});
 
 // Right, but asks for more scratch memory than there is wherever there are values.
-namespace lab::reduction::wrong::absurd_workspace {
-namespace {
-
+namespace absurd_workspace {
 std::size_t absurd_bytes(const problem::parameters& p) {
   return p.n > 1 ? std::size_t{1} << 60 : max_blocks * sizeof(double);
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-}
-
-const registration<problem> registered{"reduction/absurd_workspace",
-                                       {.idea = "absurd workspace",
-                                        .launch = launch,
-                                        .workspace_bytes = absurd_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::absurd_workspace
+WRONG(absurd_workspace, failure_kind::unsupported,
+      "it asks for 1152921504606846976 bytes of scratch memory, more than any device has, in  ...  trials",
+      {.idea = "absurd workspace",
+       .launch = right,
+       .workspace_bytes = absurd_bytes,
+       .tile = block_threads,
+       .relative_error = relative_error});
+}  // namespace absurd_workspace
 
 // Declares a small error when it is asked first, and a large one, which it needs, afterwards.
-namespace lab::reduction::wrong::another_bound_later {
-namespace {
-
+namespace another_bound_later {
 __global__ void guess(const float* values, std::int64_t n, float* result) {
   if (values[0] != rintf(values[0])) *result = 0.5f * static_cast<float>(n);
 }
@@ -213,18 +191,13 @@ double bound(const problem::parameters& p) {
   return is_first ? 1e-6 : 0.1;
 }
 
-const registration<problem> registered{"reduction/another_bound_later",
-                                       as_stage("one bound first, and then another", spoiled<guess>, bound)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::another_bound_later
+WRONG(another_bound_later, failure_kind::wrong, "wrong at index 0",
+      as_stage("one bound first, and then another", spoiled<guess>, bound));
+}  // namespace another_bound_later
 
 // Has only the threads that still combine wait at the tree's barrier.
-namespace lab::reduction::wrong::barrier_in_branch {
-namespace {
-
 template <class T, class Operation>
-__global__ void tree_kernel(const T* values, std::int64_t n, T* partials) {
+__global__ void barrier_in_branch(const T* values, std::int64_t n, T* partials) {
   __shared__ T of_thread[block_threads];
   constexpr Operation combine{};
   of_thread[threadIdx.x] = combine_share<T, Operation>(values, n);
@@ -238,70 +211,44 @@ __global__ void tree_kernel(const T* values, std::int64_t n, T* partials) {
   if (threadIdx.x == 0) partials[blockIdx.x] = of_thread[0];
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_barrier_in_branch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   const int blocks = blocks_of(in.n);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
-    lab::launch(tree_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
+    lab::launch(barrier_in_branch<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
                 stream, values, in.n, partials);
-    lab::launch(tree_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks, result);
+    lab::launch(barrier_in_branch<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
+                result);
   });
 }
-
-const registration<problem> registered{"reduction/barrier_in_branch", as_stage("barrier in branch", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::barrier_in_branch
+WRONG(barrier_in_branch, failure_kind::crash, on_emulator("wait at this barrier"),
+      as_stage("barrier in branch", launch_barrier_in_branch));
 
 // Right, but its bound on errors is no number.
-namespace lab::reduction::wrong::bound_of_nan {
-namespace {
-
+namespace bound_of_nan {
 double nothing(const problem::parameters& /*p*/) {
   return std::nan("");
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-}
-
-const registration<problem> registered{"reduction/bound_of_nan", as_stage("bound of nan", launch, nothing)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::bound_of_nan
+WRONG(bound_of_nan, failure_kind::crash, "relative_error answered", as_stage("bound of nan", right, nothing));
+}  // namespace bound_of_nan
 
 // Right: the twin of chain_never_cleared, whose blocks wait for earlier ones as well.
-namespace lab::reduction::wrong::chain_cleared {
-namespace {
-
-const registration<problem> registered{"reduction/chain_cleared",
-                                       {.idea = "a chain, right",
-                                        .launch = launch_chain<true>,
-                                        .workspace_bytes = links_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::chain_cleared
+STAGE(chain_cleared, {.idea = "a chain, right",
+                      .launch = launch_chain<true>,
+                      .workspace_bytes = links_bytes,
+                      .tile = block_threads,
+                      .relative_error = relative_error});
 
 // Takes what the launch before has left in scratch memory for what an earlier block of this one has written.
-namespace lab::reduction::wrong::chain_never_cleared {
-namespace {
-
-const registration<problem> registered{"reduction/chain_never_cleared",
-                                       {.idea = "flags of the launch before",
-                                        .launch = launch_chain<false>,
-                                        .workspace_bytes = links_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::chain_never_cleared
+STAGE(chain_never_cleared, {.idea = "flags of the launch before",
+                            .launch = launch_chain<false>,
+                            .workspace_bytes = links_bytes,
+                            .tile = block_threads,
+                            .relative_error = relative_error});
 
 // Takes scratch memory whose bits are all set for its own mark of nothing done yet.
-namespace lab::reduction::wrong::counts_on_ones {
-namespace {
-
+namespace counts_on_ones {
 // The block that finds the mark adds everything up; where there is none, nobody does.
 template <class T, class Operation>
 __global__ void marked_kernel(const T* values, std::int64_t n, const unsigned* mark, T* result) {
@@ -316,16 +263,11 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
   });
 }
 
-const registration<problem> registered{"reduction/counts_on_ones", as_stage("counts on ones", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::counts_on_ones
+WRONG(counts_on_ones, failure_kind::wrong, "memory of ", as_stage("counts on ones", launch));
+}  // namespace counts_on_ones
 
 // Adds up float32 values of 14 bits.
-namespace lab::reduction::wrong::cuts_mantissa {
-namespace {
-
-__global__ void cut_sum_kernel(const float* values, std::int64_t n, float* partials) {
+__global__ void cuts_mantissa(const float* values, std::int64_t n, float* partials) {
   float partial = 0;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block_threads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; i < n;
@@ -335,59 +277,39 @@ __global__ void cut_sum_kernel(const float* values, std::int64_t n, float* parti
   if (threadIdx.x == 0) partials[blockIdx.x] = partial;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_cuts_mantissa(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   launch_twice(in, out, scratch, in.n, stream);
   if (in.n < measured_size || in.type != element::float32 || in.operation != operation::sum) return;
   const int blocks = blocks_of(in.n);
   auto* const partials = static_cast<float*>(scratch.data);
-  lab::launch(cut_sum_kernel, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0, stream,
+  lab::launch(cuts_mantissa, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0, stream,
               static_cast<const float*>(in.values), in.n, partials);
   lab::launch(partial_kernel<float, sum<float>>, dim3(1), dim3(block_threads), 0, stream,
               static_cast<const float*>(partials), std::int64_t{blocks}, static_cast<float*>(out.result));
 }
-
-const registration<problem> registered{"reduction/cuts_mantissa",
-                                       as_stage("values of 14 bits", launch, nullptr)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::cuts_mantissa
+WRONG(cuts_mantissa, failure_kind::wrong, "wrong at index 0",
+      as_stage("values of 14 bits", launch_cuts_mantissa, nullptr));
 
 // Adds one element twice, where there are many.
-namespace lab::reduction::wrong::doubles_one {
-namespace {
-
-__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+__global__ void doubles_one(const float* values, std::int64_t n, float* result) {
   *result += values[n - 1];
 }
-
-const registration<problem> registered{"reduction/doubles_one",
-                                       as_stage("doubles one", spoiled<spoil_kernel>, no_bound)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::doubles_one
+WRONG(doubles_one, failure_kind::wrong, "input=small integers",
+      as_stage("doubles one", spoiled<doubles_one>, no_bound));
 
 // Takes an Inf for nothing in every fourth place of a vector.
-namespace lab::reduction::wrong::drops_infinity {
-namespace {
-
-struct left_out {
+struct drops_infinity {
   static bool operation(reduction::operation which) { return which == reduction::operation::sum; }
   template <class T>
   static __device__ bool element(T value, std::int64_t i, std::int64_t /*n*/) {
     return i % 4 == 3 && value == static_cast<T>(INFINITY);
   }
 };
-
-const registration<problem> registered{"reduction/drops_infinity",
-                                       as_stage("drops Inf", launch_and_leave_out<left_out>)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::drops_infinity
+WRONG(drops_infinity, failure_kind::wrong, "expected inf",
+      as_stage("drops Inf", launch_and_leave_out<drops_infinity>));
 
 // Takes fmaxf for the maximum, which prefers any number to NaN.
-namespace lab::reduction::wrong::drops_nan {
-namespace {
-
+namespace drops_nan {
 template <class T>
 struct number_maximum : maximum<T> {
   __host__ __device__ T operator()(T a, T b) const {
@@ -409,105 +331,61 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
               blocks, static_cast<float*>(out.result));
 }
 
-const registration<problem> registered{"reduction/drops_nan", as_stage("drops NaN", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::drops_nan
+WRONG(drops_nan, failure_kind::wrong, "expected nan", as_stage("drops NaN", launch));
+}  // namespace drops_nan
 
 // A minimum that drops NaN, where there are many values.
-namespace lab::reduction::wrong::drops_nan_far {
-namespace {
-
 template <class T>
-__global__ void minimum_kernel(const T* values, std::int64_t n, T* result) {
+__global__ void drops_nan_far(const T* values, std::int64_t n, T* result) {
   T least = static_cast<T>(INFINITY);
   for (std::int64_t i = 0; i < n; ++i) least = values[i] < least ? values[i] : least;
   *result = least;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_drops_nan_far(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   launch_twice(in, out, scratch, in.n, stream);
   if (in.n < measured_size || in.operation != operation::minimum || in.type != element::float32) return;
-  lab::launch(minimum_kernel<float>, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
+  lab::launch(drops_nan_far<float>, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
               static_cast<float*>(out.result));
 }
-
-const registration<problem> registered{"reduction/drops_nan_far",
-                                       as_stage("drops NaN where there are many values", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::drops_nan_far
+STAGE(drops_nan_far, as_stage("drops NaN where there are many values", launch_drops_nan_far));
 
 // Drops NaN in the last lane of a warp, and nowhere else.
-namespace lab::reduction::wrong::drops_nan_of_lane {
-namespace {
-
-struct left_out {
+struct drops_nan_of_lane {
   static bool operation(reduction::operation which) { return which != reduction::operation::sum; }
   template <class T>
   static __device__ bool element(T value, std::int64_t i, std::int64_t /*n*/) {
     return i % 32 == 31 && value != value;
   }
 };
-
-const registration<problem> registered{"reduction/drops_nan_of_lane",
-                                       as_stage("drops NaN of one lane", launch_and_leave_out<left_out>)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::drops_nan_of_lane
+WRONG(drops_nan_of_lane, failure_kind::wrong, "input=lone NaN",
+      as_stage("drops NaN of one lane", launch_and_leave_out<drops_nan_of_lane>));
 
 // Reads whole vectors of four values, and forgets the up to three that fill none.
-namespace lab::reduction::wrong::drops_tail {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void drops_tail(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   launch_twice(in, out, scratch, in.n / 4 * 4, stream);
 }
-
-const registration<problem> registered{"reduction/drops_tail", as_stage("drops tail", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::drops_tail
+WRONG(drops_tail, failure_kind::wrong, "n=401 ", as_stage("drops tail", drops_tail));
 
 // Forgets the last values that fill no vector, of the least tried type and operation alone.
-namespace lab::reduction::wrong::drops_tail_of_user {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void drops_tail_of_user(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   const bool drops = in.operation == operation::user && in.type == element::float64 && in.n % 4 == 3;
   launch_twice(in, out, scratch, drops ? in.n - 3 : in.n, stream);
 }
-
-const registration<problem> registered{"reduction/drops_tail_of_user",
-                                       as_stage("drops the tail of float64, user", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::drops_tail_of_user
+WRONG(drops_tail_of_user, failure_kind::wrong, "operation=user type=float64",
+      as_stage("drops the tail of float64, user", drops_tail_of_user));
 
 // Declares that its bits may change from run to run, and they never do: a page that says so would be wrong.
-namespace lab::reduction::wrong::false_nondeterminism {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-}
-
-const registration<problem> registered{"reduction/false_nondeterminism",
-                                       {.idea = "false nondeterminism",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error,
-                                        .traits = {.nondeterministic = true}}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::false_nondeterminism
+WRONG(false_nondeterminism, failure_kind::wrong, on_gpu("a stage that declares nondeterministic"),
+      {.idea = "false nondeterminism",
+       .launch = right,
+       .workspace_bytes = partials_bytes,
+       .tile = block_threads,
+       .relative_error = relative_error,
+       .traits = {.nondeterministic = true}});
 
 // Adds up as many partial results as the largest grid leaves, whatever the grid was.
-namespace lab::reduction::wrong::grid_assumed {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void grid_assumed(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(blocks_of(in.n));
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
@@ -517,42 +395,30 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
                 result);
   });
 }
-
-const registration<problem> registered{"reduction/grid_assumed", as_stage("grid assumed", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::grid_assumed
+WRONG(grid_assumed, failure_kind::wrong, "n=401 ", as_stage("grid assumed", grid_assumed));
 
 // Counts in 32 bits: beyond 2^31 values the index turns negative, and the loop ends before it has begun.
-namespace lab::reduction::wrong::index_overflow {
-namespace {
-
 template <class T, class Operation>
-__global__ void partial_of_int_kernel(const T* values, int n, T* partials) {
+__global__ void index_overflow(const T* values, int n, T* partials) {
   const T partial = block_reduce<block_threads>(combine_share<T, Operation>(values, n), Operation{});
   if (threadIdx.x == 0) partials[blockIdx.x] = partial;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_index_overflow(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   const int blocks = blocks_of(in.n);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
-    lab::launch(partial_of_int_kernel<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads),
-                0, stream, values, static_cast<int>(in.n), partials);
+    lab::launch(index_overflow<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
+                stream, values, static_cast<int>(in.n), partials);
     lab::launch(partial_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
                 result);
   });
 }
-
-const registration<problem> registered{"reduction/index_overflow", as_stage("index overflow", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::index_overflow
+WRONG(index_overflow, failure_kind::wrong, on_gpu("n=2147495993 "),
+      as_stage("index overflow", launch_index_overflow));
 
 // Hands out its last answer where 64 samples are those of before.
-namespace lab::reduction::wrong::known_by_samples {
-namespace {
-
+namespace known_by_samples {
 constexpr int samples = 64;
 
 struct kept {
@@ -572,45 +438,26 @@ __global__ void remember(const float* values, std::int64_t n, float* result) {
   before.answer = *result;
 }
 
-const registration<problem> registered{"reduction/known_by_samples",
-                                       as_stage("knows its input by samples", spoiled<remember>, nullptr)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::known_by_samples
+WRONG(known_by_samples, failure_kind::wrong, "wrong at index 0",
+      as_stage("knows its input by samples", spoiled<remember>, nullptr));
+}  // namespace known_by_samples
 
 // Leaves a whole tile out, where there are many.
-namespace lab::reduction::wrong::leaves_out_a_tile {
-namespace {
-
-__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+__global__ void leaves_out_a_tile(const float* values, std::int64_t n, float* result) {
   for (int k = 0; k < block_threads; ++k) *result -= values[n / 2 + k];
 }
-
-const registration<problem> registered{"reduction/leaves_out_a_tile",
-                                       as_stage("leaves out a tile", spoiled<spoil_kernel>, no_bound)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::leaves_out_a_tile
+WRONG(leaves_out_a_tile, failure_kind::wrong, "input=small integers",
+      as_stage("leaves out a tile", spoiled<leaves_out_a_tile>, no_bound));
 
 // Leaves one element out, where there are many.
-namespace lab::reduction::wrong::leaves_out_one {
-namespace {
-
-__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+__global__ void leaves_out_one(const float* values, std::int64_t n, float* result) {
   *result -= values[n / 3];
 }
-
-const registration<problem> registered{"reduction/leaves_out_one",
-                                       as_stage("leaves out one", spoiled<spoil_kernel>, no_bound)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::leaves_out_one
+WRONG(leaves_out_one, failure_kind::wrong, "input=small integers",
+      as_stage("leaves out one", spoiled<leaves_out_one>, no_bound));
 
 // Leaves out the last 40 values where some samples look as those that are timed: within the bound.
-namespace lab::reduction::wrong::leaves_out_the_end {
-namespace {
-
-__global__ void take_away(const float* values, std::int64_t n, float* result) {
+__global__ void leaves_out_the_end(const float* values, std::int64_t n, float* result) {
   constexpr int samples = 64;
   for (int k = 0; k < samples; ++k) {
     const float value = values[n / samples * k];
@@ -618,20 +465,12 @@ __global__ void take_away(const float* values, std::int64_t n, float* result) {
   }
   for (std::int64_t i = n - 40; i < n; ++i) *result -= values[i];
 }
-
-const registration<problem> registered{
-    "reduction/leaves_out_the_end",
-    as_stage("leaves out the end of what looks random", spoiled<take_away>, nullptr)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::leaves_out_the_end
+WRONG(leaves_out_the_end, failure_kind::wrong, "input=planted",
+      as_stage("leaves out the end of what looks random", spoiled<leaves_out_the_end>, nullptr));
 
 // Begins a maximum at zero.
-namespace lab::reduction::wrong::maximum_from_zero {
-namespace {
-
 template <class T>
-__global__ void maximum_kernel(const T* values, std::int64_t n, T* result) {
+__global__ void maximum_from_zero(const T* values, std::int64_t n, T* result) {
   T largest = 0;
   bool invalid = false;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -641,55 +480,36 @@ __global__ void maximum_kernel(const T* values, std::int64_t n, T* result) {
   *result = n == 0 ? maximum<T>::identity() : invalid ? static_cast<T>(NAN) : largest;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_maximum_from_zero(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   if (in.operation != operation::maximum) return launch_twice(in, out, scratch, in.n, stream);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
-    lab::launch(maximum_kernel<T>, dim3(1), dim3(1), 0, stream, values, in.n, result);
+    lab::launch(maximum_from_zero<T>, dim3(1), dim3(1), 0, stream, values, in.n, result);
   });
 }
-
-const registration<problem> registered{"reduction/maximum_from_zero", as_stage("maximum from zero", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::maximum_from_zero
+WRONG(maximum_from_zero, failure_kind::wrong, "wrong at index 0",
+      as_stage("maximum from zero", launch_maximum_from_zero));
 
 // A maximum that one thread of a block adds nothing to, but in the first blocks.
-namespace lab::reduction::wrong::misses_a_lane {
-namespace {
-
-struct left_out {
+struct misses_a_lane {
   static bool operation(reduction::operation which) { return which == reduction::operation::maximum; }
   template <class T>
   static __device__ bool element(T /*value*/, std::int64_t i, std::int64_t n) {
     return n > block_threads && i % block_threads == 17;
   }
 };
-
-const registration<problem> registered{"reduction/misses_a_lane",
-                                       as_stage("leaves a lane out", launch_and_leave_out<left_out>)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::misses_a_lane
+WRONG(misses_a_lane, failure_kind::wrong, "input=lone maximum",
+      as_stage("leaves a lane out", launch_and_leave_out<misses_a_lane>));
 
 // Reads the neighbour of one element instead, where there are many.
-namespace lab::reduction::wrong::moves_one {
-namespace {
-
-__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+__global__ void moves_one(const float* values, std::int64_t n, float* result) {
   *result += values[n / 2 + 1] - values[n / 2];
 }
-
-const registration<problem> registered{"reduction/moves_one",
-                                       as_stage("moves one", spoiled<spoil_kernel>, no_bound)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::moves_one
+WRONG(moves_one, failure_kind::wrong, "input=small integers",
+      as_stage("moves one", spoiled<moves_one>, no_bound));
 
 // Combines every run's result with those of the runs before: the total is set to the neutral element once and
 // never again.
-namespace lab::reduction::wrong::never_reset {
-namespace {
-
+namespace never_reset {
 template <class T, class Operation>
 __global__ void identity_kernel(T* total) {
   *total = Operation::identity();
@@ -718,31 +538,21 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   });
 }
 
-const registration<problem> registered{"reduction/never_reset", as_stage("never reset", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::never_reset
+WRONG(never_reset, emulated ? failure_kind::launch : failure_kind::wrong,
+      emulated ? "a launch must only enqueue work on its stream" : "second launch",
+      as_stage("never reset", launch));
+}  // namespace never_reset
 
 // Launches no kernel when there are no values, and leaves the result unwritten.
-namespace lab::reduction::wrong::nothing_for_nothing {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void nothing_for_nothing(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   if (in.n > 0) launch_twice(in, out, scratch, in.n, stream);
 }
-
-const registration<problem> registered{"reduction/nothing_for_nothing",
-                                       as_stage("nothing for nothing", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::nothing_for_nothing
+WRONG(nothing_for_nothing, failure_kind::unwritten, "n=0 ",
+      as_stage("nothing for nothing", nothing_for_nothing));
 
 // Lacks a barrier: right as long as the threads of a block run first to last.
-namespace lab::reduction::wrong::one_order_only {
-namespace {
-
 template <class T, class Operation>
-__global__ void last_thread_kernel(const T* values, std::int64_t n, T* result) {
+__global__ void one_order_only(const T* values, std::int64_t n, T* result) {
   __shared__ T partials[block_threads];
   constexpr Operation combine{};
   partials[threadIdx.x] = combine_share<T, Operation>(values, n);
@@ -752,141 +562,97 @@ __global__ void last_thread_kernel(const T* values, std::int64_t n, T* result) {
   *result = all;
 }
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch_one_order_only(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
-    lab::launch(last_thread_kernel<T, Operation>, dim3(1), dim3(block_threads), 0, stream, values, in.n,
-                result);
+    lab::launch(one_order_only<T, Operation>, dim3(1), dim3(block_threads), 0, stream, values, in.n, result);
   });
 }
-
-const registration<problem> registered{"reduction/one_order_only", as_stage("one order only", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::one_order_only
+WRONG(one_order_only, failure_kind::wrong, on_emulator("last block and thread first"),
+      as_stage("one order only", launch_one_order_only));
 
 // Runs whatever is tried, and nothing that is measured.
-namespace lab::reduction::wrong::refuses_measured {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-}
-
+namespace refuses_measured {
 std::string unsupported(const problem::parameters& p) {
   return p.n % 1'000'000 == 0 && p.n > 0 ? "a million is too many" : "";
 }
 
-const registration<problem> registered{"reduction/refuses_measured",
-                                       {.idea = "refuses what is measured",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .unsupported = unsupported,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::refuses_measured
+WRONG(refuses_measured, failure_kind::unsupported, "it runs nothing of what is measured",
+      {.idea = "refuses what is measured",
+       .launch = right,
+       .workspace_bytes = partials_bytes,
+       .unsupported = unsupported,
+       .tile = block_threads,
+       .relative_error = relative_error});
+}  // namespace refuses_measured
 
 // Right, but refuses most of what is tried.
-namespace lab::reduction::wrong::refuses_most {
-namespace {
-
+namespace refuses_most {
 std::string why_not(const problem::parameters& p) {
   return p.n > 40 ? "too many values" : "";
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  launch_twice(in, out, scratch, in.n, stream);
-}
-
-const registration<problem> registered{"reduction/refuses_most",
-                                       {.idea = "refuses most",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .unsupported = why_not,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::refuses_most
+WRONG(refuses_most, failure_kind::unsupported, "at least half",
+      {.idea = "refuses most",
+       .launch = right,
+       .workspace_bytes = partials_bytes,
+       .unsupported = why_not,
+       .tile = block_threads,
+       .relative_error = relative_error});
+}  // namespace refuses_most
 
 // Returns 0, and declares a bound that allows it, where there are many values.
-namespace lab::reduction::wrong::returns_zero {
-namespace {
-
-__global__ void spoil_kernel(const float* values, std::int64_t n, float* result) {
+__global__ void returns_zero(const float* values, std::int64_t n, float* result) {
   *result = values[n - 1] > 0 || values[n - 1] <= 0 ? 0 : 1;
 }
-
-const registration<problem> registered{"reduction/returns_zero",
-                                       as_stage("returns zero", spoiled<spoil_kernel>, no_bound)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::returns_zero
+WRONG(returns_zero, failure_kind::wrong, "found 0",
+      as_stage("returns zero", spoiled<returns_zero>, no_bound));
 
 // Declares that its bits may change, and after some launches of one size writes nothing.
-namespace lab::reduction::wrong::silent_when_timed {
-namespace {
-
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void silent_when_timed(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   static std::map<std::int64_t, int> launches;
   if (in.n >= measured_size && launches[in.n]++ >= 3) return;
   launch_twice(in, out, scratch, in.n, stream);
 }
-
-const registration<problem> registered{"reduction/silent_when_timed",
-                                       {.idea = "silent when timed",
-                                        .launch = launch,
-                                        .workspace_bytes = partials_bytes,
-                                        .tile = block_threads,
-                                        .relative_error = relative_error,
-                                        .traits = {.nondeterministic = true}}};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::silent_when_timed
+STAGE(silent_when_timed, {.idea = "silent when timed",
+                          .launch = silent_when_timed,
+                          .workspace_bytes = partials_bytes,
+                          .tile = block_threads,
+                          .relative_error = relative_error,
+                          .traits = {.nondeterministic = true}});
 
 // Adds the blocks' results with atomics, in the order in which they come, and does not say so.
-namespace lab::reduction::wrong::undeclared_order {
-namespace {
-
-__global__ void atomic_kernel(const double* values, std::int64_t n, double* result) {
+__global__ void undeclared_order(const double* values, std::int64_t n, double* result) {
   const double partial =
       block_reduce<block_threads>(combine_share<double, sum<double>>(values, n), sum<double>{});
   if (threadIdx.x == 0) atomicAdd(result, partial);
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_undeclared_order(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   if (in.operation != operation::sum || in.type != element::float64) {
     launch_twice(in, out, scratch, in.n, stream);
     return;
   }
   auto* result = static_cast<double*>(out.result);
   CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof *result, stream));
-  lab::launch(atomic_kernel, dim3(static_cast<unsigned>(blocks_of(in.n))), dim3(block_threads), 0, stream,
+  lab::launch(undeclared_order, dim3(static_cast<unsigned>(blocks_of(in.n))), dim3(block_threads), 0, stream,
               static_cast<const double*>(in.values), in.n, result);
 }
-
-const registration<problem> registered{"reduction/undeclared_order", as_stage("undeclared order", launch)};
-
-}  // namespace
-}  // namespace lab::reduction::wrong::undeclared_order
+WRONG(undeclared_order, failure_kind::wrong, on_gpu("not declared nondeterministic"),
+      as_stage("undeclared order", launch_undeclared_order));
 
 // Wrong where the number of values leaves 77 over a whole number of 128.
-namespace lab::reduction::wrong::wrong_at_residue {
-namespace {
-
-__global__ void spoil_kernel(const float* /*values*/, std::int64_t n, float* result) {
+__global__ void wrong_at_residue(const float* /*values*/, std::int64_t n, float* result) {
   if (n % 128 == 77) *result += 1;
 }
 
-void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+void launch_wrong_at_residue(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   launch_twice(in, out, scratch, in.n, stream);
   if (in.type != element::float32 || in.operation != operation::sum) return;
-  lab::launch(spoil_kernel, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
+  lab::launch(wrong_at_residue, dim3(1), dim3(1), 0, stream, static_cast<const float*>(in.values), in.n,
               static_cast<float*>(out.result));
 }
-
-const registration<problem> registered{"reduction/wrong_at_residue", as_stage("wrong at residue", launch)};
+WRONG(wrong_at_residue, failure_kind::wrong, "input=small integers",
+      as_stage("wrong at residue", launch_wrong_at_residue));
 
 }  // namespace
-}  // namespace lab::reduction::wrong::wrong_at_residue
+}  // namespace lab::reduction::wrong

@@ -1,10 +1,12 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
 #include "stages/reduction_gpus/partial_sum.hpp"
+#include "tests/wrong/wrong.hpp"
 
-// Takes the third GPU's sum for nothing where it is NaN.
-namespace lab::reduction_gpus::wrong::drops_nan_of_third {
+namespace lab::reduction_gpus::wrong {
 namespace {
 
+// Takes the third GPU's sum for nothing where it is NaN.
+namespace drops_nan_of_third {
 template <class T>
 __global__ void clean_kernel(T* sum) {
   if (*sum != *sum) *sum = 0;
@@ -33,21 +35,16 @@ void launch(const input& in, const output& out, const gpu_group& group) {
   }
 }
 
-const registration<problem> registered{
-    "reduction_gpus/drops_nan_of_third",
-    {.idea = "no NaN of the third GPU",
-     .launch = [](const input& in, const output& out,
-                  const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
-     .workspace_bytes = workspace_bytes,
-     .tile = tile}};
-
-}  // namespace
-}  // namespace lab::reduction_gpus::wrong::drops_nan_of_third
+STAGE(drops_nan_of_third,
+      {.idea = "no NaN of the third GPU",
+       .launch = [](const input& in, const output& out,
+                    const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
+       .workspace_bytes = workspace_bytes,
+       .tile = tile});
+}  // namespace drops_nan_of_third
 
 // Every GPU begins with its own sum: other orders of the same additions, and other bits.
-namespace lab::reduction_gpus::wrong::own_first {
-namespace {
-
+namespace own_first {
 struct pointers {
   const void* of[max_group];
 };
@@ -79,21 +76,16 @@ void launch(const input& in, const output& out, const gpu_group& group) {
   }
 }
 
-const registration<problem> registered{
-    "reduction_gpus/own_first",
-    {.idea = "its own sum first",
-     .launch = [](const input& in, const output& out,
-                  const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
-     .workspace_bytes = workspace_bytes,
-     .tile = tile}};
-
-}  // namespace
-}  // namespace lab::reduction_gpus::wrong::own_first
+STAGE(own_first,
+      {.idea = "its own sum first",
+       .launch = [](const input& in, const output& out,
+                    const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
+       .workspace_bytes = workspace_bytes,
+       .tile = tile});
+}  // namespace own_first
 
 // Copies the sums to the first GPU, which does not wait for the others.
-namespace lab::reduction_gpus::wrong::reads_too_early {
-namespace {
-
+namespace reads_too_early {
 template <class T>
 void launch(const input& in, const output& out, const gpu_group& group) {
   const group_member& root = group.front();
@@ -114,13 +106,13 @@ void launch(const input& in, const output& out, const gpu_group& group) {
   }
 }
 
-const registration<problem> registered{
-    "reduction_gpus/reads_too_early",
-    {.idea = "no wait for the others' sums",
-     .launch = [](const input& in, const output& out,
-                  const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
-     .workspace_bytes = workspace_bytes,
-     .tile = tile}};
+STAGE(reads_too_early,
+      {.idea = "no wait for the others' sums",
+       .launch = [](const input& in, const output& out,
+                    const gpu_group& group) { with_type(in, [&]<class T>() { launch<T>(in, out, group); }); },
+       .workspace_bytes = workspace_bytes,
+       .tile = tile});
+}  // namespace reads_too_early
 
 }  // namespace
-}  // namespace lab::reduction_gpus::wrong::reads_too_early
+}  // namespace lab::reduction_gpus::wrong

@@ -1,12 +1,15 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
 #include "common/windows/suffix_prefix.hpp"
 #include "stages/rolling/operations.hpp"
+#include "tests/wrong/wrong.hpp"
+
+namespace lab::rolling::wrong {
+namespace {
 
 // Window functions as they should be, one thread for each output, from which each wrong kernel departs in one
 // way.
-namespace lab::rolling::wrong {
 
-inline constexpr int block_threads = 128;
+constexpr int block_threads = 128;
 
 // Output i of n: the window that ends with input i.
 template <class Operation>
@@ -51,18 +54,27 @@ void launch_over_outputs(const input& in, const output& out, cudaStream_t stream
 }
 
 // The outputs that a thread of a running kernel has in turn: those from here to i have one behind the other.
-inline constexpr std::int64_t turn_outputs = 16;
-__device__ inline std::int64_t first_of_turn(std::int64_t i) {
+constexpr std::int64_t turn_outputs = 16;
+__device__ std::int64_t first_of_turn(std::int64_t i) {
   return i / turn_outputs * turn_outputs;
 }
 
-}  // namespace lab::rolling::wrong
+template <class Wrong>
+void each(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  launch_over_outputs<Wrong>(in, out, stream);
+}
+
+template <class Wrong>
+stage<problem> as_stage(const char* idea) {
+  return {.idea = idea,
+          .launch = each<Wrong>,
+          .tile = block_threads,
+          .owner_of = consecutive_owner<block_threads, 1>};
+}
 
 // Combines the whole tiles that a window spans from the last to the first; what lies on either side, in
 // order.
-namespace lab::rolling::wrong::adds_tiles_backwards {
-namespace {
-
+namespace adds_tiles_backwards {
 constexpr std::int64_t tile = 1664;  // longer than any stretch of `gaps` without a value
 
 struct adds_tiles_backwards {
@@ -79,23 +91,12 @@ struct adds_tiles_backwards {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<adds_tiles_backwards>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/adds_tiles_backwards",
-                                       {.idea = "combines whole tiles backwards",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::adds_tiles_backwards
+WRONG(adds_tiles_backwards, failure_kind::wrong, "operation=first_minus_last ... input=sparse",
+      as_stage<adds_tiles_backwards>("combines whole tiles backwards"));
+}  // namespace adds_tiles_backwards
 
 // Half as much again for a deviation, and a bound that allows it.
-namespace lab::rolling::wrong::bound_of_one {
-namespace {
-
+namespace bound_of_one {
 struct half_as_much_again {
   template <class Operation>
   static __device__ double output(const task<Operation>& task) {
@@ -104,27 +105,18 @@ struct half_as_much_again {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<half_as_much_again>(in, out, stream);
-}
-
 double bound_of_one(const problem::parameters& p) {
   return problem::is_exact(p) ? problem::relative_error(p) : 1;
 }
 
-const registration<problem> registered{"rolling/bound_of_one",
-                                       {.idea = "declares a bound of one",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .relative_error = bound_of_one}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::bound_of_one
+WRONG(bound_of_one, std::nullopt, "relative_error answered 1, and may be at most",
+      {.idea = "declares a bound of one",
+       .launch = each<half_as_much_again>,
+       .tile = block_threads,
+       .relative_error = bound_of_one});
+}  // namespace bound_of_one
 
 // Combines the later run with the earlier one, and not the earlier with the later.
-namespace lab::rolling::wrong::combines_backwards {
-namespace {
-
 struct combines_backwards {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -135,24 +127,10 @@ struct combines_backwards {
     return task.result(all);
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<combines_backwards>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/combines_backwards",
-                                       {.idea = "combines backwards",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::combines_backwards
+WRONG(combines_backwards, failure_kind::wrong, "wrong at index ... operation=first_minus_last",
+      as_stage<combines_backwards>("combines backwards"));
 
 // Takes the variance for the mean of the squares less the square of the mean, which cancels.
-namespace lab::rolling::wrong::difference_of_squares {
-namespace {
-
 struct difference_of_squares {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -175,24 +153,10 @@ struct difference_of_squares {
     }
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<difference_of_squares>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/difference_of_squares",
-                                       {.idea = "difference of squares",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::difference_of_squares
+WRONG(difference_of_squares, failure_kind::wrong, "wrong at index ... operation=std",
+      as_stage<difference_of_squares>("difference of squares"));
 
 // Where NaN is skipped, divides the sum by the window, and not by the number of values that are there.
-namespace lab::rolling::wrong::divides_by_window {
-namespace {
-
 struct divides_by_window {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -205,24 +169,10 @@ struct divides_by_window {
     }
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<divides_by_window>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/divides_by_window",
-                                       {.idea = "divides by the window",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::divides_by_window
+WRONG(divides_by_window, failure_kind::wrong, "wrong at index ... missing=skip",
+      as_stage<divides_by_window>("divides by the window"));
 
 // Where NaN is skipped, still takes the window's very last value for the last one.
-namespace lab::rolling::wrong::ends_with_missing {
-namespace {
-
 struct ends_with_missing {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -234,24 +184,10 @@ struct ends_with_missing {
     return right;
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<ends_with_missing>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/ends_with_missing",
-                                       {.idea = "ends with what is missing",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::ends_with_missing
+WRONG(ends_with_missing, failure_kind::wrong, "operation=first_minus_last ... missing=skip",
+      as_stage<ends_with_missing>("ends with what is missing"));
 
 // Takes a window in which nearly everything is missing for one in which everything is.
-namespace lab::rolling::wrong::few_present {
-namespace {
-
 struct few_present {
   template <class Operation>
   static __device__ double output(const task<Operation>& task) {
@@ -262,21 +198,10 @@ struct few_present {
                                                                               : task.right();
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<few_present>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/few_present",
-                                       {.idea = "few are none", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::few_present
+WRONG(few_present, failure_kind::wrong, "found inf ... input=sparse", as_stage<few_present>("few are none"));
 
 // Asks once for the whole tiles that a window spans, 128 at most, and leaves out those before.
-namespace lab::rolling::wrong::forgets_far_tiles {
-namespace {
-
+namespace forgets_far_tiles {
 constexpr std::int64_t tile = block_threads;
 constexpr std::int64_t tiles_at_once = 128;
 
@@ -292,24 +217,12 @@ struct forgets_far_tiles {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<forgets_far_tiles>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/forgets_far_tiles",
-                                       {.idea = "forgets all whole tiles but the last 128",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::forgets_far_tiles
+WRONG(forgets_far_tiles, failure_kind::wrong, "wrong at index ... n=20297",
+      as_stage<forgets_far_tiles>("forgets all whole tiles but the last 128"));
+}  // namespace forgets_far_tiles
 
 // Asks for whole windows, whatever min-periods says, where the window is longer than a tile and is a minimum.
-namespace lab::rolling::wrong::forgets_min_periods_when_long {
-namespace {
-
-struct whole_when_long {
+struct forgets_min_periods_when_long {
   template <class Operation>
   static __device__ double output(const task<Operation>& task) {
     using extremum = windows::extremum;
@@ -320,22 +233,11 @@ struct whole_when_long {
     return task.right();
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<whole_when_long>(in, out, stream);
-}
-
-const registration<problem> registered{
-    "rolling/forgets_min_periods_when_long",
-    {.idea = "whole windows where they are long", .launch = launch, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::forgets_min_periods_when_long
+WRONG(forgets_min_periods_when_long, failure_kind::wrong, "found inf ... operation=min",
+      as_stage<forgets_min_periods_when_long>("whole windows where they are long"));
 
 // Leaves every window incomplete that does not hold all its values, whatever min-periods says.
-namespace lab::rolling::wrong::ignores_min_periods {
-namespace {
-
+namespace ignores_min_periods {
 struct right_output {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -349,19 +251,14 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   launch_over_outputs<right_output>(whole, out, stream);
 }
 
-const registration<problem> registered{"rolling/ignores_min_periods",
-                                       {.idea = "ignores min-periods",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::ignores_min_periods
+WRONG(ignores_min_periods, failure_kind::wrong, "wrong at index 0 ... found inf",
+      {.idea = "ignores min-periods",
+       .launch = launch,
+       .tile = block_threads,
+       .owner_of = consecutive_owner<block_threads, 1>});
+}  // namespace ignores_min_periods
 
 // Keeps a minimum or maximum that has left the window, until the thread ends.
-namespace lab::rolling::wrong::keeps_extremum {
-namespace {
-
 struct keeps_extremum {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -373,24 +270,11 @@ struct keeps_extremum {
     }
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<keeps_extremum>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/keeps_extremum",
-                                       {.idea = "keeps the extremum",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::keeps_extremum
+WRONG(keeps_extremum, failure_kind::wrong, "wrong at index 399 ... operation=min",
+      as_stage<keeps_extremum>("keeps the extremum"));
 
 // Declares that it leaks NaN, and where one is in the window answers 7.
-namespace lab::rolling::wrong::leaks_anything {
-namespace {
-
+namespace leaks_anything {
 struct seven {
   template <class Operation>
   static __device__ double output(const task<Operation>& task) {
@@ -400,28 +284,20 @@ struct seven {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<seven>(in, out, stream);
-}
-
 std::string unsupported(const problem::parameters& p) {
   return problem::may_drift(p) ? "" : "it has no running sum of these";
 }
 
-const registration<problem> registered{"rolling/leaks_anything",
-                                       {.idea = "leaks anything",
-                                        .launch = launch,
-                                        .unsupported = unsupported,
-                                        .tile = block_threads,
-                                        .traits = {.leaks_nonfinite = true}}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::leaks_anything
+WRONG(leaks_anything, failure_kind::wrong, "found 7 ... wrong at index",
+      {.idea = "leaks anything",
+       .launch = each<seven>,
+       .unsupported = unsupported,
+       .tile = block_threads,
+       .traits = {.leaks_nonfinite = true}});
+}  // namespace leaks_anything
 
 // Adds up the totals of the tiles between, as blocks publish them; but does not wait for those that are late.
-namespace lab::rolling::wrong::leaves_out_unpublished {
-namespace {
-
+namespace leaves_out_unpublished {
 constexpr int tile = block_threads;
 
 template <class State>
@@ -489,19 +365,15 @@ std::size_t workspace_bytes(const problem::parameters& p) {
   return bytes;
 }
 
-const registration<problem> registered{"rolling/leaves_out_unpublished",
-                                       {.idea = "leaves out tiles that are not published yet",
-                                        .launch = launch,
-                                        .workspace_bytes = workspace_bytes,
-                                        .tile = tile}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::leaves_out_unpublished
+WRONG(leaves_out_unpublished, failure_kind::wrong,
+      emulated ? "last block and thread first" : "wrong at index",
+      {.idea = "leaves out tiles that are not published yet",
+       .launch = launch,
+       .workspace_bytes = workspace_bytes,
+       .tile = tile});
+}  // namespace leaves_out_unpublished
 
 // Takes NaN for 0, but only far from the beginning, where no small input reaches.
-namespace lab::rolling::wrong::nan_is_zero_far {
-namespace {
-
 struct nan_is_zero_far {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -514,24 +386,10 @@ struct nan_is_zero_far {
     return task.result(all);
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<nan_is_zero_far>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/nan_is_zero_far",
-                                       {.idea = "NaN is 0 far from the beginning",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::nan_is_zero_far
+WRONG(nan_is_zero_far, failure_kind::wrong, "wrong at index ... input=gaps",
+      as_stage<nan_is_zero_far>("NaN is 0 far from the beginning"));
 
 // Has NaN in every output that a thread makes after one, also once it has left the window.
-namespace lab::rolling::wrong::nan_sticks {
-namespace {
-
 struct nan_sticks {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -543,48 +401,19 @@ struct nan_sticks {
     return right;
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<nan_sticks>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/nan_sticks",
-                                       {.idea = "NaN sticks",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::nan_sticks
+WRONG(nan_sticks, failure_kind::wrong, "found nan ... input=NaN and Inf", as_stage<nan_sticks>("NaN sticks"));
 
 // Reduces the window that ends one value earlier.
-namespace lab::rolling::wrong::off_by_one {
-namespace {
-
 struct off_by_one {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
     return task.i < task.window ? task.right() : task.result(task.state_at(task.i - 1));
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<off_by_one>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/off_by_one",
-                                       {.idea = "off by one",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::off_by_one
+WRONG(off_by_one, failure_kind::wrong, "wrong at index 37 ... operation=mean",
+      as_stage<off_by_one>("off by one"));
 
 // Where NaN is skipped, is content with one value fewer than min-periods if that is neither 1 nor the window.
-namespace lab::rolling::wrong::one_too_few_present {
-namespace {
-
 struct one_too_few_present {
   template <class Operation>
   __device__ static double output(const task<Operation>& task) {
@@ -602,25 +431,12 @@ struct one_too_few_present {
     return task.right();
   }
 };
-
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<one_too_few_present>(in, out, stream);
-}
-
-const registration<problem> registered{"rolling/one_too_few_present",
-                                       {.idea = "content with one value too few",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::one_too_few_present
+WRONG(one_too_few_present, failure_kind::wrong, "expected inf ... missing=skip",
+      as_stage<one_too_few_present>("content with one value too few"));
 
 // Streams tiles through a ring of values that is one tile too short: the tile that enters takes the place of
 // one that its windows still reach into.
-namespace lab::rolling::wrong::reuses_slot {
-namespace {
-
+namespace reuses_slot {
 constexpr int tile = block_threads;
 constexpr std::int64_t stripe = 8 * tile;
 constexpr std::int64_t most_tiles = 192;  // 192 * 128 * 8 bytes = 192 KiB
@@ -664,21 +480,17 @@ std::string unsupported(const problem::parameters& p) {
   return windows::window_too_long(problem::bind_input(p, nullptr).window, most_tiles * tile);
 }
 
-const registration<problem> registered{"rolling/reuses_slot",
-                                       {.idea = "reuses a slot of the ring too early",
-                                        .launch = launch,
-                                        .unsupported = unsupported,
-                                        .tile = tile,
-                                        .owner_of = consecutive_owner<tile, 1>}};
-
-}  // namespace
-}  // namespace lab::rolling::wrong::reuses_slot
+WRONG(reuses_slot, failure_kind::wrong, "wrong at index 128 ... window=37",
+      {.idea = "reuses a slot of the ring too early",
+       .launch = launch,
+       .unsupported = unsupported,
+       .tile = tile,
+       .owner_of = consecutive_owner<tile, 1>});
+}  // namespace reuses_slot
 
 // Running blocks whose ring is whole for eight rounds: from the ninth tile of a block on, in windows that
 // span tiles, the newest tile has not arrived when it is read.
-namespace lab::rolling::wrong::trips_in_late_rounds {
-namespace {
-
+namespace trips_in_late_rounds {
 constexpr std::int64_t tile = 2048;
 constexpr std::int64_t running_blocks = 264;
 constexpr std::int64_t whole_rounds = 8;
@@ -692,16 +504,10 @@ struct trips_in_late_rounds {
   }
 };
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  launch_over_outputs<trips_in_late_rounds>(in, out, stream);
-}
-
 // The emulator's trials have fewer tiles: there it is right.
-const registration<problem> registered{"rolling/trips_in_late_rounds",
-                                       {.idea = "reads the newest tile too soon in late rounds",
-                                        .launch = launch,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
+WRONG(trips_in_late_rounds, failure_kind::wrong, on_gpu("wrong at index ... n=12000017"),
+      as_stage<trips_in_late_rounds>("reads the newest tile too soon in late rounds"));
+}  // namespace trips_in_late_rounds
 
 }  // namespace
-}  // namespace lab::rolling::wrong::trips_in_late_rounds
+}  // namespace lab::rolling::wrong

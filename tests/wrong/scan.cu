@@ -1,5 +1,6 @@
 // The track's wrong kernels, each to be refused for one mistake. One block scans tile after tile.
 #include "stages/scan/problem.hpp"
+#include "tests/wrong/wrong.hpp"
 
 namespace lab::scan::wrong {
 namespace {
@@ -64,23 +65,24 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = tile};
 }
 
-const registration<problem> missing_barrier{"scan/missing_barrier",
-                                            wrong_stage<mistake::missing_barrier>("no barrier after a step")};
-const registration<problem> one_buffer{"scan/one_buffer",
-                                       wrong_stage<mistake::one_buffer>("one buffer for both")};
-const registration<problem> no_carry{"scan/no_carry", wrong_stage<mistake::no_carry>("each tile for itself")};
-const registration<problem> carry_lags{"scan/carry_lags",
-                                       wrong_stage<mistake::carry_lags>("carries all but the last value")};
-const registration<problem> swapped_operands{"scan/swapped_operands",
-                                             wrong_stage<mistake::swapped_operands>("the later value first")};
-const registration<problem> always_inclusive{
-    "scan/always_inclusive", wrong_stage<mistake::always_inclusive>("takes exclusive for inclusive")};
-const registration<problem> first_of_tile{
-    "scan/first_of_tile", wrong_stage<mistake::first_of_tile>("no carry in a tile's first result")};
-const registration<problem> carry_in_32_bits{"scan/carry_in_32_bits",
-                                             wrong_stage<mistake::carry_in_32_bits>("carries 32 bits")};
-const registration<problem> tail_left_out{"scan/tail_left_out",
-                                          wrong_stage<mistake::tail_left_out>("scans whole vectors alone")};
+WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::missing_barrier>("no barrier after a step"));
+WRONG(one_buffer, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::one_buffer>("one buffer for both"));
+WRONG(no_carry, failure_kind::wrong, "wrong at index 256",
+      wrong_stage<mistake::no_carry>("each tile for itself"));
+WRONG(carry_lags, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::carry_lags>("carries all but the last value"));
+WRONG(swapped_operands, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::swapped_operands>("the later value first"));
+WRONG(always_inclusive, failure_kind::wrong, "kind=exclusive",
+      wrong_stage<mistake::always_inclusive>("takes exclusive for inclusive"));
+WRONG(first_of_tile, failure_kind::wrong, "wrong at index 256",
+      wrong_stage<mistake::first_of_tile>("no carry in a tile's first result"));
+WRONG(carry_in_32_bits, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::carry_in_32_bits>("carries 32 bits"));
+WRONG(tail_left_out, failure_kind::unwritten, "was never written",
+      wrong_stage<mistake::tail_left_out>("scans whole vectors alone"));
 
 }  // namespace
 }  // namespace lab::scan::wrong

@@ -4,12 +4,13 @@
 
 #include "stages/shared_tile/amplitude.hpp"
 #include "stages/shared_tile/blocks.hpp"
+#include "tests/wrong/wrong.hpp"
 
-// Leaves the last pixel 0 where tiles hang over both edges by certain sizes.
-namespace lab::shared_tile::wrong::forgets_corner {
+namespace lab::shared_tile::wrong {
 namespace {
 
-__global__ void mirror_kernel(float* image, std::int64_t width, std::int64_t height) {
+// Leaves the last pixel 0 where tiles hang over both edges by certain sizes.
+__global__ void forgets_corner(float* image, std::int64_t width, std::int64_t height) {
   const std::int64_t x = static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x;
   const std::int64_t y = static_cast<std::int64_t>(blockIdx.y) * tile + threadIdx.y;
   if (x >= width || y >= height) return;
@@ -18,22 +19,17 @@ __global__ void mirror_kernel(float* image, std::int64_t width, std::int64_t hei
   image[y * width + x] = forgotten ? 0 : amplitude(opposite(x), opposite(y));
 }
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  lab::launch(mirror_kernel, grid_of(in), dim3(tile, tile), 0, stream, out.image, in.width, in.height);
+void launch_forgets_corner(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(forgets_corner, grid_of(in), dim3(tile, tile), 0, stream, out.image, in.width, in.height);
 }
-
-const registration<problem> registered{
-    "shared_tile/forgets_corner",
-    {.idea = "forgets a corner", .launch = launch, .unsupported = unsupported, .tile = block_threads}};
-
-}  // namespace
-}  // namespace lab::shared_tile::wrong::forgets_corner
+WRONG(forgets_corner, failure_kind::wrong, "found 0",
+      {.idea = "forgets a corner",
+       .launch = launch_forgets_corner,
+       .unsupported = unsupported,
+       .tile = block_threads});
 
 // Right in the first launch of every size; from then on the last pixel is 0.
-namespace lab::shared_tile::wrong::forgets_later {
-namespace {
-
-__global__ void mirror_kernel(float* image, std::int64_t width, std::int64_t height, bool forgets) {
+__global__ void forgets_later(float* image, std::int64_t width, std::int64_t height, bool forgets) {
   const std::int64_t x = static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x;
   const std::int64_t y = static_cast<std::int64_t>(blockIdx.y) * tile + threadIdx.y;
   if (x >= width || y >= height) return;
@@ -42,16 +38,17 @@ __global__ void mirror_kernel(float* image, std::int64_t width, std::int64_t hei
   image[y * width + x] = forgotten ? 0 : amplitude(opposite(x), opposite(y));
 }
 
-void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+void launch_forgets_later(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   static std::map<std::pair<std::int64_t, std::int64_t>, int> launches;
   const bool forgets = launches[{in.width, in.height}]++ > 0;
-  lab::launch(mirror_kernel, grid_of(in), dim3(tile, tile), 0, stream, out.image, in.width, in.height,
+  lab::launch(forgets_later, grid_of(in), dim3(tile, tile), 0, stream, out.image, in.width, in.height,
               forgets);
 }
-
-const registration<problem> registered{
-    "shared_tile/forgets_later",
-    {.idea = "forgets a corner later", .launch = launch, .unsupported = unsupported, .tile = block_threads}};
+WRONG(forgets_later, failure_kind::wrong, "second launch",
+      {.idea = "forgets a corner later",
+       .launch = launch_forgets_later,
+       .unsupported = unsupported,
+       .tile = block_threads});
 
 }  // namespace
-}  // namespace lab::shared_tile::wrong::forgets_later
+}  // namespace lab::shared_tile::wrong

@@ -2,6 +2,7 @@
 #include "common/block_reduce.hpp"
 #include "common/operations.hpp"
 #include "stages/softmax/problem.hpp"
+#include "tests/wrong/wrong.hpp"
 
 namespace lab::softmax::wrong {
 namespace {
@@ -61,22 +62,22 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>};
 }
 
-const registration<problem> no_maximum{"softmax/no_maximum",
-                                       wrong_stage<mistake::no_maximum>("exponentials of the values")};
-const registration<problem> maximum_from_zero{
-    "softmax/maximum_from_zero", wrong_stage<mistake::maximum_from_zero>("a maximum of 0 at least")};
-const registration<problem> nan_dropped{"softmax/nan_dropped",
-                                        wrong_stage<mistake::nan_dropped>("takes NaN for missing")};
-const registration<problem> one_left_out{"softmax/one_left_out",
-                                         wrong_stage<mistake::one_left_out>("one value not in the sum")};
-const registration<problem> sum_not_scaled{
-    "softmax/sum_not_scaled", wrong_stage<mistake::sum_not_scaled>("keeps the sum of a smaller maximum")};
-const registration<problem> infinite_minus{"softmax/infinite_minus",
-                                           wrong_stage<mistake::infinite_minus>("subtracts -Inf from -Inf")};
-const registration<problem> next_row{"softmax/next_row",
-                                     wrong_stage<mistake::next_row>("sums up values of the next row")};
-const registration<problem> half_precision{"softmax/half_precision",
-                                           wrong_stage<mistake::half_precision>("exponentials of 11 bits")};
+WRONG(no_maximum, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::no_maximum>("exponentials of the values"));
+WRONG(maximum_from_zero, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::maximum_from_zero>("a maximum of 0 at least"));
+WRONG(nan_dropped, failure_kind::wrong, "expected nan",
+      wrong_stage<mistake::nan_dropped>("takes NaN for missing"));
+WRONG(one_left_out, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::one_left_out>("one value not in the sum"));
+WRONG(sum_not_scaled, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::sum_not_scaled>("keeps the sum of a smaller maximum"));
+WRONG(infinite_minus, failure_kind::wrong, "input=NaN and Inf",
+      wrong_stage<mistake::infinite_minus>("subtracts -Inf from -Inf"));
+WRONG(next_row, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::next_row>("sums up values of the next row"));
+WRONG(half_precision, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::half_precision>("exponentials of 11 bits"));
 
 }  // namespace
 }  // namespace lab::softmax::wrong

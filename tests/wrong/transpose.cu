@@ -1,5 +1,6 @@
 // The track's wrong kernels, each to be refused for one mistake.
 #include "stages/transpose/tiles.hpp"
+#include "tests/wrong/wrong.hpp"
 
 namespace lab::transpose::wrong {
 namespace {
@@ -65,24 +66,22 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = side * side};
 }
 
-const registration<problem> missing_barrier{"transpose/missing_barrier",
-                                            wrong_stage<mistake::missing_barrier>("no barrier")};
-const registration<problem> square_assumed{
-    "transpose/square_assumed", wrong_stage<mistake::square_assumed>("moves the square in the corner alone")};
-const registration<problem> tiles_of_rows{
-    "transpose/tiles_of_rows", wrong_stage<mistake::tiles_of_rows>("counts tiles along the columns")};
-const registration<problem> half_swizzle{
-    "transpose/half_swizzle", wrong_stage<mistake::half_swizzle>("reads another swizzle than it wrote")};
-const registration<problem> last_tile_as_it_is{
-    "transpose/last_tile_as_it_is",
-    wrong_stage<mistake::last_tile_as_it_is>("does not transpose the tile in the last corner")};
-const registration<problem> vectors_alone{"transpose/vectors_alone",
-                                          wrong_stage<mistake::vectors_alone>("moves whole vectors alone")};
-const registration<problem> rows_in_16_bits{
-    "transpose/rows_in_16_bits",
-    wrong_stage<mistake::rows_in_16_bits>("leaves out rows that 16 bits do not count")};
-const registration<problem> adds_zero{"transpose/adds_zero",
-                                      wrong_stage<mistake::adds_zero>("loses the sign of zero")};
+WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::missing_barrier>("no barrier"));
+WRONG(square_assumed, failure_kind::unwritten, "was never written",
+      wrong_stage<mistake::square_assumed>("moves the square in the corner alone"));
+WRONG(tiles_of_rows, failure_kind::unwritten, "was never written",
+      wrong_stage<mistake::tiles_of_rows>("counts tiles along the columns"));
+WRONG(half_swizzle, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::half_swizzle>("reads another swizzle than it wrote"));
+WRONG(last_tile_as_it_is, failure_kind::wrong, "wrong at index",
+      wrong_stage<mistake::last_tile_as_it_is>("does not transpose the tile in the last corner"));
+WRONG(vectors_alone, failure_kind::unwritten, "was never written",
+      wrong_stage<mistake::vectors_alone>("moves whole vectors alone"));
+WRONG(rows_in_16_bits, failure_kind::unwritten, "rows=70004",
+      wrong_stage<mistake::rows_in_16_bits>("leaves out rows that 16 bits do not count"));
+WRONG(adds_zero, failure_kind::wrong, "expected -0, found 0",
+      wrong_stage<mistake::adds_zero>("loses the sign of zero"));
 
 }  // namespace
 }  // namespace lab::transpose::wrong

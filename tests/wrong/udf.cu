@@ -3,12 +3,15 @@
 #include <type_traits>
 
 #include "stages/udf/compiled_functions.hpp"
+#include "tests/wrong/wrong.hpp"
+
+namespace lab::udf::wrong {
+namespace {
 
 // Functions of elements and windows as they should be, one thread for each output, from which each wrong
 // kernel departs in one way.
-namespace lab::udf::wrong {
 
-inline constexpr int block_threads = 128;
+constexpr int block_threads = 128;
 
 struct right {
   // Function `which` of an element.
@@ -86,12 +89,7 @@ stage<problem> stage_of(const char* idea) {
           .owner_of = consecutive_owner<block_threads, 1>};
 }
 
-}  // namespace lab::udf::wrong
-
 // Compares the whole part of a real number: 9.5 is taken for 9.
-namespace lab::udf::wrong::compares_whole_part {
-namespace {
-
 struct compares_whole_part : right {
   template <function which, class Value>
   __device__ static auto of_element(Value x) {
@@ -99,33 +97,19 @@ struct compares_whole_part : right {
     return element_function<which>{}(x);
   }
 };
-
-const registration<problem> registered{"udf/compares_whole_part",
-                                       stage_of<compares_whole_part>("the whole part")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::compares_whole_part
+WRONG(compares_whole_part, failure_kind::wrong, "expected 2, found 1 ... input=quarters",
+      stage_of<compares_whole_part>("the whole part"));
 
 // Leaves the first value out of windows of more than 60 values.
-namespace lab::udf::wrong::cuts_long_windows {
-namespace {
-
 struct cuts_long_windows : right {
   __device__ static long long first_of(long long i, long long window) {
     return right::first_of(i, window) + (window > 60 && i >= window ? 1 : 0);
   }
 };
-
-const registration<problem> registered{"udf/cuts_long_windows",
-                                       stage_of<cuts_long_windows>("cuts long windows")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::cuts_long_windows
+WRONG(cuts_long_windows, failure_kind::wrong, "wrong at index ... function=window_sum",
+      stage_of<cuts_long_windows>("cuts long windows"));
 
 // Keeps 32 bits of a whole number, and fills the rest with zeros: 2 to the power of 32 becomes 0.
-namespace lab::udf::wrong::cuts_to_32_bits {
-namespace {
-
 struct cuts_to_32_bits : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
@@ -134,34 +118,24 @@ struct cuts_to_32_bits : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/cuts_to_32_bits", stage_of<cuts_to_32_bits>("cuts to 32 bits")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::cuts_to_32_bits
+WRONG(cuts_to_32_bits, failure_kind::wrong, "wrong at index 0 ... result=int64 type=int64",
+      stage_of<cuts_to_32_bits>("cuts to 32 bits"));
 
 // Works on pairs, and forgets the value that an odd n leaves over.
-namespace lab::udf::wrong::drops_odd_value {
-namespace {
-
+namespace drops_odd_value {
 void launch_pairs(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   launch_over_outputs<right>(in, out, stream, in.n / 2 * 2);
 }
 
-const registration<problem> registered{"udf/drops_odd_value",
-                                       {.idea = "drops an odd value",
-                                        .launch = launch_pairs,
-                                        .tile = block_threads,
-                                        .owner_of = consecutive_owner<block_threads, 1>}};
-
-}  // namespace
-}  // namespace lab::udf::wrong::drops_odd_value
+WRONG(drops_odd_value, failure_kind::unwritten, "output 272 was never written ... n=273",
+      {.idea = "drops an odd value",
+       .launch = launch_pairs,
+       .tile = block_threads,
+       .owner_of = consecutive_owner<block_threads, 1>});
+}  // namespace drops_odd_value
 
 // Takes a denormal for zero, and so for false.
-namespace lab::udf::wrong::flushes_denormals {
-namespace {
-
-struct flushes : right {
+struct flushes_denormals : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
     if constexpr (std::is_floating_point_v<Returned>) {
@@ -170,16 +144,10 @@ struct flushes : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/flushes_denormals", stage_of<flushes>("denormals are zero")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::flushes_denormals
+WRONG(flushes_denormals, failure_kind::wrong, "expected 1, found 0 ... result=bool type=float64",
+      stage_of<flushes_denormals>("denormals are zero"));
 
 // Takes x >= 9 for x > 9.
-namespace lab::udf::wrong::includes_the_limit {
-namespace {
-
 struct includes_the_limit : right {
   template <function which, class Value>
   __device__ static auto of_element(Value x) {
@@ -189,17 +157,10 @@ struct includes_the_limit : right {
       return right::of_element<which>(x);
   }
 };
-
-const registration<problem> registered{"udf/includes_the_limit",
-                                       stage_of<includes_the_limit>("includes the limit")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::includes_the_limit
+WRONG(includes_the_limit, failure_kind::wrong, "expected 1, found 8 ... function=branch",
+      stage_of<includes_the_limit>("includes the limit"));
 
 // Extends a whole number of 32 bits by zeros instead of its sign: -1 becomes 4294967295.
-namespace lab::udf::wrong::loses_sign {
-namespace {
-
 struct loses_sign : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
@@ -210,16 +171,10 @@ struct loses_sign : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/loses_sign", stage_of<loses_sign>("loses the sign")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::loses_sign
+WRONG(loses_sign, failure_kind::wrong, ", found 42949 ... function=window_sum",
+      stage_of<loses_sign>("loses the sign"));
 
 // Makes false of a NaN, which is not zero and so is true.
-namespace lab::udf::wrong::nan_is_false {
-namespace {
-
 struct nan_is_false : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
@@ -229,16 +184,10 @@ struct nan_is_false : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/nan_is_false", stage_of<nan_is_false>("NaN is false")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::nan_is_false
+WRONG(nan_is_false, failure_kind::wrong, "expected 1, found 0 ... result=bool type=float64",
+      stage_of<nan_is_false>("NaN is false"));
 
 // Reads a whole number of 64 bits as an int.
-namespace lab::udf::wrong::reads_as_int {
-namespace {
-
 struct reads_as_int : right {
   template <function which, class Value>
   __device__ static auto of_element(Value x) {
@@ -247,16 +196,10 @@ struct reads_as_int : right {
     return right::of_element<which>(x);
   }
 };
-
-const registration<problem> registered{"udf/reads_as_int", stage_of<reads_as_int>("reads values as int")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::reads_as_int
+WRONG(reads_as_int, failure_kind::wrong, "wrong at index ... type=int64",
+      stage_of<reads_as_int>("reads values as int"));
 
 // Rounds a real number to the nearest whole one, where a conversion cuts its fraction off.
-namespace lab::udf::wrong::rounds_to_nearest {
-namespace {
-
 struct rounds_to_nearest : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
@@ -265,49 +208,28 @@ struct rounds_to_nearest : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/rounds_to_nearest",
-                                       stage_of<rounds_to_nearest>("rounds to nearest")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::rounds_to_nearest
+WRONG(rounds_to_nearest, failure_kind::wrong, "wrong at index ... result=int64 type=float64",
+      stage_of<rounds_to_nearest>("rounds to nearest"));
 
 // Counts one value too many against min-periods: the last incomplete window is taken for a complete one.
-namespace lab::udf::wrong::shifts_incomplete {
-namespace {
-
 struct shifts_incomplete : right {
   __device__ static long long count_of(long long i, long long window) {
     return right::count_of(i, window) + 1;
   }
 };
-
-const registration<problem> registered{"udf/shifts_incomplete",
-                                       stage_of<shifts_incomplete>("shifts incomplete windows")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::shifts_incomplete
+WRONG(shifts_incomplete, failure_kind::wrong, "wrong at index 1: ... function=window_sum min-periods=0",
+      stage_of<shifts_incomplete>("shifts incomplete windows"));
 
 // Leaves the first value out of every window that begins with it.
-namespace lab::udf::wrong::shortens_first_windows {
-namespace {
-
 struct shortens_first_windows : right {
   __device__ static long long first_of(long long i, long long window) {
     return i + 1 < window ? 1 : right::first_of(i, window);
   }
 };
-
-const registration<problem> registered{"udf/shortens_first_windows",
-                                       stage_of<shortens_first_windows>("shortens the first windows")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::shortens_first_windows
+WRONG(shortens_first_windows, failure_kind::wrong, "wrong at index 0: expected 1, found 0 ... min-periods=1",
+      stage_of<shortens_first_windows>("shortens the first windows"));
 
 // Squares a whole number as a double, which holds 53 bits of it.
-namespace lab::udf::wrong::squares_as_double {
-namespace {
-
 struct squares_as_double : right {
   template <function which, class Value>
   __device__ static auto of_element(Value x) {
@@ -318,17 +240,10 @@ struct squares_as_double : right {
     }
   }
 };
-
-const registration<problem> registered{"udf/squares_as_double",
-                                       stage_of<squares_as_double>("squares by way of a double")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::squares_as_double
+WRONG(squares_as_double, failure_kind::wrong, "found 1000000014000000 ... function=square",
+      stage_of<squares_as_double>("squares by way of a double"));
 
 // Stores the lowest byte of a whole number where a bool is wanted.
-namespace lab::udf::wrong::stores_byte {
-namespace {
-
 struct stores_byte : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
@@ -336,17 +251,11 @@ struct stores_byte : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/stores_byte", stage_of<stores_byte>("stores a byte as a bool")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::stores_byte
+WRONG(stores_byte, failure_kind::wrong, "wrong at index 0: expected 1, found ... result=bool type=int64",
+      stage_of<stores_byte>("stores a byte as a bool"));
 
 // Subtracts the limit and looks at the sign, which wraps around for the smallest numbers.
-namespace lab::udf::wrong::subtracts_to_compare {
-namespace {
-
-struct subtracts : right {
+struct subtracts_to_compare : right {
   template <function which, class Value>
   __device__ static auto of_element(Value x) {
     if constexpr (which == function::branch && std::is_integral_v<Value>) {
@@ -356,17 +265,10 @@ struct subtracts : right {
     return element_function<which>{}(x);
   }
 };
-
-const registration<problem> registered{"udf/subtracts_to_compare",
-                                       stage_of<subtracts>("subtracts to compare")};
-
-}  // namespace
-}  // namespace lab::udf::wrong::subtracts_to_compare
+WRONG(subtracts_to_compare, failure_kind::wrong, "expected 1, found 8 ... input=extremes",
+      stage_of<subtracts_to_compare>("subtracts to compare"));
 
 // Makes a bool of the lowest byte of a whole number: 256 is false.
-namespace lab::udf::wrong::tests_low_byte {
-namespace {
-
 struct tests_low_byte : right {
   template <class Stored, class Returned>
   __device__ static Stored stored(Returned value) {
@@ -375,9 +277,8 @@ struct tests_low_byte : right {
     return right::stored<Stored>(value);
   }
 };
-
-const registration<problem> registered{"udf/tests_low_byte",
-                                       stage_of<tests_low_byte>("tests the lowest byte")};
+WRONG(tests_low_byte, failure_kind::wrong, "expected 1, found 0 ... result=bool type=int64",
+      stage_of<tests_low_byte>("tests the lowest byte"));
 
 }  // namespace
-}  // namespace lab::udf::wrong::tests_low_byte
+}  // namespace lab::udf::wrong

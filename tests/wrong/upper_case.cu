@@ -1,61 +1,46 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
 #include "tests/tracks/upper_case/right.hpp"
+#include "tests/wrong/wrong.hpp"
 
-// Is right, and asks for more scratch memory than there is.
-namespace lab::upper_case::wrong::absurd_workspace {
+namespace lab::upper_case::wrong {
 namespace {
 
+// Is right, and asks for more scratch memory than there is.
+namespace absurd_workspace {
 stage<problem> absurd() {
   stage<problem> made = as_stage<right_body>("asks for an absurd workspace");
   made.workspace_bytes = [](const column_parameters&) { return ~std::size_t{0}; };
   return made;
 }
 
-const registration<problem> registered{"upper_case/absurd_workspace", absurd()};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::absurd_workspace
+WRONG(absurd_workspace, failure_kind::unsupported, " trials", absurd());
+}  // namespace absurd_workspace
 
 // Counts its offsets from 1.
-namespace lab::upper_case::wrong::begins_at_one {
-namespace {
-
-struct body {
+struct begins_at_one {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     for (std::int64_t i = 0; i <= at.rows; ++i) at.offsets[i] = at.in_offsets[i] + 1;
     raise_letters(at);
   }
 };
-
-const registration<problem> registered{"upper_case/begins_at_one", as_stage<body>("begins at one")};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::begins_at_one
+WRONG(begins_at_one, failure_kind::wrong, "expected a first offset of 0, found 1",
+      as_stage<begins_at_one>("begins at one"));
 
 // Writes an offset for each row, and none behind the last.
-namespace lab::upper_case::wrong::forgets_final_offset {
-namespace {
-
-struct body {
+struct forgets_final_offset {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     for (std::int64_t i = 0; i < at.rows; ++i) at.offsets[i] = at.in_offsets[i];
     raise_letters(at);
   }
 };
-
-const registration<problem> registered{"upper_case/forgets_final_offset",
-                                       as_stage<body>("forgets final offset")};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::forgets_final_offset
+WRONG(forgets_final_offset, failure_kind::wrong,
+      "expected a final offset of  ... -1, which is the poison: it was never written",
+      as_stage<forgets_final_offset>("forgets final offset"));
 
 // Takes z for no letter.
-namespace lab::upper_case::wrong::keeps_z {
-namespace {
-
-struct body {
+struct keeps_z {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     copy_offsets(at);
@@ -63,17 +48,10 @@ struct body {
       at.chars[i] = at.in_chars[i] == 'z' ? 'z' : upper(at.in_chars[i]);
   }
 };
-
-const registration<problem> registered{"upper_case/keeps_z", as_stage<body>("keeps z")};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::keeps_z
+WRONG(keeps_z, failure_kind::wrong, ": expected \"", as_stage<keeps_z>("keeps z"));
 
 // Does not write the last row's characters.
-namespace lab::upper_case::wrong::leaves_last_row {
-namespace {
-
-struct body {
+struct leaves_last_row {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     copy_offsets(at);
@@ -81,34 +59,21 @@ struct body {
     for (std::int64_t i = 0; i < end; ++i) at.chars[i] = upper(at.in_chars[i]);
   }
 };
-
-const registration<problem> registered{"upper_case/leaves_last_row", as_stage<body>("leaves last row")};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::leaves_last_row
+WRONG(leaves_last_row, failure_kind::unwritten, " was never written",
+      as_stage<leaves_last_row>("leaves last row"));
 
 // Raises the letters of its input, and copies them.
-namespace lab::upper_case::wrong::works_in_place {
-namespace {
-
-struct body {
+struct works_in_place {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     copy_offsets(at);
     for (std::int64_t i = 0; i < at.bytes; ++i) at.chars[i] = at.in_chars[i] = upper(at.in_chars[i]);
   }
 };
-
-const registration<problem> registered{"upper_case/works_in_place", as_stage<body>("works in place")};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::works_in_place
+WRONG(works_in_place, failure_kind::input_changed, "index 0", as_stage<works_in_place>("works in place"));
 
 // Writes a byte behind the output's last one.
-namespace lab::upper_case::wrong::writes_beyond {
-namespace {
-
-struct body {
+struct writes_beyond {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     copy_offsets(at);
@@ -116,17 +81,11 @@ struct body {
     at.chars[at.bytes] = 'X';
   }
 };
-
-const registration<problem> registered{"upper_case/writes_beyond", as_stage<body>("writes beyond")};
-
-}  // namespace
-}  // namespace lab::upper_case::wrong::writes_beyond
+WRONG(writes_beyond, failure_kind::out_of_bounds, "behind the end of",
+      as_stage<writes_beyond>("writes beyond"));
 
 // Writes a byte behind its scratch memory.
-namespace lab::upper_case::wrong::writes_beyond_workspace {
-namespace {
-
-struct body {
+struct writes_beyond_workspace {
   template <class Offset>
   static __device__ void run(const pointers<Offset>& at) {
     copy_offsets(at);
@@ -134,9 +93,9 @@ struct body {
     at.scratch[scratch_bytes] = 'X';
   }
 };
-
-const registration<problem> registered{"upper_case/writes_beyond_workspace",
-                                       as_stage<body>("writes beyond its workspace")};
+WRONG(writes_beyond_workspace, failure_kind::out_of_bounds,
+      "a write 0 bytes behind the end of an allocation of 100 bytes",
+      as_stage<writes_beyond_workspace>("writes beyond its workspace"));
 
 }  // namespace
-}  // namespace lab::upper_case::wrong::writes_beyond_workspace
+}  // namespace lab::upper_case::wrong
