@@ -7,9 +7,8 @@
 #include <optional>
 #include <tuple>
 
-#include "common/emulator/observed/observation.hpp"
 #include "common/emulator/source_lines.hpp"
-#include "harness/device/observed_fault.hpp"
+#include "harness/device/observed_launch.hpp"
 
 namespace lab {
 namespace {
@@ -19,43 +18,6 @@ using emulator::observed_block;
 
 constexpr const char* space_names[] = {"global", "shared"};
 constexpr const char* operation_names[] = {"load", "store", "atomic"};
-
-// Keeps the block's log of each kernel that the stage's own launch starts.
-class logged_workload final : public workload {
- public:
-  logged_workload(workload& inner, std::uint64_t block) : inner_(inner), block_(block) {}
-
-  void prepare(pattern kind, std::uint64_t seed) override { inner_.prepare_to_count(kind, seed); }
-  void vary(std::uint64_t seed) override { inner_.vary(seed); }
-  using workload::poison;
-  void poison(memory_fill fill) override { inner_.poison(fill); }
-  check_result check() override { return inner_.check(); }
-  std::uint64_t digest() override { return inner_.digest(); }
-
-  void launch() override {
-    emulator::observation observation;
-    observation.keep_block(block_);
-    try {
-      inner_.launch();
-    } catch (...) {
-      take(observation);
-      throw;
-    }
-    take(observation);
-  }
-
-  std::vector<observed_block> kept;
-  std::optional<failure_record> fault;
-
- private:
-  void take(const emulator::observation& observation) {
-    kept = observation.kept_blocks();
-    if (!observation.faults().empty()) fault = failure_of(observation.faults().front());
-  }
-
-  workload& inner_;
-  std::uint64_t block_;
-};
 
 // Lines of the source files, each file read once.
 class source_texts {
@@ -284,11 +246,14 @@ const observed_block* chosen_kernel(const std::vector<observed_block>& kept, con
 
 seen_accesses see_observed_accesses(workload& work, const launch_setup& setup, const access_choice& choice,
                                     cudaStream_t stream) {
-  logged_workload logged(work, static_cast<std::uint64_t>(choice.block));
-  seen_accesses seen{.check = run_and_check(logged, setup, stream)};
-  if (logged.fault) seen.check.failure = logged.fault;
-  for (const observed_block& one : logged.kept) seen.accesses.kernels.push_back(one.kernel);
-  const observed_block* const kernel = chosen_kernel(logged.kept, choice);
+  std::vector<observed_block> kept;
+  seen_accesses seen;
+  seen.check = run_observed(
+      work, setup, stream,
+      [&](const emulator::observation& observation) { kept = observation.kept_blocks(); },
+      static_cast<std::uint64_t>(choice.block));
+  for (const observed_block& one : kept) seen.accesses.kernels.push_back(one.kernel);
+  const observed_block* const kernel = chosen_kernel(kept, choice);
   if (kernel == nullptr) return seen;
   accesses_record& record = seen.accesses;
   record.kernel = kernel->kernel;

@@ -39,6 +39,15 @@ std::array<std::int64_t, dimensions> extents(const npy_header& header, const std
 
 // n, the size of the only dimension of the first file.
 parameter_values n_of_file(const std::vector<npy_header>& headers, const std::vector<std::string>& paths);
+// And `type`: "float64" where it holds these, else "float32".
+parameter_values n_and_type_of_file(const std::vector<npy_header>& headers,
+                                    const std::vector<std::string>& paths);
+
+// exact_cases of these patterns, whatever the parameters.
+template <pattern... kinds>
+std::vector<exact_case> exact_with(const auto& /*p*/, std::int64_t /*tile*/, std::uint64_t /*seed*/) {
+  return {exact_case{kinds}...};
+}
 
 template <class Problem>
 struct array_hooks {

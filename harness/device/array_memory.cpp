@@ -113,6 +113,11 @@ void array_memory::send(const host_arrays& values) const {
   }
 }
 
+void array_memory::read(void* to, const void* from, std::size_t bytes) const {
+  if (bytes > 0) CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
+  CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+
 void array_memory::look(const input_source& source, memory_fill filled) {
   std::int64_t* const words = device_found_.data();
   const std::size_t bytes = found_.size() * sizeof found_[0];
@@ -135,8 +140,7 @@ void array_memory::look(const input_source& source, memory_fill filled) {
     input.memory.look_at_guards(its_words + 1);
   }
   scratch_.look_at_guards(words + scratch_guards);
-  CUDA_CHECK(cudaMemcpyAsync(found_.data(), words, bytes, cudaMemcpyDeviceToHost, stream_));
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  read(found_.data(), words, bytes);
 }
 
 std::optional<failure_record> array_memory::changed_input() const {
@@ -179,13 +183,10 @@ std::optional<failure_record> array_memory::damage(const std::function<bool(std:
 }
 
 void array_memory::download(std::int64_t first, std::int64_t count, void* to) const {
-  if (count > 0) {
-    const std::size_t size = size_of(output_.type);
-    const auto* const from = static_cast<const std::byte*>(output());
-    CUDA_CHECK(cudaMemcpyAsync(to, from + static_cast<std::size_t>(first - output_.held.first) * size,
-                               static_cast<std::size_t>(count) * size, cudaMemcpyDeviceToHost, stream_));
-  }
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  const std::size_t size = size_of(output_.type);
+  const auto* const from = static_cast<const std::byte*>(output());
+  read(to, from + static_cast<std::size_t>(first - output_.held.first) * size,
+       static_cast<std::size_t>(count) * size);
 }
 
 void array_memory::gather(const std::int64_t* indices, std::int64_t count, void* to) const {
@@ -199,8 +200,7 @@ void array_memory::gather(const std::int64_t* indices, std::int64_t count, void*
     using T = decltype(zero);
     const device_buffer<T> found(here.size(), stream_);
     lab::gather(static_cast<const T*>(output()), device_indices.data(), found.data(), count, stream_);
-    CUDA_CHECK(cudaMemcpyAsync(to, found.data(), found.bytes(), cudaMemcpyDeviceToHost, stream_));
-    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    read(to, found.data(), found.bytes());
   });
 }
 
@@ -211,8 +211,7 @@ std::uint64_t array_memory::digest() const {
               output_.held.first);
   });
   std::uint64_t value = 0;
-  CUDA_CHECK(cudaMemcpyAsync(&value, sum.data(), sizeof value, cudaMemcpyDeviceToHost, stream_));
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  read(&value, sum.data(), sizeof value);
   return value;
 }
 
@@ -224,10 +223,7 @@ std::vector<std::uint64_t> array_memory::exact_digests(double unit, std::int64_t
     hash_exact(static_cast<const decltype(zero)*>(output()), n, unit, segment, digests.data(), stream_,
                output_.held.first);
   });
-  if (n > 0)
-    CUDA_CHECK(
-        cudaMemcpyAsync(found.data(), digests.data(), digests.bytes(), cudaMemcpyDeviceToHost, stream_));
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  read(found.data(), digests.data(), digests.bytes());
   return found;
 }
 

@@ -70,6 +70,9 @@ class array_memory {
   [[nodiscard]] std::vector<std::uint64_t> exact_digests(double unit, std::int64_t segment) const;
 
  private:
+  // Waits for what is enqueued and then copied to the host.
+  void read(void* to, const void* from, std::size_t bytes) const;
+
   struct array {
     std::string name;
     element_type type;

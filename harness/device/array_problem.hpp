@@ -18,6 +18,7 @@
 #include "harness/device/inputs.hpp"
 #include "harness/device/many_values.hpp"
 #include "harness/device/parameter.hpp"
+#include "harness/device/stage.hpp"
 
 namespace lab {
 
@@ -125,8 +126,8 @@ struct array_member {
 struct array_layout {
   std::vector<array_member> inputs;
   array_member output;
-  std::int64_t terms = 1;         // of the inputs, that one output depends on: what recomputing one costs
-  std::int64_t fewest_bytes = 0;  // that must be read and written
+  std::int64_t terms = 1;          // of the inputs, that one output depends on: what recomputing one costs
+  std::int64_t fewest_bytes = -1;  // that must be read and written; -1: all of the arrays once
   // Of them, those written, where that is not half (a copy), none or all.
   std::optional<std::int64_t> written_bytes = {};
   // The fewest arithmetic operations (a multiplication and an addition are two), where these may take longer
@@ -151,6 +152,10 @@ struct verification_case {
   bool brief = false;                      // one of many sizes: a single launch will do
   std::optional<std::int64_t> index = {};  // of the lone value, for the patterns that have one
 };
+
+// What a problem's cases(tile, thorough, seed) are.
+template <class Parameters>
+using cases_of = std::vector<verification_case<Parameters>>;
 
 // An input that shows, at any size, when one element is left out, doubled or moved.
 struct exact_case {
@@ -195,6 +200,17 @@ inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t ti
 // What a problem must say of itself; p is one of its `parameters`, all of them functions and constants
 // static. typed_problem.hpp asks for each with a sentence. What it may say beside is in array_hooks.hpp.
 
+// What a problem derives from whose elements have these types, whatever its parameters. What it says itself
+// replaces what is said here.
+template <class Output, class... Inputs>
+struct array_problem {
+  using elements = element_types<Output, Inputs...>;
+  static constexpr const char* unit = "element";
+  static constexpr array_ceiling ceiling = array_ceiling::copy;
+  // Nothing rounds: results must be equal.
+  static double relative_error(const auto& /*p*/) { return 0; }
+};
+
 // `title` and `unit`: what is computed, and what one output is called.
 template <class Problem>
 concept has_title = requires {
@@ -226,7 +242,7 @@ concept has_layout = requires(const typename Problem::parameters& p) {
 };
 
 // `input` and `output`: what a stage is launched with. bind_input(p, pointer...) and bind_output(p, pointer)
-// make them of the arrays' device memory.
+// make them of the arrays' device memory; without them the pointers do, for the input with p.n behind them.
 template <class Problem>
 concept has_arguments = requires {
   typename Problem::input;
@@ -243,9 +259,7 @@ concept has_bound = requires(const typename Problem::parameters& p) {
 // drawn follow `seed`.
 template <class Problem>
 concept has_cases = requires(std::int64_t tile, bool thorough, std::uint64_t seed) {
-  {
-    Problem::cases(tile, thorough, seed)
-    } -> std::same_as<std::vector<verification_case<typename Problem::parameters>>>;
+  { Problem::cases(tile, thorough, seed) } -> std::same_as<cases_of<typename Problem::parameters>>;
 };
 
 // reference(value..., p, i): output i, where value(j) is element j of an input, one argument for each of

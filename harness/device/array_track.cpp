@@ -91,10 +91,10 @@ class array_track final : public track {
   explicit array_track(std::unique_ptr<any_array_problem> problem)
       : problem_(std::move(problem)), cost_(*problem_) {}
 
-  [[nodiscard]] track_description describe() const override { return described(); }
+  [[nodiscard]] track_description describe() const override { return facts().description; }
 
   [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
-    parameter_values complete = complete_parameters(described().parameters, given);
+    parameter_values complete = complete_parameters(facts().description.parameters, given);
     if (const std::string why = problem_->why_invalid(complete); !why.empty()) throw usage_error(why);
     return complete;
   }
@@ -115,8 +115,8 @@ class array_track final : public track {
   [[nodiscard]] std::vector<trial> exact_trials(const stage_entry& entry, const parameter_values& values,
                                                 std::uint64_t seed) const override {
     std::vector<trial> list;
-    if (const auto cases = problem_->exact_cases(values, tile_of(entry), seed)) {
-      for (const exact_case& one : *cases) {
+    if (facts().has_exact_cases) {
+      for (const exact_case& one : problem_->exact_cases(values, tile_of(entry), seed)) {
         trial added{.parameters = values, .input = one.input};
         if (one.index) added.seed = static_cast<std::uint64_t>(*one.index);
         list.push_back(std::move(added));
@@ -132,7 +132,7 @@ class array_track final : public track {
 
   [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
                                                  std::uint64_t seed) const override {
-    if (problem_->is_spread()) return {};
+    if (facts().is_spread) return {};
     std::vector<trial> list = larger().in_between(trials(entry, true, seed), seed);
     for (trial& one : list) one.parameters = runnable(entry, one.parameters, one.input);
     return list;
@@ -140,13 +140,13 @@ class array_track final : public track {
 
   [[nodiscard]] std::vector<trial> other_inputs(const stage_entry& entry, const parameter_values& values,
                                                 std::uint64_t seed) const override {
-    if (problem_->is_spread()) return {};
+    if (facts().is_spread) return {};
     std::vector<trial> list = larger().at(values, trials(entry, true, seed), seed);
     const array_layout layout = layout_of(values);
     if (layout.inputs.size() != 1 || layout.inputs[0].size() == 0) return list;
     const auto n = static_cast<std::uint64_t>(layout.inputs[0].size());
     // One value that needs many digits, at a place that nobody knows.
-    if (problem_->exact_cases(values, tile_of(entry), seed)) {
+    if (facts().has_exact_cases) {
       list.push_back(
           {.parameters = values, .input = pattern::lone_value, .seed = random_bits(seed ^ 0x10e, n) % n});
     }
@@ -165,15 +165,15 @@ class array_track final : public track {
   }
 
   [[nodiscard]] parameter_values nearly(const parameter_values& measured) const override {
-    return problem_->is_spread() ? measured : larger().nearly(measured);
+    return facts().is_spread ? measured : larger().nearly(measured);
   }
 
   [[nodiscard]] double declared_bound(const stage_entry& entry,
                                       const parameter_values& values) const override {
     const auto bound = problem_->bind(&entry, values);
-    const problem_facts facts = bound->facts();
-    const double error = relative_bound(*bound, facts);
-    return error > facts.relative_error && !drifts(facts) ? error : 0.0;
+    const problem_facts of = bound->facts();
+    const double error = relative_bound(*bound, of);
+    return error > of.relative_error && !drifts(of) ? error : 0.0;
   }
 
   [[nodiscard]] bool has_running_sums(const parameter_values& values) const override {
@@ -181,19 +181,19 @@ class array_track final : public track {
   }
 
   [[nodiscard]] ceiling_need ceiling(const parameter_values& values, std::uint64_t /*seed*/) const override {
-    const auto bound = problem_->bind(nullptr, values);
-    const array_layout layout = bound->layout();
-    return {.kind = array_ceiling_names[static_cast<int>(problem_->ceiling())],
+    const problem_facts of = problem_->bind(nullptr, values)->facts();
+    const array_layout& layout = of.layout;
+    return {.kind = array_ceiling_names[static_cast<int>(facts().ceiling)],
             .bytes = layout.fewest_bytes,
             .written_bytes = layout.written_bytes,
-            .gpus = static_cast<int>(bound->gpus()),
+            .gpus = static_cast<int>(of.gpus),
             .outputs = layout.output.size(),
             .operations = layout.operations,
             .unit = layout.unit};
   }
 
   [[nodiscard]] std::string why_not_runnable(const stage_entry& entry) const override {
-    if (!problem_->is_spread()) return "";
+    if (!facts().is_spread) return "";
     // One GPU alone shows nothing of what the stages differ in.
     const std::int64_t gpus = std::max(2, processes::count());
     if (std::string why = why_no_group(gpus); !why.empty()) return why;
@@ -207,13 +207,7 @@ class array_track final : public track {
     const auto bound = problem_->bind(&entry, values);
     if (std::string why = unsupported_by(*bound); !why.empty()) return why;
     if (std::string why = absurd_workspace(bound->requested_workspace()); !why.empty()) return why;
-    const std::size_t needed = needed_bytes(*bound);
-    if (needed <= memory::always_there) return "";
-    const std::size_t available = processes::smallest(memory::available());
-    const std::size_t arrays = array_bytes(*bound);
-    if (arrays > available || needed <= available) return "";
-    return "asks for " + std::to_string(scratch_bytes(*bound)) + " bytes of scratch memory, and " +
-           std::to_string(available - arrays) + " are free beside inputs and outputs";
+    return too_much_scratch(array_bytes(*bound), needed_bytes(*bound), scratch_bytes(*bound));
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
@@ -264,12 +258,12 @@ class array_track final : public track {
     const any_array_problem& problem_;
   };
 
-  // Asked for when it is needed: tracks are registered before main.
-  [[nodiscard]] const track_description& described() const {
-    if (!description_) description_ = problem_->describe();
-    return *description_;
+  // Asked for when they are needed: tracks are registered before main.
+  [[nodiscard]] const array_track_facts& facts() const {
+    if (!facts_) facts_ = problem_->facts();
+    return *facts_;
   }
-  [[nodiscard]] lab::larger_trials larger() const { return {described().parameters, cost_}; }
+  [[nodiscard]] lab::larger_trials larger() const { return {facts().description.parameters, cost_}; }
   [[nodiscard]] array_layout layout_of(const parameter_values& values) const {
     return problem_->bind(nullptr, values)->layout();
   }
@@ -278,7 +272,7 @@ class array_track final : public track {
   // list begins.
   void add_changed(std::vector<trial>& list, std::size_t quick, std::uint64_t seed) const {
     constexpr std::uint64_t places = 4;
-    if (described().inputs == 0 || quick == 0) return;
+    if (facts().description.inputs == 0 || quick == 0) return;
     for (const std::size_t which : std::set<std::size_t>{0, quick / 2, quick - 1}) {
       const std::int64_t n = layout_of(list[which].parameters).inputs[0].size();
       if (n < 2) continue;
@@ -296,7 +290,7 @@ class array_track final : public track {
   // The first of the quick trials once more, of whole tiles alone: a kernel that takes its last tile for a
   // ragged one is wrong there.
   void add_whole_tiles(std::vector<trial>& list, const stage_entry& entry) const {
-    if (problem_->is_spread() || list.empty() || !list.front().parameters.contains("n")) return;
+    if (facts().is_spread || list.empty() || !list.front().parameters.contains("n")) return;
     const std::int64_t tile = tile_of(entry);
     trial added{.parameters = list.front().parameters, .input = list.front().input};
     const std::int64_t n = added.parameters["n"].whole();
@@ -308,8 +302,8 @@ class array_track final : public track {
 
   // Why the stage itself says that it cannot run its parameters; empty when it can.
   [[nodiscard]] std::string unsupported_by(const bound_problem& bound) const {
-    if (problem_->is_spread()) {
-      if (std::string why = why_no_group(bound.gpus()); !why.empty()) return why;
+    if (facts().is_spread) {
+      if (std::string why = why_no_group(bound.facts().gpus); !why.empty()) return why;
     }
     return bound.unsupported();
   }
@@ -327,23 +321,14 @@ class array_track final : public track {
     return values;
   }
 
-  // Outputs of a block. Sizes around it are tried, so it must be one that can be.
   [[nodiscard]] std::int64_t tile_of(const stage_entry& entry) const {
-    constexpr std::int64_t largest = std::int64_t{1} << 20;
-    const std::int64_t tile = problem_->tile_of(entry);
-    if (tile >= 1 && tile <= largest) return tile;
-    throw stage_error("its tile is " + std::to_string(tile) + " outputs, and must be from 1 to " +
-                      std::to_string(largest));
+    return checked_tile(problem_->tile_of(entry), "outputs");
   }
 
   [[nodiscard]] std::unique_ptr<array_workload> make_workload(std::unique_ptr<bound_problem> bound,
                                                               cudaStream_t stream) const {
-    const std::size_t needed = needed_bytes(*bound);
-    if (needed > memory::always_there || memory::is_limited()) {
-      const std::size_t available = processes::smallest(memory::available());
-      if (needed > available) throw memory_error(needed, available);
-    }
-    if (problem_->is_spread()) return std::make_unique<group_workload>(std::move(bound), stream);
+    require_memory(needed_bytes(*bound));
+    if (facts().is_spread) return std::make_unique<group_workload>(std::move(bound), stream);
     return std::make_unique<array_workload>(std::move(bound), stream);
   }
 
@@ -373,7 +358,7 @@ class array_track final : public track {
                     bool is_difference) const;
 
   const std::unique_ptr<any_array_problem> problem_;
-  mutable std::optional<track_description> description_;
+  mutable std::optional<array_track_facts> facts_;
   const array_cost cost_;
 };
 
@@ -384,18 +369,18 @@ class array_track final : public track {
 parameter_values array_track::parameters_of(const application& to,
                                             const std::vector<npy_header>& headers) const {
   parameter_values values = to.parameters;
-  for (const auto& [name, value] : problem_->parameters_of_files(headers, to.inputs)) {
+  for (const auto& [name, value] : facts().parameters_of_files(headers, to.inputs)) {
     if (to.parameters.contains(name))
       throw usage_error(name + " is what the input file says, not an option here");
     try {
-      values[name] = complete_parameters(described().parameters, {{name, value}}).at(name);
+      values[name] = complete_parameters(facts().description.parameters, {{name, value}}).at(name);
     } catch (const usage_error& unfit) {
       throw usage_error(to.inputs[0] + ": " + unfit.what());
     }
   }
-  if (!described().texts.empty()) problem_->stand_in_for(to.texts, values);
-  const parameter_values defaults = problem_->apply_defaults();
-  for (const parameter_description& one : described().parameters) {
+  if (!facts().description.texts.empty()) facts().stand_in_for(to.texts, values);
+  const parameter_values& defaults = facts().apply_defaults;
+  for (const parameter_description& one : facts().description.parameters) {
     const auto known = defaults.find(one.name);
     if (known != defaults.end()) values.try_emplace(one.name, known->second);
     if (!values.contains(one.name)) throw usage_error("--" + one.name + " is needed");
@@ -404,10 +389,10 @@ parameter_values array_track::parameters_of(const application& to,
 }
 
 check_result array_track::apply(const stage_entry& entry, const application& to, cudaStream_t stream) const {
-  if (described().texts.empty()) refuse_texts(to.texts);
-  if (described().inputs == 0) return apply_nothing(entry, to, stream);
-  if (std::ssize(to.inputs) != described().inputs) {
-    throw usage_error("this track takes " + files_text(described().inputs, "input") + ", not " +
+  if (facts().description.texts.empty()) refuse_texts(to.texts);
+  if (facts().description.inputs == 0) return apply_nothing(entry, to, stream);
+  if (std::ssize(to.inputs) != facts().description.inputs) {
+    throw usage_error("this track takes " + files_text(facts().description.inputs, "input") + ", not " +
                       std::to_string(to.inputs.size()));
   }
   if (to.outputs.size() != 1)
@@ -465,12 +450,7 @@ check_result array_track::apply_own(const stage_entry& entry, const parameter_va
   // What fails in the plain launch fails by the function itself.
   if (check_result result = other.take(right); result.failure) return result;
   check_result result = compare_with(results, right);
-  if (result.failure) {
-    if (const auto by = problem_->bind(&entry, values, to.texts)->owner_of(*result.failure->index)) {
-      result.failure->block = by->block;
-      result.failure->thread = by->thread;
-    }
-  }
+  if (result.failure) problem_->bind(&entry, values, to.texts)->add_owner(*result.failure);
   return result;
 }
 
@@ -484,7 +464,7 @@ check_result array_track::apply_nothing(const stage_entry& entry, const applicat
         "this track writes its output and, to a second file, the difference from the right one, not " +
         std::to_string(to.outputs.size()) + " files");
   }
-  const bool draws = described().draws;
+  const bool draws = facts().description.draws;
   for (const std::string& path : to.outputs) {
     if (!path.ends_with(".npy") && !(draws && path.ends_with(".png")))
       throw usage_error(path + ": the name must end in .npy" + (draws ? " or .png" : ""));
@@ -530,6 +510,13 @@ void array_track::write_output(const std::string& path, const parameter_values& 
 
 parameter_values n_of_file(const std::vector<npy_header>& headers, const std::vector<std::string>& paths) {
   return {{"n", extents<1>(headers.at(0), paths.at(0))[0]}};
+}
+
+parameter_values n_and_type_of_file(const std::vector<npy_header>& headers,
+                                    const std::vector<std::string>& paths) {
+  parameter_values values = n_of_file(headers, paths);
+  values["type"] = headers[0].holds<double>() ? "float64" : "float32";
+  return values;
 }
 
 void register_array_track(std::string name, std::unique_ptr<any_array_problem> problem) {

@@ -7,6 +7,7 @@
 
 #include "harness/device/array_hooks.hpp"
 #include "harness/device/array_problem.hpp"
+#include "harness/device/case_inputs.hpp"
 #include "harness/device/typed_problem.hpp"
 
 namespace lab {

@@ -47,6 +47,19 @@ std::optional<double> first_declared_error(const bound_problem& problem, const p
   return place->second;
 }
 
+// What judge(begin, end, result) finds of pieces of [0, count), each for one core.
+template <class Judge>
+check_result judged_on_all_cores(const comparison& rules, std::int64_t count, std::int64_t piece,
+                                 const Judge& judge) {
+  std::vector<check_result> results(threads_for(count, piece));
+  for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+    judge(begin, end, results[thread]);
+  });
+  check_result total;
+  rules.add(results, total);
+  return total;
+}
+
 // The arrays that a pattern and a seed stand for.
 host_arrays generated_arrays(const array_layout& layout, const input_source& source) {
   host_arrays arrays;
@@ -124,6 +137,12 @@ array_layout with_types(array_layout layout, element_type output,
                         std::initializer_list<element_type> inputs) {
   layout.output.type = output;
   for (std::size_t k = 0; k < inputs.size(); ++k) layout.inputs.at(k).type = inputs.begin()[k];
+  if (layout.fewest_bytes >= 0) return layout;
+  const auto bytes_of = [](const array_member& one) {
+    return one.size() * static_cast<std::int64_t>(size_of(one.type));
+  };
+  layout.fewest_bytes = bytes_of(layout.output);
+  for (const array_member& input : layout.inputs) layout.fewest_bytes += bytes_of(input);
   return layout;
 }
 
@@ -210,10 +229,15 @@ std::optional<failure_record> array_workload::changed_input() const {
 }
 
 std::optional<failure_record> array_workload::memory_failure() const {
+  return memory_failure([this](std::int64_t i) { return is_poison_right(i); });
+}
+
+std::optional<failure_record> array_workload::memory_failure(
+    const std::function<bool(std::int64_t)>& is_poison_right) const {
   for (const gpu_part& one : parts_) {
-    auto failure = one.memory->damage([this](std::int64_t i) { return is_poison_right(i); }, where(one));
+    auto failure = one.memory->damage(is_poison_right, where(one));
     if (!failure) continue;
-    if (failure->kind == failure_kind::unwritten) add_owner(*failure);
+    if (failure->kind == failure_kind::unwritten) problem_->add_owner(*failure);
     return failure;
   }
   return std::nullopt;
@@ -271,7 +295,7 @@ check_result array_workload::check() {
 }
 
 check_result array_workload::located(check_result result) const {
-  if (result.failure) add_owner(*result.failure);
+  if (result.failure) problem_->add_owner(*result.failure);
   return result;
 }
 
@@ -312,23 +336,10 @@ check_result array_workload::check_against_reference(host_values& outputs) {
 check_result array_workload::take(host_values& outputs) {
   CUDA_CHECK(cudaStreamSynchronize(stream_));
   look_at_memory();
-  const auto may_be_right = [this](std::int64_t) { return poison_is_a_value_; };
-  for (const gpu_part& one : parts_) {
-    auto failure = one.memory->damage(may_be_right, where(one));
-    if (!failure) continue;
-    if (failure->kind == failure_kind::unwritten) add_owner(*failure);
+  if (auto failure = memory_failure([this](std::int64_t) { return poison_is_a_value_; }))
     return {.failure = std::move(failure)};
-  }
   outputs = download(all_indices());
   return {};
-}
-
-void array_workload::add_owner(failure_record& failure) const {
-  if (!failure.index) return;
-  const std::optional<owner> computed_by = problem_->owner_of(*failure.index);
-  if (!computed_by) return;
-  failure.block = computed_by->block;
-  failure.thread = computed_by->thread;
 }
 
 // The error that the stage's traits allow beside the track's bound, where such values have passed.
@@ -554,18 +565,14 @@ check_result array_workload::compare_listed(const comparison& rules, const input
   constexpr std::int64_t some = 64;
   const std::int64_t piece = piece_of(rules.terms, 1024);
   const std::int64_t count = std::ssize(indices);
-  std::vector<check_result> results(threads_for(count, piece));
-  for_pieces_on_all_cores(count, piece, [&](std::int64_t begin, std::int64_t end, unsigned thread) {
+  return judged_on_all_cores(rules, count, piece, [&](std::int64_t begin, std::int64_t end, auto& result) {
     std::array<expectation, some> expected;
     for (std::int64_t k = begin; k < end; k += some) {
       const std::int64_t now = std::min(some, end - k);
       problem_->references(source, indices.data() + k, now, expected.data());
-      rules.judge(expected.data(), indices.data() + k, now, found.at(k), results[thread]);
+      rules.judge(expected.data(), indices.data() + k, now, found.at(k), result);
     }
   });
-  check_result total;
-  rules.add(results, total);
-  return total;
 }
 
 // Along the inputs from the first one on: two passes over them.
@@ -576,8 +583,7 @@ check_result array_workload::compare_runs(const comparison& rules, const input_s
   const std::int64_t piece = std::clamp<std::int64_t>(n / 256, 1024, streamed_piece);
   const auto references = problem_->in_order(source, n, piece);
   const std::int64_t pieces = std::max<std::int64_t>(1, (n + piece - 1) / piece);
-  std::vector<check_result> results(threads_for(pieces, 1));
-  for_pieces_on_all_cores(pieces, 1, [&](std::int64_t which, std::int64_t, unsigned thread) {
+  return judged_on_all_cores(rules, pieces, 1, [&](std::int64_t which, std::int64_t, auto& result) {
     const std::int64_t begin = which * piece;
     auto next = std::lower_bound(indices.begin(), indices.end(), begin);
     const auto end = std::lower_bound(next, indices.end(), begin + piece);
@@ -586,12 +592,9 @@ check_result array_workload::compare_runs(const comparison& rules, const input_s
                [&](std::int64_t first, const expectation* expected, std::int64_t count) {
                  for (; next != end && *next < first + count; ++next)
                    rules.judge(expected + (*next - first), *next, 1, found.at(next - indices.begin()),
-                               results[thread]);
+                               result);
                });
   });
-  check_result total;
-  rules.add(results, total);
-  return total;
 }
 
 // Each for itself, where all of them together need few of the inputs.
@@ -601,21 +604,17 @@ std::optional<check_result> array_workload::compare_near(const comparison& rules
   if (indices.empty()) return std::nullopt;
   const std::int64_t count = std::ssize(indices);
   const std::int64_t most = 2 * indices.back() / count;
-  std::vector<check_result> results(threads_for(count, 1));
   std::atomic<bool> all_near = true;
-  for_pieces_on_all_cores(count, 1, [&](std::int64_t k, std::int64_t, unsigned thread) {
+  check_result total = judged_on_all_cores(rules, count, 1, [&](std::int64_t k, std::int64_t, auto& result) {
     if (!all_near) return;
     const std::int64_t index = indices[static_cast<std::size_t>(k)];
     if (const auto expected = problem_->near(source, index, most)) {
-      rules.judge(&*expected, index, 1, found.at(k), results[thread]);
+      rules.judge(&*expected, index, 1, found.at(k), result);
     } else {
       all_near = false;
     }
   });
-  if (!all_near) return std::nullopt;
-  check_result total;
-  rules.add(results, total);
-  return total;
+  return all_near ? std::optional(std::move(total)) : std::nullopt;
 }
 
 // ---- exact results by their digests

@@ -56,8 +56,6 @@ class array_workload : public workload {
   check_result check_against_reference(host_values& outputs);
   // Likewise, where no reference says what they must be: every one written, and nothing beside them.
   check_result take(host_values& outputs);
-  // Says which block and thread compute the output.
-  void add_owner(failure_record& failure) const;
 
  protected:
   // For one whose arrays are on several GPUs, which makes `parts_`.
@@ -100,6 +98,8 @@ class array_workload : public workload {
   void look_at_memory();
   [[nodiscard]] std::optional<failure_record> changed_input() const;
   [[nodiscard]] std::optional<failure_record> memory_failure() const;
+  [[nodiscard]] std::optional<failure_record> memory_failure(
+      const std::function<bool(std::int64_t)>& is_poison_right) const;
   // compare(), once more with references of its own where others' were used.
   check_result compare_with_references();
 

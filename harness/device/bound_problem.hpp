@@ -68,8 +68,10 @@ struct problem_facts {
   bool has_exact_outputs = false;  // these: reference_hook
   bool has_stream = false;
   bool has_reference_run = false;
-  std::string name;  // of the problem and its elements, as the compiler has it
-  std::string key;   // of its parameters: those of one key have the same results
+  std::int64_t gpus = 1;       // over which the arrays are spread
+  bool is_replicated = false;  // every GPU has the same output, bit for bit
+  std::string name;            // of the problem and its elements, as the compiler has it
+  std::string key;             // of its parameters: those of one key have the same results
   const void* stage = nullptr;
   std::int64_t tile = 1;
   lab::traits traits;
@@ -97,17 +99,15 @@ class bound_problem {
   [[nodiscard]] virtual double drift_scale(double largest) const = 0;
   [[nodiscard]] virtual std::string remark(double smallest) const = 0;
 
-  // The group's GPUs, and what GPU k has of the one input and of the output; a problem that is not spread has
-  // one that has all.
-  [[nodiscard]] virtual std::int64_t gpus() const = 0;
+  // What GPU k of the group has of the one input and of the output; of a problem that is not spread, all.
   [[nodiscard]] virtual array_parts parts(std::int64_t k) const = 0;
-  [[nodiscard]] virtual bool is_replicated() const = 0;
 
   // The stage's own functions (stage.hpp).
   [[nodiscard]] virtual std::string unsupported() const = 0;
   [[nodiscard]] virtual std::size_t requested_workspace() const = 0;
   [[nodiscard]] virtual std::optional<double> declared_error() const = 0;
-  [[nodiscard]] virtual std::optional<owner> owner_of(std::int64_t index) const = 0;
+  // Says which block and thread compute the output, where the stage can tell.
+  virtual void add_owner(failure_record& failure) const = 0;
   [[nodiscard]] virtual std::unique_ptr<prepared_launch> prepare(cudaStream_t stream) const = 0;
 
   // What the reference says of outputs indices[k], to[k]; for one thread.
@@ -127,15 +127,25 @@ class bound_problem {
                           const take_keys& take) const = 0;
 };
 
+// What a problem and its track say whatever the parameters are.
+struct array_track_facts {
+  track_description description;
+  parameter_values apply_defaults;
+  array_ceiling ceiling = array_ceiling::copy;
+  bool is_spread = false;
+  bool has_exact_cases = false;
+  // These two: array_hooks.hpp
+  parameter_values (*parameters_of_files)(const std::vector<npy_header>& headers,
+                                          const std::vector<std::string>& paths) = nullptr;
+  void (*stand_in_for)(const std::map<std::string, std::string>& texts, parameter_values& values) = nullptr;
+};
+
 // A problem, and what its track says beside it (array_hooks.hpp), as functions of parameters by their names.
 class any_array_problem {
  public:
   virtual ~any_array_problem() = default;
 
-  [[nodiscard]] virtual track_description describe() const = 0;
-  [[nodiscard]] virtual parameter_values apply_defaults() const = 0;
-  [[nodiscard]] virtual array_ceiling ceiling() const = 0;
-  [[nodiscard]] virtual bool is_spread() const = 0;
+  [[nodiscard]] virtual array_track_facts facts() const = 0;
   [[nodiscard]] virtual std::string why_invalid(const parameter_values& values) const = 0;
   [[nodiscard]] virtual parameter_values fitted(const parameter_values& values,
                                                 const parameter_values& before) const = 0;
@@ -143,14 +153,8 @@ class any_array_problem {
                                                                    pattern input) const = 0;
   [[nodiscard]] virtual std::vector<trial> cases(std::int64_t tile, bool thorough,
                                                  std::uint64_t seed) const = 0;
-  // No value: there are none, whatever the parameters.
-  [[nodiscard]] virtual std::optional<std::vector<exact_case>> exact_cases(const parameter_values& values,
-                                                                           std::int64_t tile,
-                                                                           std::uint64_t seed) const = 0;
-  [[nodiscard]] virtual parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                                             const std::vector<std::string>& paths) const = 0;
-  virtual void stand_in_for(const std::map<std::string, std::string>& texts,
-                            parameter_values& values) const = 0;
+  [[nodiscard]] virtual std::vector<exact_case> exact_cases(const parameter_values& values, std::int64_t tile,
+                                                            std::uint64_t seed) const = 0;
   virtual void draw(const std::string& path, const parameter_values& values, const std::vector<float>& image,
                     bool is_difference) const = 0;
 

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "common/csv.hpp"
-#include "harness/device/raw_column.hpp"
-#include "harness/device/track.hpp"
 
 namespace lab {
 namespace {
@@ -37,9 +36,6 @@ std::vector<column> read_columns(const std::string& path, std::span<const char* 
   std::vector<growing_column> read(names.size());
   read_csv(path, {names.begin(), names.end()},
            [&](std::size_t which, std::string_view field) { read[which].append(field); });
-  std::vector<raw_column> raw;
-  for (std::size_t k = 0; k < names.size(); ++k) raw.push_back({names[k], read[k].offsets, read[k].chars});
-  if (const std::string why = why_invalid(raw); !why.empty()) throw usage_error(path + ": " + why);
   std::vector<column> columns;
   for (growing_column& one : read) columns.push_back(one.take());
   return columns;

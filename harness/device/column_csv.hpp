@@ -9,8 +9,7 @@
 
 namespace lab {
 
-// The columns with these names, as many rows each (common/csv.hpp). Throws file_error, and usage_error for
-// columns that are not what a stage may take for granted.
+// The columns with these names, as many rows of UTF-8 each. Throws file_error (common/csv.hpp).
 std::vector<column> read_columns(const std::string& path, std::span<const char* const> names);
 
 // Writes a file of one column, whole or not at all. Throws file_error.

@@ -138,7 +138,6 @@ std::vector<parameter<typename Problem::parameters>> column_parameter_list(
                                               .member = &parameters::content,
                                               .meaning = defaults.content_meaning,
                                               .bench = {0},
-                                              .emulator_bench = {0},
                                               .choices = std::move(contents)}};
   if constexpr (allocates_its_output<Problem>) {
     list.push_back({.name = "allocator",
@@ -146,14 +145,12 @@ std::vector<parameter<typename Problem::parameters>> column_parameter_list(
                     .meaning = "where memory comes from: cudaMalloc, the pool of cudaMallocAsync, or memory "
                                "that is there",
                     .bench = {"pool"},
-                    .emulator_bench = {"pool"},
                     .choices = {{0, "plain"}, {1, "pool"}, {2, "none"}}});
   }
   list.push_back({.name = "offsets",
                   .member = &parameters::offsets,
                   .meaning = "type of the offsets",
                   .bench = {"int32"},
-                  .emulator_bench = {"int32"},
                   .choices = {{32, "int32"}, {64, "int64"}}});
   return list;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <memory>
 #include <string>
@@ -161,6 +162,11 @@ input_bytes<Problem> estimated_bytes(const typename Problem::parameters& p) {
   } else {
     return sampled_bytes<Problem>(p);
   }
+}
+
+// The bits of an offset that reach so many bytes of characters: 32 or 64.
+inline int offset_bits_for(std::int64_t bytes) {
+  return bytes <= std::numeric_limits<std::int32_t>::max() ? 32 : 64;
 }
 
 // Of p.rows rows.

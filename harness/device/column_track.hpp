@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "common/file.hpp"
-#include "common/memory.hpp"
 #include "harness/device/column_csv.hpp"
 #include "harness/device/column_problem.hpp"
 #include "harness/device/column_table.hpp"
 #include "harness/device/column_workload.hpp"
 #include "harness/device/larger_trials.hpp"
 #include "harness/device/parameters.hpp"
-#include "harness/device/raw_column.hpp"
-#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 
 namespace lab {
@@ -39,10 +36,7 @@ class column_track final : public track {
 
   [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
                                           std::uint64_t seed) const override {
-    constexpr std::int64_t largest_tile = std::int64_t{1} << 20;
-    const std::int64_t tile = typed(entry).tile;
-    if (tile < 1 || tile > largest_tile)
-      throw stage_error("its tile is " + std::to_string(tile) + " rows, and must be from 1 to 2^20");
+    const std::int64_t tile = checked_tile(typed(entry).tile, "rows");
     std::vector<trial> list;
     for (const column_case<parameters>& one : Problem::cases(tile, thorough, seed))
       list.push_back({.parameters = values_of(Problem::describe(), one.parameters), .brief = one.brief});
@@ -98,7 +92,9 @@ class column_track final : public track {
     }
     if (std::string why = unsupported_by(typed(entry), p); !why.empty()) return why;
     if (std::string why = absurd_workspace(requested_workspace(typed(entry), p)); !why.empty()) return why;
-    return too_much_scratch(needed_bytes<Problem>(p, bytes), asked_workspace(typed(entry), p));
+    const std::size_t columns = needed_bytes<Problem>(p, bytes);
+    const std::size_t scratch = asked_workspace(typed(entry), p);
+    return too_much_scratch(columns, columns + scratch, scratch);
   }
 
   [[nodiscard]] std::unique_ptr<workload> make(const stage_entry& entry, const parameter_values& values,
@@ -170,32 +166,13 @@ class column_track final : public track {
     return true;
   }
 
-  static std::string unsupported_by(const stage<Problem>& its_stage, const parameters& p) {
-    if (its_stage.unsupported == nullptr) return "";
-    return call_stage("unsupported", [&] { return its_stage.unsupported(p); });
-  }
-
-  // Why a stage cannot have its scratch memory, where it could have all else; empty when it can.
-  static std::string too_much_scratch(std::size_t columns, std::size_t scratch) {
-    if (scratch == 0 || columns + scratch <= memory::always_there) return "";
-    const std::size_t available = memory::available();
-    if (columns > available || columns + scratch <= available) return "";
-    return "asks for " + std::to_string(scratch) + " bytes of scratch memory, and " +
-           std::to_string(available - columns) + " are free beside inputs and outputs";
-  }
-
   // Throws memory_error before anything is allocated.
   static std::unique_ptr<column_workload<Problem>> make_typed(const stage<Problem>& its_stage,
                                                               const parameters& p,
                                                               const input_bytes<Problem>& bytes,
                                                               cudaStream_t stream) {
-    using made = column_workload<Problem>;
-    const std::size_t needed = needed_bytes<Problem>(p, bytes) + asked_workspace(its_stage, p);
-    if (needed > memory::always_there || memory::is_limited()) {
-      if (const std::size_t available = memory::available(); needed > available)
-        throw memory_error(needed, available);
-    }
-    return std::make_unique<made>(its_stage, p, stream);
+    require_memory(needed_bytes<Problem>(p, bytes) + asked_workspace(its_stage, p));
+    return std::make_unique<column_workload<Problem>>(its_stage, p, stream);
   }
 };
 

@@ -19,8 +19,6 @@
 #include "harness/device/column_table.hpp"
 #include "harness/device/device_columns.hpp"
 #include "harness/device/letters.hpp"
-#include "harness/device/raw_column.hpp"
-#include "harness/device/stage_call.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/typed_stage.hpp"
 #include "harness/device/watched_launch.hpp"
@@ -141,12 +139,8 @@ class column_workload final : public workload {
     check_result result{.failure = first_failure()};
     if (!result.failure) {
       result.compared = data_->rows();
-    } else if (result.failure->index && *result.failure->index < data_->rows() &&
-               stage_.owner_of != nullptr) {
-      const owner computed_by =
-          call_stage("owner_of", [&] { return stage_.owner_of(parameters_, *result.failure->index); });
-      result.failure->block = computed_by.block;
-      result.failure->thread = computed_by.thread;
+    } else if (result.failure->index < data_->rows()) {
+      add_owner(*result.failure, stage_, parameters_);
     }
     return result;
   }

@@ -1,12 +1,12 @@
 #include "harness/device/counters.hpp"
 
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <utility>
 
-#include "common/emulator/observed/observation.hpp"
-#include "harness/device/observed_fault.hpp"
-#include "harness/device/verify/verifier.hpp"
+#include "harness/device/observed_launch.hpp"
 
 namespace lab {
 namespace {
@@ -25,24 +25,12 @@ failure_kind kind_of(emulator::fault fault) {
   return failure_kind::crash;
 }
 
-}  // namespace
-
-failure_record failure_of(const emulator::observed_fault& fault) {
-  return {.kind = kind_of(fault.kind), .found = fault.text};
-}
-
-namespace {
-
-std::optional<std::string> read_source(const std::string& file) {
-  std::ifstream source(std::string(LAB_SOURCE_ROOT "/") + file);
-  if (!source) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(source), {});
-}
-
-// Observes the stage's own launches, and not those with which the harness prepares and checks.
+// Observes what the stage launches.
 class observed_workload final : public workload {
  public:
-  explicit observed_workload(workload& inner) : inner_(inner) {}
+  observed_workload(workload& inner, const std::function<void(const emulator::observation&)>& look,
+                    std::optional<std::uint64_t> block)
+      : inner_(inner), look_(look), block_(block) {}
 
   void prepare(pattern kind, std::uint64_t seed) override { inner_.prepare_to_count(kind, seed); }
   void vary(std::uint64_t seed) override { inner_.vary(seed); }
@@ -52,7 +40,8 @@ class observed_workload final : public workload {
   std::uint64_t digest() override { return inner_.digest(); }
 
   void launch() override {
-    const emulator::observation observation;
+    emulator::observation observation;
+    if (block_) observation.keep_block(*block_);
     try {
       inner_.launch();
     } catch (...) {
@@ -62,37 +51,51 @@ class observed_workload final : public workload {
     take(observation);
   }
 
-  profile_record profile;
-  std::optional<emulator::observed_fault> first_fault;
+  std::optional<failure_record> fault;
 
  private:
   void take(const emulator::observation& observation) {
-    for (const emulator::observed_kernel& kernel : observation.kernels()) {
-      kernel_record record{.name = kernel.name,
-                           .launches = static_cast<std::int64_t>(kernel.launches),
-                           .metrics = kernel.metrics};
-      for (const emulator::observed_line& line : kernel.lines) {
-        record.lines.push_back({line.file, line.line, line.function, line.metrics});
-        if (profile.sources.contains(line.file)) continue;
-        if (auto text = read_source(line.file)) profile.sources[line.file] = std::move(*text);
-      }
-      profile.kernels.push_back(std::move(record));
-    }
-    for (const emulator::observed_fault& fault : observation.faults())
-      profile.diagnostics.push_back(fault.text);
-    for (const std::string& warning : observation.warnings())
-      profile.diagnostics.push_back("warning: " + warning);
-    if (!observation.faults().empty()) first_fault = observation.faults().front();
+    look_(observation);
+    if (observation.faults().empty()) return;
+    const emulator::observed_fault& first = observation.faults().front();
+    fault = failure_record{.kind = kind_of(first.kind), .found = first.text};
   }
 
   workload& inner_;
+  const std::function<void(const emulator::observation&)>& look_;
+  std::optional<std::uint64_t> block_;
 };
 
+std::optional<std::string> read_source(const std::string& file) {
+  std::ifstream source(std::string(LAB_SOURCE_ROOT "/") + file);
+  if (!source) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(source), {});
+}
+
+void add_to(profile_record& profile, const emulator::observation& observation) {
+  for (const emulator::observed_kernel& kernel : observation.kernels()) {
+    kernel_record record{.name = kernel.name,
+                         .launches = static_cast<std::int64_t>(kernel.launches),
+                         .metrics = kernel.metrics};
+    for (const emulator::observed_line& line : kernel.lines) {
+      record.lines.push_back({line.file, line.line, line.function, line.metrics});
+      if (profile.sources.contains(line.file)) continue;
+      if (auto text = read_source(line.file)) profile.sources[line.file] = std::move(*text);
+    }
+    profile.kernels.push_back(std::move(record));
+  }
+  for (const emulator::observed_fault& fault : observation.faults())
+    profile.diagnostics.push_back(fault.text);
+  for (const std::string& warning : observation.warnings())
+    profile.diagnostics.push_back("warning: " + warning);
+}
+
 counted count_observed_kernels(workload& work, const launch_setup& setup, cudaStream_t stream) {
-  observed_workload observed(work);
-  check_result result = run_and_check(observed, setup, stream);
-  if (observed.first_fault) result.failure = failure_of(*observed.first_fault);
-  return {std::move(result), std::move(observed.profile)};
+  counted found;
+  found.check = run_observed(work, setup, stream, [&](const emulator::observation& observation) {
+    add_to(found.profile, observation);
+  });
+  return found;
 }
 
 [[maybe_unused]] const bool counters_registered = [] {
@@ -101,4 +104,14 @@ counted count_observed_kernels(workload& work, const launch_setup& setup, cudaSt
 }();
 
 }  // namespace
+
+check_result run_observed(workload& work, const launch_setup& setup, cudaStream_t stream,
+                          const std::function<void(const emulator::observation&)>& look,
+                          std::optional<std::uint64_t> block) {
+  observed_workload observed(work, look, block);
+  check_result result = run_and_check(observed, setup, stream);
+  if (observed.fault) result.failure = observed.fault;
+  return result;
+}
+
 }  // namespace lab

@@ -36,7 +36,7 @@ std::uint64_t next_number(const std::string& problem) {
 
 group_workload::group_workload(std::unique_ptr<bound_problem> problem, cudaStream_t stream)
     : array_workload(std::move(problem), stream, without_parts{}),
-      devices_(group_devices(static_cast<int>(problem_->gpus()))),
+      devices_(group_devices(static_cast<int>(facts_.gpus))),
       current_(own_device(devices_)),
       number_(next_number(facts_.name)) {
   share_memory(devices_);
@@ -191,7 +191,7 @@ check_result group_workload::compare() {
 }
 
 host_values group_workload::replicated_outputs() {
-  if (!problem_->is_replicated()) return {};
+  if (!facts_.is_replicated) return {};
   host_values own = download(all_indices());
   if (!processes::are_several()) return own;
   const std::string bytes(reinterpret_cast<const char*>(own.bytes.data()), size_of(own.type));

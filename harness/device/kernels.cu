@@ -377,11 +377,6 @@ void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaS
 }
 
 template <class T>
-void poison(T* values, std::int64_t n, cudaStream_t stream) {
-  if (n > 0) CUDA_CHECK(cudaMemsetAsync(values, 0xff, static_cast<std::size_t>(n) * sizeof(T), stream));
-}
-
-template <class T>
 void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream) {
   for_each_index(1, set_word{first, n}, stream);
   for_each_index(n, find_poison_value<T>{values, first}, stream);
@@ -494,7 +489,6 @@ void probe_clock(std::uint64_t* result, cudaStream_t stream) {
 
 #define LAB_INSTANTIATE(T)                                                                                \
   template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t, std::int64_t);        \
-  template void poison<T>(T*, std::int64_t, cudaStream_t);                                                \
   template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                      \
   template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*,      \
                                       cudaStream_t, std::int64_t);                                        \

@@ -20,12 +20,8 @@ void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaS
 // time.
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream);
 
-// Marks values[0..n) as never written: every bit set, which is a NaN that no arithmetic produces (its payload
-// is full and its sign negative) in every floating-point type.
-template <class T>
-void poison(T* values, std::int64_t n, cudaStream_t stream);
-
-// first[0] = the smallest i < n whose bits are still the poison, or n.
+// first[0] = the smallest i < n whose bits are still the poison, or n: every bit set, which is a NaN that no
+// arithmetic produces (its payload is full and its sign negative) in every floating-point type.
 template <class T>
 void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream);
 

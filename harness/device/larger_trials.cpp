@@ -43,8 +43,6 @@ larger_trials::larger_trials(std::vector<parameter_description> specs, const tri
   }
 }
 
-// Of each kind of `listed` trials one at a size in between those that a track lists, and one at a larger
-// one.
 std::vector<trial> larger_trials::in_between(std::vector<trial> listed, std::uint64_t seed) const {
   constexpr double largest_listed = 1 << 13;
   std::vector<trial> list;
@@ -57,8 +55,6 @@ std::vector<trial> larger_trials::in_between(std::vector<trial> listed, std::uin
   return list;
 }
 
-// Parameters as those that are measured, of an eighth of the size on a GPU: what every stage of a track is
-// tried on there many times is far beyond every cache, and costs no minutes.
 parameter_values larger_trials::nearly(const parameter_values& measured) const {
   constexpr std::int64_t part = emulated ? 1 : 8;
   if (sizes_.empty()) return measured;
@@ -67,7 +63,6 @@ parameter_values larger_trials::nearly(const parameter_values& measured) const {
   return cost_.of(values) < 0 ? measured : values;
 }
 
-// Some kinds of input of the `small` trials, at sizes that are measured.
 std::vector<trial> larger_trials::at(const parameter_values& measured, const std::vector<trial>& small,
                                      std::uint64_t seed) const {
   constexpr std::size_t wanted = emulated ? 3 : 1;

@@ -28,7 +28,7 @@ struct parameter {
   // The least that it may be: 0 for whole numbers and none for real ones, where nothing else is said.
   std::optional<parameter_value> minimum;
   std::vector<parameter_value> bench;            // defaults on a GPU
-  std::vector<parameter_value> emulator_bench;   // defaults on the emulator
+  std::vector<parameter_value> emulator_bench;   // and on the emulator; empty: the same
   std::vector<choice> choices;                   // the parameter is one of these words; empty: a number
   std::optional<parameter_value> apply_default;  // of `apply`, where it need not be given
 };

@@ -51,9 +51,10 @@ std::vector<parameter_description> describe_parameters(const std::vector<paramet
   std::vector<parameter_description> all;
   for (const auto& spec : specs) {
     parameter_description added = limits_of(spec);
-    for (const parameter_value& value : spec.emulator_bench)
+    const auto& on_emulator = spec.emulator_bench.empty() ? spec.bench : spec.emulator_bench;
+    for (const parameter_value& value : on_emulator)
       added.verify_defaults.push_back(checked_value(added, value));
-    for (const parameter_value& value : emulated ? spec.emulator_bench : spec.bench)
+    for (const parameter_value& value : emulated ? on_emulator : spec.bench)
       added.bench_defaults.push_back(checked_value(added, value));
     all.push_back(std::move(added));
   }

@@ -22,7 +22,6 @@ parameter<Parameters> parameter_n(std::int64_t emulator_bench) {
   return {.name = "n",
           .member = &Parameters::n,
           .meaning = "values, in all or on each GPU",
-          .minimum = 0,
           .bench = {1'000'000'000},
           .emulator_bench = {emulator_bench}};
 }
@@ -34,7 +33,6 @@ parameter<Parameters> parameter_gpus() {
           .meaning = "GPUs",
           .minimum = 1,
           .bench = {1, 2},
-          .emulator_bench = {1, 2},
           .apply_default = 2};
 }
 

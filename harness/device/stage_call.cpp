@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "common/memory.hpp"
+#include "common/process_group.hpp"
 #include "harness/device/typed_stage.hpp"
 
 namespace lab {
@@ -56,6 +57,27 @@ void guarded_call(const char* name, const std::function<void()>& call) {
   } catch (...) {
     throw stage_error(std::string(name) + " threw an exception: a value of type " + thrown_type());
   }
+}
+
+std::int64_t checked_tile(std::int64_t tile, const char* unit) {
+  constexpr std::int64_t largest = std::int64_t{1} << 20;
+  if (tile >= 1 && tile <= largest) return tile;
+  throw stage_error("its tile is " + std::to_string(tile) + " " + unit + ", and must be from 1 to " +
+                    std::to_string(largest));
+}
+
+void require_memory(std::size_t needed) {
+  if (needed <= memory::always_there && !memory::is_limited()) return;
+  const std::size_t available = processes::smallest(memory::available());
+  if (needed > available) throw memory_error(needed, available);
+}
+
+std::string too_much_scratch(std::size_t arrays, std::size_t needed, std::size_t scratch) {
+  if (scratch == 0 || needed <= memory::always_there) return "";
+  const std::size_t available = processes::smallest(memory::available());
+  if (arrays > available || needed <= available) return "";
+  return "asks for " + std::to_string(scratch) + " bytes of scratch memory, and " +
+         std::to_string(available - arrays) + " are free beside inputs and outputs";
 }
 
 std::string absurd_workspace(std::size_t bytes) {

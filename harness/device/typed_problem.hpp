@@ -38,6 +38,24 @@ concept has_parts = requires(const typename Problem::parameters& p, std::int64_t
   { Problem::is_replicated } -> std::convertible_to<bool>;
 };
 
+// What a stage is launched with, made of pointers to the arrays.
+template <class Problem, class... Pointers>
+typename Problem::input bound_input(const typename Problem::parameters& p, const Pointers&... pointers) {
+  if constexpr (requires { Problem::bind_input(p, pointers...); }) {
+    return Problem::bind_input(p, pointers...);
+  } else {
+    return {pointers..., p.n};
+  }
+}
+template <class Problem, class Pointer>
+typename Problem::output bound_output(const typename Problem::parameters& p, const Pointer& pointer) {
+  if constexpr (requires { Problem::bind_output(p, pointer); }) {
+    return Problem::bind_output(p, pointer);
+  } else {
+    return {pointer};
+  }
+}
+
 // Calls launch(input, output, ...) of a stage with what the problem makes of the arrays.
 template <class Problem, class Output, class... Inputs>
 class typed_launch final : public prepared_launch {
@@ -59,7 +77,7 @@ class typed_launch final : public prepared_launch {
         inputs.push_back(static_cast<typename decltype(inputs)::value_type>(of_gpu.inputs[0]));
         outputs.push_back(static_cast<Output*>(of_gpu.output));
       }
-      prepared_.launch(Problem::bind_input(parameters_, inputs), Problem::bind_output(parameters_, outputs),
+      prepared_.launch(bound_input<Problem>(parameters_, inputs), bound_output<Problem>(parameters_, outputs),
                        *arguments.group);
     } else {
       enqueue_on_one(arguments, std::index_sequence_for<Inputs...>{});
@@ -70,8 +88,8 @@ class typed_launch final : public prepared_launch {
   template <std::size_t... k>
   void enqueue_on_one(const launch_arguments& arguments, std::index_sequence<k...> /*which*/) const {
     const launch_arguments::arrays& arrays = arguments.gpus[0];
-    prepared_.launch(Problem::bind_input(parameters_, static_cast<Inputs*>(arrays.inputs[k])...),
-                     Problem::bind_output(parameters_, static_cast<Output*>(arrays.output)),
+    prepared_.launch(bound_input<Problem>(parameters_, static_cast<Inputs*>(arrays.inputs[k])...),
+                     bound_output<Problem>(parameters_, static_cast<Output*>(arrays.output)),
                      arguments.scratch, arguments.stream);
   }
 
@@ -110,6 +128,8 @@ class typed_problem final : public bound_problem {
                         .has_reference_run = has_runs,
                         .name = typeid(typed_problem).name()};
     if constexpr (is_spread<Problem>) {
+      facts.gpus = Problem::gpus(parameters_);
+      facts.is_replicated = Problem::is_replicated;
       facts.key = Problem::key_of_results(parameters_);
     } else {
       facts.key = text_of(values_of(Problem::describe(), parameters_));
@@ -133,10 +153,6 @@ class typed_problem final : public bound_problem {
     return hooks_.remark(parameters_, smallest);
   }
 
-  [[nodiscard]] std::int64_t gpus() const override {
-    if constexpr (is_spread<Problem>) return Problem::gpus(parameters_);
-    return 1;
-  }
   [[nodiscard]] array_parts parts([[maybe_unused]] std::int64_t k) const override {
     if constexpr (is_spread<Problem>) {
       return {{Problem::part_of_input(parameters_, k)}, Problem::part_of_output(parameters_, k)};
@@ -144,15 +160,8 @@ class typed_problem final : public bound_problem {
       return all_of(layout());
     }
   }
-  [[nodiscard]] bool is_replicated() const override {
-    if constexpr (is_spread<Problem>) return Problem::is_replicated;
-    return false;
-  }
 
-  [[nodiscard]] std::string unsupported() const override {
-    if (stage_->unsupported == nullptr) return "";
-    return call_stage("unsupported", [&] { return stage_->unsupported(parameters_); });
-  }
+  [[nodiscard]] std::string unsupported() const override { return unsupported_by(*stage_, parameters_); }
   [[nodiscard]] std::size_t requested_workspace() const override {
     return lab::requested_workspace(*stage_, parameters_);
   }
@@ -160,10 +169,7 @@ class typed_problem final : public bound_problem {
     if (stage_->relative_error == nullptr) return std::nullopt;
     return call_stage("relative_error", [&] { return stage_->relative_error(parameters_); });
   }
-  [[nodiscard]] std::optional<owner> owner_of(std::int64_t index) const override {
-    if (stage_->owner_of == nullptr) return std::nullopt;
-    return call_stage("owner_of", [&] { return stage_->owner_of(parameters_, index); });
-  }
+  void add_owner(failure_record& failure) const override { lab::add_owner(failure, *stage_, parameters_); }
   [[nodiscard]] std::unique_ptr<prepared_launch> prepare(cudaStream_t stream) const override {
     return std::make_unique<typed_launch<Problem, Output, Inputs...>>(*stage_, parameters_, stream);
   }
@@ -324,23 +330,23 @@ class typed_array_problem final : public any_array_problem {
   explicit typed_array_problem(const array_hooks<Problem>& hooks)
       : hooks_(hooks), right_{.idea = "the right results", .prepare = hooks.prepare_right} {}
 
-  [[nodiscard]] track_description describe() const override {
-    return {.title = Problem::title,
-            .unit = Problem::unit,
-            .inputs = std::ssize(Problem::layout(parameters{}).inputs),
-            .draws = hooks_.draw != nullptr,
-            .parameters = describe_parameters(Problem::describe()),
-            .texts = hooks_.texts()};
-  }
-  [[nodiscard]] parameter_values apply_defaults() const override {
-    parameter_values defaults;
+  [[nodiscard]] array_track_facts facts() const override {
+    array_track_facts facts{.description = {.title = Problem::title,
+                                            .unit = Problem::unit,
+                                            .inputs = std::ssize(Problem::layout(parameters{}).inputs),
+                                            .draws = hooks_.draw != nullptr,
+                                            .parameters = describe_parameters(Problem::describe()),
+                                            .texts = hooks_.texts()},
+                            .ceiling = Problem::ceiling,
+                            .is_spread = lab::is_spread<Problem>,
+                            .has_exact_cases = hooks_.exact_cases != nullptr,
+                            .parameters_of_files = hooks_.parameters_of_files,
+                            .stand_in_for = hooks_.stand_in_for};
     for (const auto& spec : Problem::describe()) {
-      if (spec.apply_default) defaults[spec.name] = *spec.apply_default;
+      if (spec.apply_default) facts.apply_defaults[spec.name] = *spec.apply_default;
     }
-    return defaults;
+    return facts;
   }
-  [[nodiscard]] array_ceiling ceiling() const override { return Problem::ceiling; }
-  [[nodiscard]] bool is_spread() const override { return lab::is_spread<Problem>; }
   [[nodiscard]] std::string why_invalid(const parameter_values& values) const override {
     return hooks_.why_invalid(typed(values));
   }
@@ -364,19 +370,9 @@ class typed_array_problem final : public any_array_problem {
     }
     return all;
   }
-  [[nodiscard]] std::optional<std::vector<exact_case>> exact_cases(const parameter_values& values,
-                                                                   std::int64_t tile,
-                                                                   std::uint64_t seed) const override {
-    if (hooks_.exact_cases == nullptr) return std::nullopt;
+  [[nodiscard]] std::vector<exact_case> exact_cases(const parameter_values& values, std::int64_t tile,
+                                                    std::uint64_t seed) const override {
     return hooks_.exact_cases(typed(values), tile, seed);
-  }
-  [[nodiscard]] parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                                     const std::vector<std::string>& paths) const override {
-    return hooks_.parameters_of_files(headers, paths);
-  }
-  void stand_in_for(const std::map<std::string, std::string>& texts,
-                    parameter_values& values) const override {
-    hooks_.stand_in_for(texts, values);
   }
   void draw(const std::string& path, const parameter_values& values, const std::vector<float>& image,
             bool is_difference) const override {

@@ -12,6 +12,7 @@
 #include "harness/device/host_clock.hpp"
 #include "harness/device/stage.hpp"
 #include "harness/device/stage_call.hpp"
+#include "harness/records.hpp"
 
 namespace lab {
 
@@ -21,6 +22,33 @@ const stage<Problem>& typed_stage(const stage_entry& entry) {
   if (entry.problem != typeid(Problem))
     throw std::logic_error(entry.path + " is registered for another problem");
   return *static_cast<const stage<Problem>*>(entry.typed);
+}
+
+// Outputs or rows (`unit`) of a block, as the stage says. Sizes around it are tried, so it must be one that
+// can be: throws stage_error.
+std::int64_t checked_tile(std::int64_t tile, const char* unit);
+
+// Throws memory_error, before anything is allocated, where so many bytes are not free.
+void require_memory(std::size_t needed);
+
+// Why a stage cannot have its scratch memory where it could have all else; empty when it can. `needed` are
+// the bytes of both.
+std::string too_much_scratch(std::size_t arrays, std::size_t needed, std::size_t scratch);
+
+// Why the stage itself says that it cannot run p; empty when it can.
+template <class Problem>
+std::string unsupported_by(const stage<Problem>& stage, const typename Problem::parameters& p) {
+  if (stage.unsupported == nullptr) return "";
+  return call_stage("unsupported", [&] { return stage.unsupported(p); });
+}
+
+// Says which block and thread compute what is wrong, where the stage can tell.
+template <class Problem>
+void add_owner(failure_record& failure, const stage<Problem>& stage, const typename Problem::parameters& p) {
+  if (!failure.index || stage.owner_of == nullptr) return;
+  const owner by = call_stage("owner_of", [&] { return stage.owner_of(p, *failure.index); });
+  failure.block = by.block;
+  failure.thread = by.thread;
 }
 
 // More scratch memory than any device has.

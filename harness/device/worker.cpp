@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <regex>
 #include <string>
 #include <thread>
@@ -154,14 +155,6 @@ verification_record from_check(const stage_entry& stage, const check_result& res
           .failure = result.failure};
 }
 
-// Of one run for a profiler. An expected failure that these parameters do not show to be wrong has to prove
-// it on its track's trials, as everywhere else.
-verification_record from_run(const stage_entry& stage, const check_result& result, std::uint64_t seed,
-                             cudaStream_t stream) {
-  if (stage.traits.expected_failure && !result.failure) return verify(stage, {seed, seed + 1}, false, stream);
-  return from_check(stage, result, seed);
-}
-
 // Of a stage that ended a request otherwise than by returning.
 answer_record crashed(const std::string& how) {
   return failed({.kind = failure_kind::crash, .found = how}, nlohmann::json::object());
@@ -220,72 +213,6 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
   return record;
 }
 
-answer_record measured_row(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                           const nlohmann::json& request, cudaStream_t on, const progress_sink& progress) {
-  const proof_to_time proof{.made = optional_member<verification_record>(request, "proved"),
-                            .whole = request.value("whole", false)};
-  measured result = verify_and_measure(stage, parameters, seeds, proof,
-                                       request.at("plan").get<measure_plan>(), on, progress);
-  nlohmann::json content = nlohmann::json::object();
-  if (result.timing) content["timing"] = *result.timing;
-  return conclude(result.verification, std::move(content));
-}
-
-// What an observed launch does.
-answer_record counted_row(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                          cudaStream_t on) {
-  if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
-  const track& its_track = track_of(stage);
-  const auto work = its_track.make(stage, parameters, on);
-  const counted found = count_kernels(*work, {.seed = seed}, on);
-  return conclude(from_run(stage, found.check, seed, on),
-                  {{"profile", found.profile}, {"outputs", its_track.ceiling(parameters, seed).outputs}});
-}
-
-// What one block of an observed launch asks of memory.
-answer_record accesses_row(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                           const access_choice& choice, cudaStream_t on) {
-  if (see_accesses == nullptr) throw unsupported_error("this worker does not see what kernels ask of memory");
-  if (choice.block < 0) throw usage_error("no block has a number below 0");
-  const auto work = track_of(stage).make(stage, parameters, on);
-  const seen_accesses seen = see_accesses(*work, {.seed = seed}, choice, on);
-  return conclude(from_run(stage, seen.check, seed, on), {{"accesses", seen.accesses}});
-}
-
-// One launch, for profilers and sanitizers.
-answer_record run_once(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                       cudaStream_t on) {
-  const auto work = track_of(stage).make(stage, parameters, on);
-  work->prepare_to_count(pattern::random, seed);
-  CUDA_CHECK(cudaStreamSynchronize(on));
-  {
-    // Profilers capture this range alone.
-    const nvtx_range range(stage.path);
-    work->launch();
-    CUDA_CHECK(cudaStreamSynchronize(on));
-  }
-  return conclude(from_run(stage, work->check(), seed, on),
-                  {{"outputs", track_of(stage).ceiling(parameters, seed).outputs}});
-}
-
-// A timeline of one launch, after another that has loaded what is loaded once.
-answer_record run_traced(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                         cudaStream_t on) {
-  launch_trace trace;
-  const auto work = track_of(stage).make(stage, parameters, on);
-  for (const bool recorded : {false, true}) {
-    work->prepare_to_count(pattern::random, seed);
-    CUDA_CHECK(cudaStreamSynchronize(on));
-    if (recorded) trace.begin();
-    const nvtx_range range(stage.path);
-    work->launch();
-    if (recorded) trace.end_of_launch();
-    CUDA_CHECK(cudaStreamSynchronize(on));
-  }
-  trace_record timeline = trace.take();
-  return conclude(from_run(stage, work->check(), seed, on), {{"trace", timeline}});
-}
-
 answer_record error(error_kind kind, const std::string& message) {
   return {.end = answer_end::error, .message = message, .error = kind};
 }
@@ -339,6 +266,17 @@ struct stage_request {
   const nlohmann::json& request;
   cudaStream_t on;
   const progress_sink& progress;
+
+  [[nodiscard]] std::unique_ptr<workload> make() const { return its_track.make(stage, parameters, on); }
+  [[nodiscard]] std::int64_t outputs() const { return its_track.ceiling(parameters, seeds.fixed).outputs; }
+  // The answer to one run for a profiler. An expected failure that these parameters do not show to be wrong
+  // has to prove it on its track's trials, as everywhere else.
+  [[nodiscard]] answer_record concluded(const check_result& result, nlohmann::json content) const {
+    const std::uint64_t seed = seeds.fixed;
+    const bool must_prove = stage.traits.expected_failure && !result.failure;
+    return conclude(must_prove ? verify(stage, {seed, seed + 1}, false, on) : from_check(stage, result, seed),
+                    std::move(content));
+  }
 };
 
 // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
@@ -348,6 +286,63 @@ answer_record verified(const stage_request& of) {
   return conclude(verify(
       of.stage, of.seeds, thorough, of.on,
       thorough ? default_parameters(of.its_track.describe()) : std::vector<parameter_values>{}, of.progress));
+}
+
+answer_record measured_row(const stage_request& of) {
+  const proof_to_time proof{.made = optional_member<verification_record>(of.request, "proved"),
+                            .whole = of.request.value("whole", false)};
+  measured result = verify_and_measure(of.stage, of.parameters, of.seeds, proof,
+                                       of.request.at("plan").get<measure_plan>(), of.on, of.progress);
+  nlohmann::json content = nlohmann::json::object();
+  if (result.timing) content["timing"] = *result.timing;
+  return conclude(result.verification, std::move(content));
+}
+
+// What an observed launch does.
+answer_record counted_row(const stage_request& of) {
+  if (count_kernels == nullptr) throw unsupported_error("this worker does not count what kernels do");
+  const counted found = count_kernels(*of.make(), {.seed = of.seeds.fixed}, of.on);
+  return of.concluded(found.check, {{"profile", found.profile}, {"outputs", of.outputs()}});
+}
+
+// What one block of an observed launch asks of memory.
+answer_record accesses_row(const stage_request& of) {
+  const auto choice = of.request.at("choice").get<access_choice>();
+  if (see_accesses == nullptr) throw unsupported_error("this worker does not see what kernels ask of memory");
+  if (choice.block < 0) throw usage_error("no block has a number below 0");
+  const seen_accesses seen = see_accesses(*of.make(), {.seed = of.seeds.fixed}, choice, of.on);
+  return of.concluded(seen.check, {{"accesses", seen.accesses}});
+}
+
+// One launch, for profilers and sanitizers.
+answer_record run_once(const stage_request& of) {
+  const auto work = of.make();
+  work->prepare_to_count(pattern::random, of.seeds.fixed);
+  CUDA_CHECK(cudaStreamSynchronize(of.on));
+  {
+    // Profilers capture this range alone.
+    const nvtx_range range(of.stage.path);
+    work->launch();
+    CUDA_CHECK(cudaStreamSynchronize(of.on));
+  }
+  return of.concluded(work->check(), {{"outputs", of.outputs()}});
+}
+
+// A timeline of one launch, after another that has loaded what is loaded once.
+answer_record run_traced(const stage_request& of) {
+  launch_trace trace;
+  const auto work = of.make();
+  for (const bool recorded : {false, true}) {
+    work->prepare_to_count(pattern::random, of.seeds.fixed);
+    CUDA_CHECK(cudaStreamSynchronize(of.on));
+    if (recorded) trace.begin();
+    const nvtx_range range(of.stage.path);
+    work->launch();
+    if (recorded) trace.end_of_launch();
+    CUDA_CHECK(cudaStreamSynchronize(of.on));
+  }
+  trace_record timeline = trace.take();
+  return of.concluded(work->check(), {{"trace", timeline}});
 }
 
 answer_record observed(const stage_request& of) {
@@ -375,24 +370,9 @@ answer_record answer_about(stage_request asked, const std::string& op) {
     answer_record (*answer)(const stage_request& of);
   };
   static constexpr operation operations[] = {
-      {"verify", false, verified},
-      {"observe", false, observed},
-      {"apply", false, applied},
-      {"measure", true,
-       [](const stage_request& of) {
-         return measured_row(of.stage, of.parameters, of.seeds, of.request, of.on, of.progress);
-       }},
-      {"counters", true,
-       [](const stage_request& of) { return counted_row(of.stage, of.parameters, of.seeds.fixed, of.on); }},
-      {"trace", true,
-       [](const stage_request& of) { return run_traced(of.stage, of.parameters, of.seeds.fixed, of.on); }},
-      {"accesses", true,
-       [](const stage_request& of) {
-         return accesses_row(of.stage, of.parameters, of.seeds.fixed,
-                             of.request.at("choice").get<access_choice>(), of.on);
-       }},
-      {"once", true,
-       [](const stage_request& of) { return run_once(of.stage, of.parameters, of.seeds.fixed, of.on); }},
+      {"verify", false, verified},      {"observe", false, observed},    {"apply", false, applied},
+      {"measure", true, measured_row},  {"counters", true, counted_row}, {"trace", true, run_traced},
+      {"accesses", true, accesses_row}, {"once", true, run_once},
   };
   for (const operation& one : operations) {
     if (op != one.op) continue;

@@ -17,7 +17,6 @@
 
 #include "common/windows/operations.hpp"
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::ewm {
 
@@ -44,8 +43,7 @@ struct output {
   double* averages;
 };
 
-struct problem {
-  using elements = element_types<double, double>;
+struct problem : array_problem<double, double> {
   using input = ewm::input;
   using output = ewm::output;
 
@@ -60,7 +58,6 @@ struct problem {
 
   static constexpr const char* title = "Exponentially weighted moving average, float64";
   static constexpr const char* unit = "average";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe();
 
@@ -68,13 +65,11 @@ struct problem {
   static array_layout layout(const parameters& p) {
     return {.inputs = {{"values", {p.n}}},
             .output = {"averages", {p.n}},
-            .terms = std::min(reference_values(p), p.n),
-            .fewest_bytes = p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double))};
+            .terms = std::min(reference_values(p), p.n)};
   }
   static input bind_input(const parameters& p, const double* values) {
     return {values, p.n, span(p), alpha(p), decay(p), min_periods(p), p.adjust != 0};
   }
-  static output bind_output(const parameters& /*p*/, double* averages) { return {averages}; }
 
   // As pandas rounds it, by way of the centre of mass.
   static double alpha(const parameters& p) {
@@ -119,8 +114,7 @@ struct problem {
   // value of 1e16 decays, and its rounding with it. No value is older than n.
   static double relative_error(const parameters& p) { return 4 * 0x1p-53 * (most_roundings(p) + 4); }
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 
  private:
   // At least 1, and at most 2^40, which stands for all.

@@ -1,6 +1,5 @@
 // What the stages of the exponentially weighted moving average are tried on.
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/ewm/problem.hpp"
 
 namespace lab::ewm {
@@ -9,40 +8,33 @@ std::vector<parameter<problem::parameters>> problem::describe() {
   return {{.name = "n",
            .member = &parameters::n,
            .meaning = "values",
-           .minimum = 0,
            .bench = {1'000'000'000},
            .emulator_bench = {300'000}},
           {.name = "span",
            .member = &parameters::span,
            .meaning = "alpha is 2 / (span + 1); replaced by alpha or half-life, where one is given",
            .bench = {300.0},
-           .emulator_bench = {300.0},
            .apply_default = 0.0},
           {.name = "alpha",
            .member = &parameters::alpha,
            .meaning = "the weight of the newest value, in place of the span; 0: not given",
            .bench = {0.0},
-           .emulator_bench = {0.0},
            .apply_default = 0.0},
           {.name = "half-life",
            .member = &parameters::half_life,
            .meaning = "positions in which a weight halves, in place of the span; 0: not given",
            .bench = {0.0},
-           .emulator_bench = {0.0},
            .apply_default = 0.0},
           {.name = "adjust",
            .member = &parameters::adjust,
            .meaning = "whether weights are divided by their sum, or the first value weighs as all before it",
            .bench = {"true"},
-           .emulator_bench = {"true"},
            .choices = {{1, "true"}, {0, "false"}},
            .apply_default = "true"},
           {.name = "min-periods",
            .member = &parameters::min_periods,
            .meaning = "the fewest values that complete an average; 0: the span, rounded up",
-           .minimum = 0,
            .bench = {0},
-           .emulator_bench = {0},
            .apply_default = 0}};
 }
 
@@ -85,7 +77,7 @@ class case_list {
       cases.push_back({{.n = n, .span = span, .adjust = adjust, .min_periods = 1}, kind, brief});
   }
 
-  std::vector<verification_case<problem::parameters>> cases;
+  cases_of<problem::parameters> cases;
 
  private:
   std::uint64_t turn_ = 0;
@@ -94,8 +86,7 @@ class case_list {
 }  // namespace
 
 // Whole numbers are compared one after another, others each by itself: long runs are of whole numbers.
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   case_list list;
   // A few quick ones that every run repeats: several blocks and a ragged end, gaps, what must decay, and more
   // values than a warm-up of span 100 takes.
@@ -206,17 +197,12 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 }
 
 namespace {
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}};
-}
-
 // No output is exact, but each can be had from the one before: whole numbers are compared everywhere.
 const array_track_registration<problem> registered{
     LAB_PATH,
-    {.why_invalid = why_invalid, .exact_cases = exact_cases, .is_exact = [](const problem::parameters&) {
-       return false;
-     }}};
+    {.why_invalid = why_invalid,
+     .exact_cases = exact_with<pattern::integers>,
+     .is_exact = [](const problem::parameters&) { return false; }}};
 }  // namespace
 
 }  // namespace lab::ewm

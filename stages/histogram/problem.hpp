@@ -8,7 +8,6 @@
 
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::histogram {
 
@@ -48,8 +47,7 @@ std::array<std::int64_t, bins> counts_of(const Value& value, std::int64_t n) {
   return fold_in_parts(count_piece, add, n);
 }
 
-struct problem {
-  using elements = element_types<std::uint32_t, unsigned char>;
+struct problem : array_problem<std::uint32_t, unsigned char> {
   using input = histogram::input;
   using output = histogram::output;
 
@@ -66,7 +64,6 @@ struct problem {
     return {{.name = "n",
              .member = &parameters::n,
              .meaning = "bytes, at most 2^31 - 1",
-             .minimum = 0,
              .bench = {1'000'000'000},
              .emulator_bench = {200'000}},
             {.name = "content",
@@ -80,13 +77,8 @@ struct problem {
 
   // Every byte is read once.
   static array_layout layout(const parameters& p) {
-    return {.inputs = {{"bytes", {p.n}}},
-            .output = {"counts", {bins}},
-            .terms = p.n,
-            .fewest_bytes = p.n + bins * static_cast<std::int64_t>(sizeof(std::uint32_t))};
+    return {.inputs = {{"bytes", {p.n}}}, .output = {"counts", {bins}}, .terms = p.n};
   }
-  static input bind_input(const parameters& p, const unsigned char* bytes) { return {bytes, p.n}; }
-  static output bind_output(const parameters& /*p*/, std::uint32_t* counts) { return {counts}; }
 
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
@@ -103,12 +95,9 @@ struct problem {
     const auto counts = counts_of(value, p.n);
     for (std::int64_t i = first; i < first + count; ++i) visit(i, counts[static_cast<std::size_t>(i)]);
   }
-  // Counts are whole numbers: a bound of 0 asks for equality.
-  static double relative_error(const parameters& /*p*/) { return 0; }
 
   // Sizes around the multiples of a block's bytes.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::histogram

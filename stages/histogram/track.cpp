@@ -5,7 +5,7 @@
 namespace lab::histogram {
 
 namespace {
-using case_list = std::vector<verification_case<problem::parameters>>;
+using case_list = cases_of<problem::parameters>;
 
 constexpr std::int64_t most_bytes = (std::int64_t{1} << 31) - 1;
 
@@ -32,11 +32,6 @@ pattern random_input(const problem::parameters& p) {
   return pattern::integers;
 }
 
-// A byte that is left out or counted twice is missing from a count, or is one too many.
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}};
-}
 }  // namespace
 
 case_list problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
@@ -68,8 +63,10 @@ case_list problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
 }
 
 namespace {
+// A byte that is left out or counted twice is missing from a count, or is one too many.
 const array_track_registration<problem> registered{
-    LAB_PATH, {.why_invalid = why_invalid, .random_input = random_input, .exact_cases = exact_cases}};
+    LAB_PATH,
+    {.why_invalid = why_invalid, .random_input = random_input, .exact_cases = exact_with<pattern::integers>}};
 }  // namespace
 
 }  // namespace lab::histogram

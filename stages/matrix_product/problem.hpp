@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::matrix_product {
 
@@ -23,8 +22,7 @@ struct output {
   float* c;
 };
 
-struct problem {
-  using elements = element_types<float, float, float>;
+struct problem : array_problem<float, float, float> {
   using input = matrix_product::input;
   using output = matrix_product::output;
 
@@ -33,26 +31,21 @@ struct problem {
   };
 
   static constexpr const char* title = "C = A B, float32";
-  static constexpr const char* unit = "element";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
     return {{.name = "m",
              .member = &parameters::m,
              .meaning = "rows of A and of C",
-             .minimum = 0,
              .bench = {4096},
              .emulator_bench = {128}},
             {.name = "n",
              .member = &parameters::n,
              .meaning = "columns of B and of C",
-             .minimum = 0,
              .bench = {4096},
              .emulator_bench = {128}},
             {.name = "k",
              .member = &parameters::k,
              .meaning = "columns of A, rows of B",
-             .minimum = 0,
              .bench = {4096},
              .emulator_bench = {128}}};
   }
@@ -60,18 +53,15 @@ struct problem {
   // A and B are read once, and C is written once; each output is k products and as many additions.
   static array_layout layout(const parameters& p) {
     const auto [m, n, k] = p;
-    constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
     return {.inputs = {{"a", {m, k}}, {"b", {k, n}}},
             .output = {"c", {m, n}},
             .terms = k,
-            .fewest_bytes = bytes * (m * k + k * n + m * n),
-            .written_bytes = bytes * m * n,
+            .written_bytes = static_cast<std::int64_t>(sizeof(float)) * m * n,
             .operations = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
   }
   static input bind_input(const parameters& p, const float* a, const float* b) {
     return {a, b, p.m, p.n, p.k};
   }
-  static output bind_output(const parameters& /*p*/, float* c) { return {c}; }
 
   // to[j] = element first + j * step, for j < count; of generated inputs many at a time.
   static void take(const auto& value, std::int64_t first, std::int64_t step, std::int64_t count, float* to) {
@@ -110,8 +100,7 @@ struct problem {
     return error < 0.5 ? error / (1 - error) : 1;
   }
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::matrix_product

@@ -1,13 +1,12 @@
 // What the stages of the matrix product are tried on.
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/matrix_product/problem.hpp"
 
 namespace lab::matrix_product {
 
 namespace {
 
-using case_list = std::vector<verification_case<problem::parameters>>;
+using case_list = cases_of<problem::parameters>;
 
 void add_sizes(case_list& list, std::uint64_t seed) {
   const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k) {

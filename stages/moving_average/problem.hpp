@@ -12,7 +12,6 @@
 
 #include "harness/device/array_problem.hpp"
 #include "harness/device/compensated_sum.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::moving_average {
 
@@ -31,8 +30,7 @@ struct output {
   double* averages;
 };
 
-struct problem {
-  using elements = element_types<double, double>;
+struct problem : array_problem<double, double> {
   using input = moving_average::input;
   using output = moving_average::output;
 
@@ -43,13 +41,11 @@ struct problem {
 
   static constexpr const char* title = "Moving average, float64";
   static constexpr const char* unit = "average";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
     return {{.name = "n",
              .member = &parameters::n,
              .meaning = "values",
-             .minimum = 0,
              .bench = {1'000'000'000},
              .emulator_bench = {1'000'000}},
             {.name = "window",
@@ -62,13 +58,9 @@ struct problem {
 
   // Every value is read once and every average written once.
   static array_layout layout(const parameters& p) {
-    return {.inputs = {{"values", {p.n}}},
-            .output = {"averages", {p.n}},
-            .terms = std::min(p.window, p.n),
-            .fewest_bytes = p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double))};
+    return {.inputs = {{"values", {p.n}}}, .output = {"averages", {p.n}}, .terms = std::min(p.window, p.n)};
   }
   static input bind_input(const parameters& p, const double* values) { return {values, p.n, p.window}; }
-  static output bind_output(const parameters& /*p*/, double* averages) { return {averages}; }
 
   // The definition itself. `value(j)` is input j.
   template <class Value>
@@ -108,8 +100,7 @@ struct problem {
   }
 
   // Sizes and windows around everything that a stage could round to: nothing, one, a tile, the window itself.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // Why a stage that keeps `tile` outputs' inputs and their halo of window - 1 inputs in shared memory, at

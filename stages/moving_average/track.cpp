@@ -1,13 +1,11 @@
 // What the stages of the moving average are tried on.
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
-  std::vector<verification_case<parameters>> list;
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
+  cases_of<parameters> list;
   // A few quick ones that every run repeats: several blocks and a ragged end, a window longer than a warp,
   // and what running sums get wrong.
   list.push_back({{.n = 3 * tile + 17, .window = 37}, pattern::random});
@@ -81,11 +79,6 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 
 namespace {
 
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}};
-}
-
 // What the stages that update a running sum promise on random data, of the largest magnitude among the
 // inputs.
 double drift_error(const problem::parameters& /*p*/) {
@@ -93,7 +86,7 @@ double drift_error(const problem::parameters& /*p*/) {
 }
 
 const array_track_registration<problem> registered{LAB_PATH,
-                                                   {.exact_cases = exact_cases,
+                                                   {.exact_cases = exact_with<pattern::integers>,
                                                     .exact_unit = problem::exact_unit,
                                                     .exact_error = problem::exact_error,
                                                     .drift_error = drift_error}};

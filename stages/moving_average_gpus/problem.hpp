@@ -29,8 +29,7 @@ struct output {
   std::vector<double*> averages;
 };
 
-struct problem {
-  using elements = element_types<double, double>;
+struct problem : array_problem<double, double> {
   using input = moving_average_gpus::input;
   using output = moving_average_gpus::output;
   using launch_function = void (*)(const input&, const output&, const gpu_group&);
@@ -44,7 +43,6 @@ struct problem {
 
   static constexpr const char* title = "Moving average over several GPUs, float64";
   static constexpr const char* unit = "average";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
     return {parameter_n<parameters>(200'000),
@@ -73,9 +71,6 @@ struct problem {
   static input bind_input(const parameters& p, const std::vector<const double*>& values_of_gpus) {
     return {values_of_gpus, values(p), p.window};
   }
-  static output bind_output(const parameters& /*p*/, const std::vector<double*>& averages) {
-    return {averages};
-  }
 
   // One array on one GPU or several: the same reference, and the same bounds.
   template <class Value>
@@ -95,8 +90,7 @@ struct problem {
   }
 
   // One to four GPUs; sizes that do not divide, fewer values than GPUs, windows over several parts.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::moving_average_gpus

@@ -5,9 +5,8 @@
 
 namespace lab::moving_average_gpus {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
-  std::vector<verification_case<parameters>> list;
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
+  cases_of<parameters> list;
   const std::vector<std::int64_t> groups = tried_groups();
   const std::int64_t most = groups.back();
   const auto add = [&](std::int64_t n, std::int64_t window, std::int64_t gpus, pattern kind,
@@ -49,14 +48,10 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
 
 namespace {
 
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}};
-}
-
-const array_track_registration<problem> registered{
-    LAB_PATH,
-    {.exact_cases = exact_cases, .exact_unit = problem::exact_unit, .exact_error = problem::exact_error}};
+const array_track_registration<problem> registered{LAB_PATH,
+                                                   {.exact_cases = exact_with<pattern::integers>,
+                                                    .exact_unit = problem::exact_unit,
+                                                    .exact_error = problem::exact_error}};
 
 }  // namespace
 

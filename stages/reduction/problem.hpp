@@ -12,7 +12,6 @@
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
-#include "harness/device/stage.hpp"
 #include "stages/reduction/user_operation.hpp"
 
 namespace lab::reduction {
@@ -52,20 +51,17 @@ struct problem {
     return {{.name = "n",
              .member = &parameters::n,
              .meaning = "values",
-             .minimum = 0,
              .bench = {1'000'000'000},
              .emulator_bench = {1'000'000}},
             {.name = "type",
              .member = &parameters::type,
              .meaning = "type of the values",
              .bench = {"float32"},
-             .emulator_bench = {"float32"},
              .choices = {{32, "float32"}, {64, "float64"}}},
             {.name = "operation",
              .member = &parameters::operation,
              .meaning = "what combines two values",
              .bench = {"sum"},
-             .emulator_bench = {"sum"},
              .choices = {{0, "sum"}, {1, "min"}, {2, "max"}, {3, "user"}}}};
   }
 
@@ -76,15 +72,11 @@ struct problem {
 
   // Every value is read once; one is written.
   static array_layout layout(const parameters& p) {
-    return {.inputs = {{"values", {p.n}}},
-            .output = {"result", {1}},
-            .terms = p.n,
-            .fewest_bytes = (p.n + 1) * p.type / 8};
+    return {.inputs = {{"values", {p.n}}}, .output = {"result", {1}}, .terms = p.n};
   }
   static input bind_input(const parameters& p, const void* values) {
     return {values, p.n, static_cast<element>(p.type), static_cast<reduction::operation>(p.operation)};
   }
-  static output bind_output(const parameters& /*p*/, void* result) { return {result}; }
 
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t /*i*/) {
@@ -107,8 +99,7 @@ struct problem {
   static double relative_error(const parameters& p);
 
   // Sizes around everything that a stage could round to, in both types and all operations.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // The bound for a sum in which every value passes through at most `additions` additions, relative to the sum

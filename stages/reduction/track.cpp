@@ -1,6 +1,5 @@
 // What the stages of the reduction are tried on.
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/reduction/problem.hpp"
 
 namespace lab::reduction {
@@ -32,7 +31,7 @@ class case_list {
     cases.back().index = index;
   }
 
-  std::vector<verification_case<problem::parameters>> cases;
+  cases_of<problem::parameters> cases;
 };
 
 void add_every_operation(case_list& list, std::int64_t tile) {
@@ -139,8 +138,7 @@ void add_large(case_list& list) {
 
 }  // namespace
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   case_list list;
   // A few quick ones that every run repeats: several blocks and a ragged end, no values, cancellation, NaN.
   list.add(3 * tile + 17, pattern::random);
@@ -183,14 +181,8 @@ std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t t
   return list;
 }
 
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  return {{"n", extents<1>(headers.at(0), paths.at(0))[0]},
-          {"type", headers[0].holds<double>() ? "float64" : "float32"}};
-}
-
 const array_track_registration<problem> registered{
-    LAB_PATH, {.parameters_of_files = parameters_of_files, .exact_cases = exact_cases}};
+    LAB_PATH, {.parameters_of_files = n_and_type_of_file, .exact_cases = exact_cases}};
 
 }  // namespace
 

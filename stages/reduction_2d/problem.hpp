@@ -13,7 +13,6 @@
 #include "common/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::reduction_2d {
 
@@ -34,8 +33,7 @@ struct output {
   float* sums;
 };
 
-struct problem {
-  using elements = element_types<float, float>;
+struct problem : array_problem<float, float> {
   using input = reduction_2d::input;
   using output = reduction_2d::output;
 
@@ -54,27 +52,21 @@ struct problem {
     return {{.name = "rows",
              .member = &parameters::rows,
              .meaning = "rows",
-             .minimum = 0,
              .bench = {20'000},
              .emulator_bench = {700}},
             {.name = "columns",
              .member = &parameters::columns,
              .meaning = "values in each row",
-             .minimum = 0,
              .bench = {20'000},
              .emulator_bench = {900}},
             {.name = "pitch",
              .member = &parameters::pitch,
              .meaning = "values from the begin of a row to the next; 0 for as many as columns",
-             .minimum = 0,
-             .bench = {0},
-             .emulator_bench = {0}},
+             .bench = {0}},
             {.name = "result",
              .member = &parameters::result,
              .meaning = "what is summed up",
-             .minimum = 0,
              .bench = {0, 1, 2},
-             .emulator_bench = {0, 1, 2},
              .choices = {{0, "total"}, {1, "rows"}, {2, "columns"}}}};
   }
 
@@ -94,7 +86,6 @@ struct problem {
   static input bind_input(const parameters& p, const float* values) {
     return {values, p.rows, p.columns, pitch_of(p), result_of(p)};
   }
-  static output bind_output(const parameters& /*p*/, float* sums) { return {sums}; }
 
   // Values that one sum is made of.
   static std::int64_t cost(const parameters& p) {
@@ -168,8 +159,7 @@ struct problem {
   static double relative_error(const parameters& p);
 
   // Shapes around everything that a stage could round to: nothing, one row, one column, padding, ragged ends.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // The bound for sums in which every value passes through at most `additions` additions, relative to the sum

@@ -1,6 +1,5 @@
 // What the stages of the two-dimensional reduction are tried on.
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/reduction_2d/problem.hpp"
 
 namespace lab::reduction_2d {
@@ -33,7 +32,7 @@ class case_list {
     for (std::size_t k = begin; k < cases.size(); ++k) cases[k].index = row * pitch + column;
   }
 
-  std::vector<verification_case<problem::parameters>> cases;
+  cases_of<problem::parameters> cases;
 };
 
 void add_sizes(case_list& list, std::int64_t tile, std::uint64_t seed) {
@@ -107,8 +106,7 @@ void add_large(case_list& list) {
 
 }  // namespace
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   case_list list;
   // A few quick ones that every run repeats: ragged in both directions, padded, nothing in one direction.
   list.add(67, 131, 0);

@@ -11,7 +11,6 @@
 #include "harness/device/array_problem.hpp"
 #include "harness/device/fold.hpp"
 #include "harness/device/spread_parameters.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::reduction_gpus {
 
@@ -75,10 +74,7 @@ struct problem {
 
   // Every value is read once; one is written on each GPU.
   static array_layout layout(const parameters& p) {
-    return {.inputs = {{"values", {values(p)}}},
-            .output = {"result", {p.gpus}},
-            .terms = values(p),
-            .fewest_bytes = (values(p) + p.gpus) * p.type / 8};
+    return {.inputs = {{"values", {values(p)}}}, .output = {"result", {p.gpus}}, .terms = values(p)};
   }
   template <class T>
   static input bind_input(const parameters& p, const std::vector<const T*>& parts) {
@@ -102,8 +98,7 @@ struct problem {
   }
 
   // One to four GPUs; sizes that do not divide, fewer values than GPUs, both types.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // Calls visit.operator()<T>() for the type of the values.

@@ -4,9 +4,8 @@
 
 namespace lab::reduction_gpus {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
-  std::vector<verification_case<parameters>> list;
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
+  cases_of<parameters> list;
   const std::vector<std::int64_t> groups = tried_groups();
   const std::int64_t most = groups.back();
   const auto add = [&](std::int64_t n, std::int64_t type, std::int64_t gpus, pattern kind,
@@ -56,14 +55,8 @@ std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t /
   return list;
 }
 
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  return {{"n", extents<1>(headers.at(0), paths.at(0))[0]},
-          {"type", headers[0].holds<double>() ? "float64" : "float32"}};
-}
-
 const array_track_registration<problem> registered{
-    LAB_PATH, {.parameters_of_files = parameters_of_files, .exact_cases = exact_cases}};
+    LAB_PATH, {.parameters_of_files = n_and_type_of_file, .exact_cases = exact_cases}};
 
 }  // namespace
 

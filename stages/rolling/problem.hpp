@@ -17,7 +17,6 @@
 #include "common/windows/operations.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/compensated_sum.hpp"
-#include "harness/device/stage.hpp"
 #include "stages/rolling/user_operation.hpp"
 #include "stages/rolling/window_expression.hpp"
 
@@ -46,8 +45,7 @@ struct output {
   double* results;
 };
 
-struct problem {
-  using elements = element_types<double, double>;
+struct problem : array_problem<double, double> {
   using input = rolling::input;
   using output = rolling::output;
 
@@ -62,16 +60,12 @@ struct problem {
 
   static constexpr const char* title = "Rolling window functions, float64";
   static constexpr const char* unit = "window";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe();
 
   // Every value is read once and every result written once.
   static array_layout layout(const parameters& p) {
-    return {.inputs = {{"values", {p.n}}},
-            .output = {"results", {p.n}},
-            .terms = std::min(p.window, p.n),
-            .fewest_bytes = p.n * static_cast<std::int64_t>(sizeof(double) + sizeof(double))};
+    return {.inputs = {{"values", {p.n}}}, .output = {"results", {p.n}}, .terms = std::min(p.window, p.n)};
   }
   static input bind_input(const parameters& p, const double* values) {
     return {values,
@@ -82,7 +76,6 @@ struct problem {
             static_cast<rolling::missing>(p.missing),
             p.expression};
   }
-  static output bind_output(const parameters& /*p*/, double* results) { return {results}; }
 
   static std::int64_t min_periods(const parameters& p) {
     return p.min_periods == 0 ? p.window : p.min_periods;
@@ -201,8 +194,7 @@ struct problem {
     });
   }
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
   // What a stage that cannot run a case's operation is tried on instead, best first.
   static std::vector<parameters> alternatives(const parameters& p, pattern input);
 

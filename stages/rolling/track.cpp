@@ -2,7 +2,6 @@
 #include <map>
 
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/rolling/expression_reader.hpp"
 #include "stages/rolling/problem.hpp"
 
@@ -12,21 +11,17 @@ std::vector<parameter<problem::parameters>> problem::describe() {
   return {{.name = "n",
            .member = &parameters::n,
            .meaning = "values",
-           .minimum = 0,
            .bench = {1'000'000'000},
            .emulator_bench = {300'000}},
           {.name = "window",
            .member = &parameters::window,
            .meaning = "values that an output is made of",
            .minimum = 1,
-           .bench = {300},
-           .emulator_bench = {300}},
+           .bench = {300}},
           {.name = "min-periods",
            .member = &parameters::min_periods,
            .meaning = "the fewest values that complete a window; 0: all of it",
-           .minimum = 0,
            .bench = {0},
-           .emulator_bench = {0},
            .apply_default = 0},
           {.name = "operation",
            .member = &parameters::operation,
@@ -45,7 +40,6 @@ std::vector<parameter<problem::parameters>> problem::describe() {
            .member = &parameters::missing,
            .meaning = "what a NaN does: it poisons its windows, or counts as absent",
            .bench = {"propagate"},
-           .emulator_bench = {"propagate"},
            .choices = {{0, "propagate"}, {1, "skip"}},
            .apply_default = "propagate"}};
 }
@@ -109,7 +103,7 @@ class case_list {
                      true});
   }
 
-  std::vector<verification_case<problem::parameters>> cases;
+  cases_of<problem::parameters> cases;
 
  private:
   operation next_operation() { return static_cast<operation>(turn_++ % operations); }
@@ -272,8 +266,7 @@ void add_large(case_list& list) {
 
 }  // namespace
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   case_list list(0);
   // A few quick ones that every run repeats: each operation, and what running sums get wrong.
   list.add(3 * tile + 17, 37, pattern::random);
@@ -311,11 +304,6 @@ std::string why_invalid(const problem::parameters& p) {
   if (p.min_periods <= p.window) return "";
   return "min-periods " + std::to_string(p.min_periods) + " is more than the window, " +
          std::to_string(p.window);
-}
-
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}};
 }
 
 double exact_unit(const problem::parameters& p) {
@@ -372,7 +360,7 @@ void take(const std::map<std::string, std::string>& texts, problem::parameters& 
 const array_track_registration<problem> registered{LAB_PATH,
                                                    {.why_invalid = why_invalid,
                                                     .alternatives = problem::alternatives,
-                                                    .exact_cases = exact_cases,
+                                                    .exact_cases = exact_with<pattern::integers>,
                                                     .is_exact = problem::is_exact,
                                                     .exact_unit = exact_unit,
                                                     .exact_error = 0x1p-51,

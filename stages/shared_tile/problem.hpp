@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::shared_tile {
 
@@ -26,8 +25,7 @@ struct output {
   float* image;
 };
 
-struct problem {
-  using elements = element_types<float>;
+struct problem : array_problem<float> {
   using input = shared_tile::input;
   using output = shared_tile::output;
 
@@ -41,27 +39,13 @@ struct problem {
   static constexpr array_ceiling ceiling = array_ceiling::write;
 
   static std::vector<parameter<parameters>> describe() {
-    return {{.name = "width",
-             .member = &parameters::width,
-             .meaning = "pixels of a row",
-             .minimum = 0,
-             .bench = {1024},
-             .emulator_bench = {1024}},
-            {.name = "height",
-             .member = &parameters::height,
-             .meaning = "rows",
-             .minimum = 0,
-             .bench = {1024},
-             .emulator_bench = {1024}}};
+    return {{.name = "width", .member = &parameters::width, .meaning = "pixels of a row", .bench = {1024}},
+            {.name = "height", .member = &parameters::height, .meaning = "rows", .bench = {1024}}};
   }
 
   // Every pixel is written once, and nothing is read.
-  static array_layout layout(const parameters& p) {
-    return {.output = {"image", {p.height, p.width}},
-            .fewest_bytes = p.width * p.height * static_cast<std::int64_t>(sizeof(float))};
-  }
+  static array_layout layout(const parameters& p) { return {.output = {"image", {p.height, p.width}}}; }
   static input bind_input(const parameters& p) { return {p.width, p.height}; }
-  static output bind_output(const parameters& /*p*/, float* image) { return {image}; }
 
   // The amplitude at the pixel opposite in the tile. A tile that hangs over the edge of the image is whole
   // nevertheless: the opposite pixel may lie beyond the edge, where the amplitude goes on.
@@ -79,8 +63,7 @@ struct problem {
   // two waves, each times at most 2, and its own rounding: 25 * 2^-23. Relative to 4 that is less than 2^-20.
   static double relative_error(const parameters& /*p*/) { return 0x1p-20; }
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::shared_tile

@@ -5,9 +5,8 @@
 #include "stages/shared_tile/problem.hpp"
 
 namespace lab::shared_tile {
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t /*tile*/, bool thorough,
-                                                                   std::uint64_t seed) {
-  std::vector<verification_case<parameters>> list;
+cases_of<problem::parameters> problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t seed) {
+  cases_of<parameters> list;
   // So many blocks that a device, too, is not right by chance where a barrier is missing.
   if constexpr (!emulated) list.push_back({{.width = 4096, .height = 4096}});
   // Whole tiles, and tiles that hang over both edges.

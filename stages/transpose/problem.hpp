@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::transpose {
 
@@ -24,8 +23,7 @@ struct output {
   float* transposed;
 };
 
-struct problem {
-  using elements = element_types<float, float>;
+struct problem : array_problem<float, float> {
   using input = transpose::input;
   using output = transpose::output;
 
@@ -35,32 +33,25 @@ struct problem {
   };
 
   static constexpr const char* title = "Transpose of a matrix, float32";
-  static constexpr const char* unit = "element";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
     return {{.name = "rows",
              .member = &parameters::rows,
              .meaning = "rows of the input, columns of the output",
-             .minimum = 0,
              .bench = {16'384},
              .emulator_bench = {512}},
             {.name = "columns",
              .member = &parameters::columns,
              .meaning = "columns of the input, rows of the output",
-             .minimum = 0,
              .bench = {16'384},
              .emulator_bench = {512}}};
   }
 
   // Every value is read once and written once.
   static array_layout layout(const parameters& p) {
-    return {.inputs = {{"values", {p.rows, p.columns}}},
-            .output = {"transposed", {p.columns, p.rows}},
-            .fewest_bytes = p.rows * p.columns * static_cast<std::int64_t>(sizeof(float) + sizeof(float))};
+    return {.inputs = {{"values", {p.rows, p.columns}}}, .output = {"transposed", {p.columns, p.rows}}};
   }
   static input bind_input(const parameters& p, const float* values) { return {values, p.rows, p.columns}; }
-  static output bind_output(const parameters& /*p*/, float* transposed) { return {transposed}; }
 
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i) {
@@ -87,12 +78,9 @@ struct problem {
       i += size;
     }
   }
-  // Values are moved, not computed: a bound of 0 asks for equality.
-  static double relative_error(const parameters& /*p*/) { return 0; }
 
   // Shapes around the multiples of the side of a tile of so many values.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // Parts of `size` that cover n.

@@ -2,13 +2,12 @@
 #include <cmath>
 
 #include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
 #include "stages/transpose/problem.hpp"
 
 namespace lab::transpose {
 
 namespace {
-using case_list = std::vector<verification_case<problem::parameters>>;
+using case_list = cases_of<problem::parameters>;
 
 void add(case_list& list, std::int64_t rows, std::int64_t columns, pattern kind = pattern::ramp,
          bool brief = true) {
@@ -24,12 +23,6 @@ std::string why_invalid(const problem::parameters& p) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   if (p.columns > 0 && p.rows > most / p.columns) return "rows x columns must be at most 2^40";
   return "";
-}
-
-// Nothing is rounded. Equal neighbours are one in a million.
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}};
 }
 
 parameter_values parameters_of_files(const std::vector<npy_header>& headers,
@@ -81,11 +74,12 @@ case_list problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
 }
 
 namespace {
+// Of exact inputs, equal neighbours are one in a million.
 const array_track_registration<problem> registered{LAB_PATH,
                                                    {.why_invalid = why_invalid,
                                                     .alternatives = alternatives,
                                                     .parameters_of_files = parameters_of_files,
-                                                    .exact_cases = exact_cases,
+                                                    .exact_cases = exact_with<pattern::integers>,
                                                     .keeps_zero_signs = true}};
 }  // namespace
 

@@ -15,7 +15,6 @@
 
 #include "common/cuda.hpp"
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 #include "harness/records.hpp"
 #include "stages/udf/own_function.hpp"
 
@@ -98,12 +97,10 @@ struct problem {
 
   // Every value is read once, and every result written.
   static array_layout layout(const parameters& p) {
-    const std::int64_t result_bytes = p.result == 0 ? 1 : 8;
     return {.inputs = {{"values", {p.n}}},
             .output = {"results", {p.n}},
             .terms = std::max<std::int64_t>(1, p.window),
-            .fewest_bytes = p.n * (8 + result_bytes),
-            .written_bytes = p.n * result_bytes};
+            .written_bytes = p.n * (p.result == 0 ? 1 : 8)};
   }
   static input bind_input(const parameters& p, const void* values) {
     return {values,
@@ -114,7 +111,6 @@ struct problem {
             p.window,
             p.min_periods == 0 ? p.window : p.min_periods};
   }
-  static output bind_output(const parameters& /*p*/, void* results) { return {results}; }
 
   // The functions, written for the reference alone.
   template <class T>
@@ -199,8 +195,7 @@ struct problem {
       visit(i, complete ? as_result(p, total) : incomplete_result(p));
     }
   }
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::udf

@@ -19,41 +19,33 @@ std::vector<parameter<problem::parameters>> problem::describe() {
   return {{.name = "n",
            .member = &parameters::n,
            .meaning = "values",
-           .minimum = 0,
            .bench = {1'000'000'000},
            .emulator_bench = {300'000}},
           {.name = "type",
            .member = &parameters::type,
            .meaning = "of a value",
            .bench = {"int64"},
-           .emulator_bench = {"int64"},
            .choices = {{0, "int64"}, {1, "float64"}}},
           {.name = "result",
            .member = &parameters::result,
            .meaning = "the type of a result, to which the function's value is converted",
            .bench = {"int64"},
-           .emulator_bench = {"int64"},
            .choices = {{0, "bool"}, {1, "int64"}, {2, "float64"}},
            .apply_default = "int64"},
           {.name = "window",
            .member = &parameters::window,
            .meaning = "values that a function of windows has; 0: a function of elements",
-           .minimum = 0,
            .bench = {0},
-           .emulator_bench = {0},
            .apply_default = 0},
           {.name = "min-periods",
            .member = &parameters::min_periods,
            .meaning = "the fewest values of a complete window; 0: the window",
-           .minimum = 0,
            .bench = {0},
-           .emulator_bench = {0},
            .apply_default = 0},
           {.name = "function",
            .member = &parameters::function,
            .meaning = "of a value, or of a window",
            .bench = {"square"},
-           .emulator_bench = {"square"},
            .choices = functions,
            .apply_default = "square"}};
 }
@@ -182,7 +174,7 @@ class case_list {
     cases.push_back({p, kind, true});
   }
 
-  std::vector<verification_case<problem::parameters>> cases;
+  cases_of<problem::parameters> cases;
 
  private:
   std::int64_t turn_ = 0;
@@ -190,8 +182,7 @@ class case_list {
 
 }  // namespace
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   case_list list;
   // Every function with every type and every result.
   for (int k = 0; k < 36; ++k)
@@ -203,8 +194,7 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   list.cases.push_back({{.n = 20'011, .result = 1}, pattern::spikes});
   if (!thorough) return std::move(list.cases);
   for (const std::int64_t n :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{31},
-        std::int64_t{32}, std::int64_t{33}, tile - 1, tile, tile + 1}) {
+       std::array<std::int64_t, 10>{0, 1, 2, 3, 31, 32, 33, tile - 1, tile, tile + 1}) {
     for (int k = 0; k < 6; ++k) list.add(n, pattern::ramp, true);
   }
   for (const pattern kind :
@@ -267,20 +257,16 @@ bool streams(const problem::parameters& p) {
   return !problem::is_window(p) || p.type == 0;
 }
 
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::integers}, {pattern::small_integers}};
-}
-
-const array_track_registration<problem> registered{LAB_PATH,
-                                                   {.why_invalid = why_invalid,
-                                                    .parameters_of_files = parameters_of_files,
-                                                    .exact_cases = exact_cases,
-                                                    .streams = streams,
-                                                    .texts = texts,
-                                                    .stand_in_for = stand_in_for,
-                                                    .take = take,
-                                                    .prepare_right = prepare_right}};
+const array_track_registration<problem> registered{
+    LAB_PATH,
+    {.why_invalid = why_invalid,
+     .parameters_of_files = parameters_of_files,
+     .exact_cases = exact_with<pattern::integers, pattern::small_integers>,
+     .streams = streams,
+     .texts = texts,
+     .stand_in_for = stand_in_for,
+     .take = take,
+     .prepare_right = prepare_right}};
 
 }  // namespace
 

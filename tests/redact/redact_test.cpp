@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/utf8.hpp"
-#include "harness/device/raw_column.hpp"
 #include "stages/redact/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/redact/support.hpp"
@@ -13,7 +12,6 @@
 using namespace lab::redact;
 using lab::column;
 using lab::make_column;
-using lab::raw_column;
 
 namespace {
 
@@ -203,32 +201,7 @@ TEST_CASE("UTF-8 is what RFC 3629 says") {
   CHECK(bad("\xff") == 0);
 }
 
-TEST_CASE("columns that are not what they should be are refused, in words that say where") {
-  const std::string chars = "AnnBobé";
-  const std::vector<std::int64_t> right = {0, 3, 6, 8};
-  const auto why = [&](const std::vector<std::int64_t>& offsets, std::string_view text) {
-    return lab::why_invalid(raw_column{"name", offsets, text});
-  };
-  CHECK(why(right, chars).empty());
-  CHECK(why({0}, "").empty());
-  CHECK(why({0, 0, 0}, "unused").empty());
-  CHECK(why({}, chars) == "name has no offsets: even no rows have one");
-  CHECK(why({1, 3}, chars) == "name begins at offset 1, not 0");
-  CHECK(why({-1, 3}, chars) == "name begins at offset -1, not 0");
-  CHECK(why({0, 3, 2, 8}, chars) == "name, row 2: the offsets fall from 3 to 2");
-  CHECK(why({0, -5}, chars) == "name, row 1: the offsets fall from 0 to -5");
-  CHECK(why({0, 3, 6, 9}, chars) == "name, row 3: ends at byte 9 of 8");
-  CHECK(why({0, 3, 7, 8}, chars) ==
-        "name, row 2: not UTF-8: what begins with 0xc3 at byte 4 is no character");
-  const raw_column names{"name", right, chars};
-  const std::vector<std::int64_t> two = {0, 3, 6};
-  const auto of_both = [](const raw_column& one, const raw_column& other) {
-    return lab::why_invalid(std::vector{one, other});
-  };
-  CHECK(of_both(names, names).empty());
-  CHECK(of_both(names, raw_column{"visibility", two, chars}) == "name has 3 rows, and visibility has 2");
-  CHECK(of_both(raw_column{"name", two, chars}, raw_column{"visibility", {}, ""}) ==
-        "visibility has no offsets: even no rows have one");
+TEST_CASE("offsets have as many bits as the characters need") {
   CHECK(lab::offset_bits_for(2147483647) == 32);
   CHECK(lab::offset_bits_for(2147483648) == 64);
 }

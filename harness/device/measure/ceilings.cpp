@@ -50,8 +50,8 @@ std::size_t in_words(std::size_t bytes) {
   return (bytes + word_bytes - 1) / word_bytes * word_bytes;
 }
 
-std::string kernel_name(const char* does, int words) {
-  return std::string(does) + " kernel, " + std::to_string(words) + " x 16 bytes a thread";
+std::string kernel_name(const std::string& does, int words) {
+  return does + " kernel, " + std::to_string(words) + " x 16 bytes a thread";
 }
 
 void require_free(std::size_t bytes) {
@@ -59,68 +59,56 @@ void require_free(std::size_t bytes) {
     throw memory_error(bytes, free_bytes);
 }
 
-ceiling_record measure_read(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
-  const std::size_t bytes = in_words(static_cast<std::size_t>(need.bytes));
-  require_free(bytes);
-  const device_buffer<double> from(bytes / sizeof(double), stream);
-  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
-  std::vector<plain_operation> operations;
-  for (const int words : plain_kernel_words) {
-    operations.push_back(
-        {kernel_name("read", words), [&, words] { read_all(from.data(), bytes, words, stream); }});
+// What plain operations read and write, in whole words.
+struct plain_memory {
+  plain_memory(std::size_t read, std::size_t written, cudaStream_t stream)
+      : from(in_words(read) / sizeof(double), stream), to(in_words(written) / sizeof(double), stream) {
+    generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
   }
-  return fastest_of(need, operations, plan, stream);
-}
 
-ceiling_record measure_write(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
-  const std::size_t bytes = in_words(static_cast<std::size_t>(need.bytes));
-  require_free(bytes);
-  const device_buffer<unsigned char> to(bytes, stream);
-  std::vector<plain_operation> operations;
-  operations.push_back({"memset", [&] {
-                          if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(to.data(), 0x5a, bytes, stream));
-                        }});
-  for (const int words : plain_kernel_words) {
-    operations.push_back(
-        {kernel_name("write", words), [&, words] { write_all(to.data(), bytes, words, stream); }});
+  // Reads all of `from` and writes all of `to`.
+  void move(int words, cudaStream_t stream) const {
+    if (to.bytes() == 0) return read_all(from.data(), from.bytes(), words, stream);
+    if (from.bytes() == 0) return write_all(to.data(), to.bytes(), words, stream);
+    if (from.bytes() == to.bytes()) return copy_all(to.data(), from.data(), to.bytes(), words, stream);
+    copy_uneven(to.data(), to.bytes(), from.data(), from.bytes(), words, stream);
   }
-  return fastest_of(need, operations, plan, stream);
-}
 
-// As many bytes read and written as the need says: no single operation of the runtime does that.
-ceiling_record measure_uneven_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
-  const std::size_t written = in_words(static_cast<std::size_t>(*need.written_bytes));
-  const std::size_t read = in_words(static_cast<std::size_t>(need.bytes - *need.written_bytes));
-  require_free(read + written);
-  const device_buffer<double> from(read / sizeof(double), stream);
-  const device_buffer<double> to(written / sizeof(double), stream);
-  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
-  std::vector<plain_operation> operations;
-  for (const int words : plain_kernel_words) {
-    operations.push_back({kernel_name("uneven copy", words),
-                          [&, words] { copy_uneven(to.data(), written, from.data(), read, words, stream); }});
-  }
-  return fastest_of(need, operations, plan, stream);
-}
+  device_buffer<double> from, to;
+};
 
-// Half of the bytes read, half written.
-ceiling_record measure_copy(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
-  const std::size_t half = in_words(static_cast<std::size_t>(need.bytes) / 2);
-  require_free(2 * half);
-  const device_buffer<double> from(half / sizeof(double), stream);
-  const device_buffer<double> to(half / sizeof(double), stream);
-  generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
-  poison(to.data(), static_cast<std::int64_t>(to.size()), stream);
-  std::vector<plain_operation> operations;
-  operations.push_back(
-      {"memcpy", [&] {
-         if (half == 0) return;
-         CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice, stream));
-       }});
-  for (const int words : plain_kernel_words) {
-    operations.push_back(
-        {kernel_name("copy", words), [&, words] { copy_all(to.data(), from.data(), half, words, stream); }});
+// One GPU. The runtime has an operation of its own for writing alone, and for copies of as many bytes.
+ceiling_record measure_on_one(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+  const auto bytes = static_cast<std::size_t>(need.bytes);
+  const bool is_uneven = need.kind == "copy" && need.written_bytes && 2 * *need.written_bytes != need.bytes;
+  std::size_t read = 0;
+  std::size_t written = 0;
+  if (need.kind == "read") {
+    read = bytes;
+  } else if (need.kind == "write") {
+    written = bytes;
+  } else {
+    written = is_uneven ? static_cast<std::size_t>(*need.written_bytes) : bytes / 2;
+    read = is_uneven ? bytes - written : written;
   }
+  require_free(in_words(read) + in_words(written));
+  const plain_memory arrays(read, written, stream);
+  const std::size_t size = arrays.to.bytes();
+  std::vector<plain_operation> operations;
+  if (need.kind == "write") {
+    operations.push_back({"memset", [&] {
+                            if (size > 0) CUDA_CHECK(cudaMemsetAsync(arrays.to.data(), 0x5a, size, stream));
+                          }});
+  } else if (need.kind == "copy" && !is_uneven) {
+    operations.push_back({"memcpy", [&] {
+                            if (size == 0) return;
+                            CUDA_CHECK(cudaMemcpyAsync(arrays.to.data(), arrays.from.data(), size,
+                                                       cudaMemcpyDeviceToDevice, stream));
+                          }});
+  }
+  const std::string does = is_uneven ? "uneven copy" : need.kind;
+  for (const int words : plain_kernel_words)
+    operations.push_back({kernel_name(does, words), [&, words] { arrays.move(words, stream); }});
   return fastest_of(need, operations, plan, stream);
 }
 
@@ -129,16 +117,13 @@ struct busy_gpu {
   busy_gpu(int its_device, cudaStream_t given, std::size_t read, std::size_t written)
       : device(its_device),
         work(given == nullptr ? own.emplace().get() : given),
-        from(read / sizeof(double), work),
-        to(written / sizeof(double), work) {
-    generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, work);
-  }
+        arrays(read, written, work) {}
 
   int device;
   std::optional<lab::stream> own;  // of all but the first, whose stream is the caller's
   cudaStream_t work;
   untimed_event begin, end;
-  device_buffer<double> from, to;
+  plain_memory arrays;
 };
 
 // What crosses from the second GPU of a group to the first, alone.
@@ -158,7 +143,8 @@ link_record measure_link(const std::vector<int>& devices, const measure_plan& pl
   const auto time_of = [&](std::size_t count) {
     return measure(
         [&](std::int64_t) {
-          CUDA_CHECK(cudaMemcpyPeerAsync(to.data(), two[0], sender->from.data(), two[1], count, stream));
+          CUDA_CHECK(
+              cudaMemcpyPeerAsync(to.data(), two[0], sender->arrays.from.data(), two[1], count, stream));
         },
         plan, stream, {.capturable = false});
   };
@@ -188,19 +174,12 @@ ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan
   std::vector<plain_operation> operations;
   for (const int words : plain_kernel_words) {
     operations.push_back(
-        {std::to_string(need.gpus) + " GPUs, each with a " + kernel_name(need.kind.c_str(), words),
-         [&, words] {
+        {std::to_string(need.gpus) + " GPUs, each with a " + kernel_name(need.kind, words), [&, words] {
            CUDA_CHECK(cudaEventRecord(gpus.front()->begin.get(), stream));
            for (const auto& gpu : gpus) {
              const gpu_scope scope(gpu->device);
              CUDA_CHECK(cudaStreamWaitEvent(gpu->work, gpus.front()->begin.get(), 0));
-             if (reads && writes) {
-               copy_all(gpu->to.data(), gpu->from.data(), bytes, words, gpu->work);
-             } else if (reads) {
-               read_all(gpu->from.data(), bytes, words, gpu->work);
-             } else {
-               write_all(gpu->to.data(), bytes, words, gpu->work);
-             }
+             gpu->arrays.move(words, gpu->work);
              CUDA_CHECK(cudaEventRecord(gpu->end.get(), gpu->work));
              CUDA_CHECK(cudaStreamWaitEvent(stream, gpu->end.get(), 0));
            }
@@ -222,11 +201,8 @@ ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan
 
 ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
   if (need.gpus > 1) return measure_on_all(need, plan, stream);
-  if (need.kind == "read") return measure_read(need, plan, stream);
-  if (need.kind == "write") return measure_write(need, plan, stream);
-  if (need.written_bytes && 2 * *need.written_bytes != need.bytes)
-    return measure_uneven_copy(need, plan, stream);
-  if (need.kind == "copy") return measure_copy(need, plan, stream);
+  if (need.kind == "copy" || need.kind == "read" || need.kind == "write")
+    return measure_on_one(need, plan, stream);
   throw usage_error("no ceiling is called " + need.kind);
 }
 

@@ -17,6 +17,16 @@ constexpr int max_repetitions = 20;
 // On a GPU code that is loaded at its first launch, and local memory, are not told from what the stage keeps.
 constexpr std::size_t kept_by_the_driver = emulated ? 0 : std::size_t{64} << 20;
 
+// What launch() finds, or what a function of the stage's has done that it must not.
+template <class Launch>
+check_result result_of(const Launch& launch) {
+  try {
+    return launch();
+  } catch (const stage_error& error) {
+    return {.failure = failure_record{.kind = error.kind(), .found = error.what()}};
+  }
+}
+
 }  // namespace
 
 verifier::verifier(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress)
@@ -59,12 +69,7 @@ bool verifier::fail(failure_record failure, const parameter_values& parameters, 
 bool verifier::check(workload& work, const parameter_values& parameters, const launch_setup& setup,
                      const char* remark) {
   tell(remark);
-  check_result result;
-  try {
-    result = run_and_check(work, setup, stream_, &order_);
-  } catch (const stage_error& error) {
-    result.failure = failure_record{.kind = error.kind(), .found = error.what()};
-  }
+  check_result result = result_of([&] { return run_and_check(work, setup, stream_, &order_); });
   note_traits(result, parameters, setup.input);
   // Where a trait excuses some errors, those of the others say nothing.
   if (!result.drifted && !result.leaked) {
@@ -144,12 +149,8 @@ void verifier::check_one_after_another(workload& work, const trial& one) {
   for (const std::uint64_t seed : one.then) {
     setup.seed = seed;
     tell();
-    check_result result;
-    try {
-      result = launch_and_check([&] { work.renew(seed); }, work, setup, stream_, order_);
-    } catch (const stage_error& error) {
-      result.failure = failure_record{.kind = error.kind(), .found = error.what()};
-    }
+    check_result result =
+        result_of([&] { return launch_and_check([&] { work.renew(seed); }, work, setup, stream_, order_); });
     add(result);
     if (result.failure) {
       fail(std::move(*result.failure), one.parameters, setup, ", after a launch on nearly the same input");
@@ -167,12 +168,8 @@ void verifier::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]]
   const launch_setup setup{.input = one.input, .seed = random_bits(seeds_.drawn, 5), .reversed = true};
   const char* const remark = ", in scratch memory as another launch has left it";
   order_.blocks_wait = false;
-  check_result result;
-  try {
-    result = launch_and_check([&] { work.renew(setup.seed); }, work, setup, stream_, order_);
-  } catch (const stage_error& error) {
-    result.failure = failure_record{.kind = error.kind(), .found = error.what()};
-  }
+  check_result result = result_of(
+      [&] { return launch_and_check([&] { work.renew(setup.seed); }, work, setup, stream_, order_); });
   order_.blocks_wait = true;
   if (waits_for_ever(result.failure)) {
     ++waits_for_cleared_;

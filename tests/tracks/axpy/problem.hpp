@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::axpy {
 
@@ -19,8 +18,7 @@ struct output {
   double* sum;
 };
 
-struct problem {
-  using elements = element_types<double, double, double>;
+struct problem : array_problem<double, double, double> {
   using input = axpy::input;
   using output = axpy::output;
 
@@ -30,24 +28,20 @@ struct problem {
   };
 
   static constexpr const char* title = "y = a x + y, float64";
-  static constexpr const char* unit = "element";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
-    return {
-        {.name = "n",
-         .member = &parameters::n,
-         .meaning = "elements",
-         .bench = {100'000'000},
-         .emulator_bench = {10'000}},
-        {.name = "a", .member = &parameters::a, .meaning = "factor", .bench = {2}, .emulator_bench = {2}}};
+    return {{.name = "n",
+             .member = &parameters::n,
+             .meaning = "elements",
+             .bench = {100'000'000},
+             .emulator_bench = {10'000}},
+            {.name = "a", .member = &parameters::a, .meaning = "factor", .bench = {2}}};
   }
 
   static array_layout layout(const parameters& p) {
     return {.inputs = {{"x", {p.n}}, {"y", {p.n}}}, .output = {"sum", {p.n}}, .fewest_bytes = 3 * p.n * 8};
   }
   static input bind_input(const parameters& p, const double* x, const double* y) { return {x, y, p.n, p.a}; }
-  static output bind_output(const parameters& /*p*/, double* sum) { return {sum}; }
 
   template <class X, class Y>
   static expectation reference(const X& x, const Y& y, const parameters& p, std::int64_t i) {
@@ -58,8 +52,7 @@ struct problem {
   // One rounding of the product and one of the sum, or a single one.
   static double relative_error(const parameters& /*p*/) { return 0x1p-52; }
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::axpy

@@ -3,10 +3,8 @@
 
 namespace lab::axpy {
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
-  std::vector<verification_case<parameters>> list = {{{3 * tile + 17, -1.5}},
-                                                     {{2'011, 2}, pattern::nonfinite}};
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
+  cases_of<parameters> list = {{{3 * tile + 17, -1.5}}, {{2'011, 2}, pattern::nonfinite}};
   if (!thorough) return list;
   for (const pattern kind :
        {pattern::signed_random, pattern::mixed_zeros, pattern::infinite, pattern::ramp}) {
