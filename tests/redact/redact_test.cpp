@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/utf8.hpp"
+#include "harness/device/column_table.hpp"
 #include "stages/redact/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/redact/support.hpp"
