@@ -108,7 +108,7 @@ __device__ __forceinline__ void tensor_copy_in(void* shared, const tensor_map& m
 }
 
 // From shared memory, into the thread's current group: commit_group() and wait_group_read() as for copy_out.
-// No coordinate may be negative.
+// No coordinate may be negative, and a box begins at a multiple of 16 bytes of a row.
 __device__ __forceinline__ void tensor_copy_out(const tensor_map& map, int x, const void* shared) {
   LAB_SM90("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];" ::"l"(&map),
            "r"(shared_address(shared)), "r"(x)

@@ -308,7 +308,11 @@ void block_runner::check_tensor_copy(const tensor_box& box, unsigned dimensions,
   if (layout.rank != dimensions)
     wrong(format("with %u coordinates, by a map of %u dimensions", dimensions, layout.rank),
           cudaErrorIllegalInstruction);
-  // Measured on an H100; a copy in may begin before the tensor.
+  // Both measured on an H100; a copy in may begin before the tensor.
+  if (const std::int64_t first = box.at[0] * layout.element_bytes; first % 16 != 0)
+    wrong(format("whose box begins %lld bytes from the beginning of a row: no multiple of 16",
+                 static_cast<long long>(first)),
+          cudaErrorIllegalInstruction);
   if (writes_global && std::any_of(box.at.begin(), box.at.end(), [](std::int64_t at) { return at < 0; }))
     wrong("out whose box begins at a negative coordinate", cudaErrorIllegalInstruction);
   const std::string direction = writes_global ? "from" : "to";

@@ -9,13 +9,13 @@ namespace lab::convolution {
 
 constexpr int tile_rows = 32;
 
-// Values from the beginning of a row of the tile to that of the next one: with the halo, a multiple of 16
-// bytes.
-__host__ __device__ constexpr int pitch_of(int tile_columns, int radius) {
-  return (tile_columns + 2 * radius + 3) / 4 * 4;
+// Values from the beginning of a row of the tile to that of the next one: with the halo, and `shift` values
+// before it, a multiple of 16 bytes.
+__host__ __device__ constexpr int pitch_of(int tile_columns, int radius, int shift = 0) {
+  return (tile_columns + 2 * radius + shift + 3) / 4 * 4;
 }
-__host__ __device__ constexpr int tile_values(int tile_columns, int radius) {
-  return (tile_rows + 2 * radius) * pitch_of(tile_columns, radius);
+__host__ __device__ constexpr int tile_values(int tile_columns, int radius, int shift = 0) {
+  return (tile_rows + 2 * radius) * pitch_of(tile_columns, radius, shift);
 }
 
 // The block, 32 threads wide and `height` high, reads the tile whose first output is (row, column). A barrier

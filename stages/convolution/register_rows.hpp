@@ -11,13 +11,13 @@ namespace lab::convolution {
 
 constexpr int block_rows = tile_rows / side;  // of threads
 
-// The 4 x 4 outputs whose first value, with its halo, is `from`: row i of the filter needs rows i to i + 3 of
-// the tile, of which three are still in registers, since four of them take turns.
-template <int radius>
+// The 4 x 4 outputs whose first value, with its halo, is `shift` values behind `from`: row i of the filter
+// needs rows i to i + 3 of the tile, of which three are still in registers, since four of them take turns.
+template <int radius, int shift = 0>
 __device__ __forceinline__ void filter_rows(float (&sum)[side][side], const float* from) {
   constexpr int taps = 2 * radius + 1;
-  constexpr int pitch = pitch_of(wide_tile, radius);
-  float piece[side][pitch_of(side, radius)];
+  constexpr int pitch = pitch_of(wide_tile, radius, shift);
+  float piece[side][pitch_of(side, radius, shift)];
 #pragma unroll
   for (int k = 0; k < side - 1; ++k) load_piece(piece[k], from + k * pitch);
   const auto add_row = [&](int i, int turn) {
@@ -28,7 +28,7 @@ __device__ __forceinline__ void filter_rows(float (&sum)[side][side], const floa
       for (int k = 0; k < side; ++k) {
 #pragma unroll
         for (int c = 0; c < side; ++c)
-          sum[k][c] += constant_filter[i * taps + j] * piece[(turn + k) % side][j + c];
+          sum[k][c] += constant_filter[i * taps + j] * piece[(turn + k) % side][shift + j + c];
       }
     }
   };

@@ -50,10 +50,10 @@ TEST_CASE("tensor copies of one and of three dimensions", "[tensor]") {
   // Planes of 6 x 20 numbers, of which the tensor has 5 x 18; the box is 2 x 3 x 4.
   const auto map = [](const float* of) { return make_tensor_map(of, {18, 5, 5}, {1, 20, 120}, {4, 3, 2}); };
   const device_array<float> to_box(values.size());
-  launch(add_to_box, 32, 4 * 24, map(from.get()), map(to_box.get()), 15, 3, 4, 24);
+  launch(add_to_box, 32, 4 * 24, map(from.get()), map(to_box.get()), 16, 3, 4, 24);
   std::fill(expected.begin(), expected.end(), 0.0f);
   for (std::size_t y = 3; y < 5; ++y) {
-    for (std::size_t x = 15; x < 18; ++x) expected[4 * 120 + y * 20 + x] = values[4 * 120 + y * 20 + x] + 1;
+    for (std::size_t x = 16; x < 18; ++x) expected[4 * 120 + y * 20 + x] = values[4 * 120 + y * 20 + x] + 1;
   }
   CHECK(to_box.values() == expected);
 }
@@ -107,12 +107,22 @@ TEST_CASE("tensor maps that no GPU takes are refused in words", "[tensor]") {
         }) == "tensor map: the box is 256 bytes wide, and swizzled in 128");
 }
 
-enum class tensor_mistake { none, no_wait, misaligned, one_coordinate, no_fence, too_few_bytes, out_before };
+enum class tensor_mistake {
+  none,
+  no_wait,
+  misaligned,
+  one_coordinate,
+  no_fence,
+  too_few_bytes,
+  out_before,
+  aside
+};
 
-constexpr int copy_line = __LINE__ + 11;
+constexpr int copy_line = __LINE__ + 12;
 __global__ void copy_wrongly(const __grid_constant__ lab::tensor_map from, tensor_mistake wrong, float* to) {
   auto* const shared = lab::tensor_shared<float>();
   __shared__ lab::mbarrier landed;
+  const int x = wrong == tensor_mistake::aside ? 1 : 0;
   if (threadIdx.x == 0) {
     landed.initialise(1);
     if (wrong != tensor_mistake::no_fence) lab::fence_mbarrier_init();
@@ -122,7 +132,7 @@ __global__ void copy_wrongly(const __grid_constant__ lab::tensor_map from, tenso
   if (threadIdx.x == 0 && wrong == tensor_mistake::one_coordinate) {
     lab::tensor_copy_in(shared, from, 0, landed);
   } else if (threadIdx.x == 0) {
-    lab::tensor_copy_in(shared + (wrong == tensor_mistake::misaligned ? 128 : 0), from, 0, 0, landed);
+    lab::tensor_copy_in(shared + (wrong == tensor_mistake::misaligned ? 128 : 0), from, x, 0, landed);
   }
   if (wrong != tensor_mistake::no_wait) landed.wait(0);
   to[threadIdx.x] = shared[threadIdx.x];
@@ -163,6 +173,8 @@ TEST_CASE("wrong tensor copies are found", "[tensor]") {
        "begins a tensor copy to shared memory at an address that is no multiple of 1024: misaligned");
   says(tensor_mistake::one_coordinate, copy_line,
        "begins a tensor copy with 1 coordinates, by a map of 2 dimensions");
+  says(tensor_mistake::aside, copy_line + 2,
+       "begins a tensor copy whose box begins 4 bytes from the beginning of a row: no multiple of 16");
   says(tensor_mistake::no_fence, copy_line + 2, "begins a copy to a barrier that was initialised at ");
   says(tensor_mistake::out_before, copy_line + 7,
        "begins a tensor copy out whose box begins at a negative coordinate");

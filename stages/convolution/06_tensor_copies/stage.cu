@@ -10,19 +10,24 @@ namespace {
 
 constexpr int block_threads = 32 * block_rows;
 
+// A box must begin at a multiple of 16 bytes of a row: so many values before the halo.
+constexpr int shift_of(int radius) {
+  return (4 - radius % 4) % 4;
+}
+
 template <int radius>
 __global__ void __launch_bounds__(block_threads, radius <= 4 ? 3 : 2)
     convolution_kernel(const __grid_constant__ lab::tensor_map map, const float* __restrict__ image,
                        float* __restrict__ filtered, std::int64_t rows, std::int64_t columns, edge kind) {
-  constexpr int pitch = pitch_of(wide_tile, radius);
+  constexpr int shift = shift_of(radius), pitch = pitch_of(wide_tile, radius, shift);
   auto* const tile = tensor_shared<float>();
   __shared__ mbarrier landed;
   const position first = block_tile<tile_rows, wide_tile>(columns);
-  const std::int64_t row = first.row - radius, column = first.column - radius;
+  const std::int64_t row = first.row - radius, column = first.column - radius - shift;
   if (threadIdx.x == 0 && threadIdx.y == 0) {
     landed.initialise(1);
     fence_mbarrier_init();
-    landed.arrive_expect_tx(tile_values(wide_tile, radius) * static_cast<int>(sizeof(float)));
+    landed.arrive_expect_tx(tile_values(wide_tile, radius, shift) * static_cast<int>(sizeof(float)));
     tensor_copy_in(tile, map, static_cast<int>(column), static_cast<int>(row), landed);
   }
   __syncthreads();
@@ -40,7 +45,7 @@ __global__ void __launch_bounds__(block_threads, radius <= 4 ? 3 : 2)
   }
   const auto x = static_cast<int>(threadIdx.x) * side, y = static_cast<int>(threadIdx.y) * side;
   float sum[side][side] = {};
-  filter_rows<radius>(sum, tile + y * pitch + x);
+  filter_rows<radius, shift>(sum, tile + y * pitch + x);
   store_rows(filtered, first.row + y, first.column + x, rows, columns, sum);
 }
 
@@ -48,11 +53,12 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   if (in.rows == 0 || in.columns == 0) return;  // no tensor map is so small
   copy_filter(in, stream);
   with_radius(in.radius, [&](auto radius) {
-    const tensor_map map = make_tensor_map(in.image, {in.columns, in.rows}, {1, in.columns},
-                                           {pitch_of(wide_tile, radius), tile_rows + 2 * radius});
+    const tensor_map map =
+        make_tensor_map(in.image, {in.columns, in.rows}, {1, in.columns},
+                        {pitch_of(wide_tile, radius, shift_of(radius)), tile_rows + 2 * radius});
     lab::launch(convolution_kernel<radius>, grid_of<tile_rows, wide_tile>(in), dim3(32, block_rows),
-                tile_values(wide_tile, radius) * sizeof(float), stream, map, in.image, out.filtered, in.rows,
-                in.columns, in.edge);
+                tile_values(wide_tile, radius, shift_of(radius)) * sizeof(float), stream, map, in.image,
+                out.filtered, in.rows, in.columns, in.edge);
   });
 }
 
