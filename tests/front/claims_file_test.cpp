@@ -1,5 +1,5 @@
 // Claims as they stand in files: what cannot be read, and what is understood of the rest. tests/claims.json
-// holds the examples, which reports/claims.py is tested with as well.
+// holds the examples; those of claims that hold, or do not, reports/claims.py is tested with as well.
 #include "harness/front/claims/claims_file.hpp"
 
 #include <cstdlib>
@@ -83,6 +83,32 @@ TEST_CASE("what is wrong in a file of claims is said with its line") {
     CHECK(found.problem.empty());
     CHECK(found.claims.size() == example.at("claims").get<std::size_t>());
   }
+}
+
+TEST_CASE("the stages' claims can be read") {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(LAB_SHIPPED_STAGES)) {
+    if (entry.path().filename() != "claims.json") continue;
+    const std::string text = lab::test::get(entry.path().string());
+    // Whether its track has a claim's parameters is asked of the worker.
+    lab::track_description any;
+    for (const json& claim : json::parse(text).value("claims", json::array())) {
+      for (const auto& [name, value] : claim.value("at", json::object()).items()) {
+        lab::parameter_description parameter{.name = name};
+        if (value.is_string()) {
+          parameter.kind = lab::parameter_kind::word;
+          parameter.choices = {value.get<std::string>()};
+          parameter.choice_numbers = {0};
+        }
+        any.parameters.push_back(std::move(parameter));
+      }
+    }
+    const lab::front::stage_claims found = lab::front::parse_claims(text, entry.path().string(), any);
+    INFO(found.problem);
+    CHECK(found.problem.empty());
+    ++files;
+  }
+  CHECK(files > 20);
 }
 
 TEST_CASE("a name that is nearly a counter's is put right") {

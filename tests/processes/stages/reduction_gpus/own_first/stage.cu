@@ -1,10 +1,6 @@
 // Every rank has the others' sums sent, and adds its own before them: the additions have another order on
 // each.
-#include <memory>
-
-#include "common/nccl.hpp"
-#include "harness/device/across_processes.hpp"
-#include "stages/reduction_gpus/partial_sum.hpp"
+#include "tests/processes/reduction_gpus.hpp"
 
 namespace lab::reduction_gpus::wrong::own_first {
 namespace {
@@ -32,17 +28,11 @@ void launch(const input& in, const output& out, const gpu_group& group, const co
 }
 
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
-  return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
-    with_type(in, [&]<class T>() { launch<T>(in, out, group, *comms); });
-  }};
+  return plan_of(p, []<class T>(const input& in, const output& out, const gpu_group& group,
+                                const communicators& comms) { launch<T>(in, out, group, comms); });
 }
 
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "each adds its own sum first",
-                                        .prepare = prepare,
-                                        .workspace_bytes = workspace_bytes,
-                                        .tile = tile}};
+const registration<problem> registered{LAB_PATH, as_stage("each adds its own sum first", prepare)};
 const across_processes spread{LAB_PATH};
 
 }  // namespace

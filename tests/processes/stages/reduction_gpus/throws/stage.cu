@@ -1,38 +1,17 @@
 // Rank 1 fails before the others have what they wait for.
-#include <signal.h>
-#include <unistd.h>
-
-#include <memory>
 #include <stdexcept>
 
-#include "harness/device/across_processes.hpp"
-#include "stages/reduction_gpus/nccl_sum.hpp"
+#include "tests/processes/reduction_gpus.hpp"
 
-namespace lab::reduction_gpus::wrong::throws {
+namespace lab::reduction_gpus::wrong {
 namespace {
 
-plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
-  const auto comms = communicators_of(group_devices(static_cast<int>(p.gpus)));
-  return {.launch = [comms](const input& in, const output& out, const gpu_group& group) {
-    if (processes::rank() == 1) throw std::runtime_error("this rank has had enough");
-    with_type(in, [&]<class T>() {
-      for (std::size_t k = 0; k < group.size(); ++k) {
-        if (is_here(group[k])) enqueue_part<T>(in, k, group[k]);
-      }
-      all_reduce<T>(
-          *comms, group, [&](std::size_t k) { return result_of<T>(group[k]); },
-          [&](std::size_t k) { return static_cast<T*>(out.result[k]); },
-          [&](std::size_t k) { return group[k].stream; });
-    });
-  }};
+void fail() {
+  throw std::runtime_error("this rank has had enough");
 }
 
-const registration<problem> registered{LAB_PATH,
-                                       {.idea = "a rank that fails alone",
-                                        .prepare = prepare,
-                                        .workspace_bytes = workspace_bytes,
-                                        .tile = tile}};
+const registration<problem> registered{LAB_PATH, as_stage("a rank that fails alone", prepare_hindered<fail>)};
 const across_processes spread{LAB_PATH};
 
 }  // namespace
-}  // namespace lab::reduction_gpus::wrong::throws
+}  // namespace lab::reduction_gpus::wrong
