@@ -9,15 +9,19 @@
 
 namespace lab::transpose {
 
-// One block for each tile of side x side values, tile after tile along the rows. One dimension, because the
-// others end at 65535 blocks. Throws where CUDA has no grid so large.
-inline dim3 grid_of_tiles(const input& in, std::int64_t side) {
-  const std::int64_t tiles = parts(in.rows, side) * parts(in.columns, side);
+// One block for each tile of height x width values, in one dimension, because the others end at 65535 blocks.
+// Throws where CUDA has no grid so large.
+inline dim3 grid_of_tiles(const input& in, std::int64_t height, std::int64_t width) {
+  const std::int64_t tiles = parts(in.rows, height) * parts(in.columns, width);
   if (tiles > 0x7fffffff) throw std::length_error("more blocks than a grid can have");
   return dim3(static_cast<unsigned>(tiles));
 }
+// Of squares.
+inline dim3 grid_of_tiles(const input& in, std::int64_t side) {
+  return grid_of_tiles(in, side, side);
+}
 
-// The first row and column of a block's tile.
+// The first row and column of a block's tile, where they come one after another along the rows.
 struct corner {
   std::int64_t row;
   std::int64_t column;
