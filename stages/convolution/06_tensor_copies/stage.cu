@@ -11,7 +11,7 @@ namespace {
 constexpr int block_threads = 32 * block_rows;
 
 // A box must begin at a multiple of 16 bytes of a row: so many values before the halo.
-constexpr int shift_of(int radius) {
+__host__ __device__ constexpr int shift_of(int radius) {
   return (4 - radius % 4) % 4;
 }
 
