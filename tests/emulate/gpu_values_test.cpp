@@ -47,6 +47,11 @@ __global__ void k(const float* f, int by, int* wrong, unsigned char* pixel, int*
   check(12, (1 << by - 30 << 1) == 8 && 1 + 1 << by == 0);
   S s{}; s.bits = by; s.whole = big; s.part = 3; s.bits <<= 1;
   check(13, s.bits == 0 && s.whole == INT_MAX);
+  s.bits = 31; s.bits <<= by; s.whole = -9; s.whole >>= by - 1; check(23, s.bits == 0 && s.whole == -1);
+  S t[2]{}; S* last = t + 1; t[1].whole = 3; last->whole <<= by + 1; check(24, t[1].whole == 0);
+  int z{};
+  int product = 2; z += big; product *= nan; check(25, z == INT_MAX && product == 0);
+  z = 7; z -= 2.5f; product = 3; product += z; check(26, z == 4 && product == 7);
   color c = green; check(14, (c << 2) == 32 && half_of(9) == 4);
   check(15, (long long)nan == LLONG_MIN && (unsigned long long)negative == 0 && (long long)(double(big)) == LLONG_MAX);
   check(16, (float)(int)(2.9f) == 2.0f && (int)f[3] + 1 == 4 && (int)floorf(f[3] / 2) * 2 == 2);

@@ -280,6 +280,8 @@ TEST_CASE("the host's functions are refused in functions of the device") {
   is_refused(kernel + "{ a[i] = std::rand(); }", "rand");
   is_refused(kernel + "{ if (!i) exit(1); }", "exit");
   is_refused("struct s { __lab_device__ int f() { return getpid(); } };", "getpid");
+  is_refused("struct s { int w() const { return 1; } };\n" + kernel + "{ s t; a[i] = t.w(); }", "w");
+  is_refused("struct s { int w(); };\n__lab_device__ int d(s* t) { return t->w(); }", "w");
   CHECK(contains(refused_of(kernel + "{ std::vector<int> v(3); a[i] = v[0]; }"), "std::vector"));
   for (const std::string& source : std::vector<std::string>{
            both + "int w(int i) { return i; }\n" + kernel + "{ a[i] = w(i); }",
@@ -293,6 +295,10 @@ TEST_CASE("the host's functions are refused in functions of the device") {
            "int w(int i) { return i; }\n" + kernel + "{ a[i] = sizeof(w(i)); }",
            "struct s { int w(); };\n" + kernel + "{ a[i] = 1; }", "int f() { return rand(); }",
            "int w(int i) { return i; }\n" + kernel + "{ other.w(i); }",
+           "struct s { int w(); };\nstruct t { " + both + "int w(); };\n" + kernel + "{ t b; a[i] = b.w(); }",
+           "struct s { int w(); };\n" + both + "int s::w() { return 1; }\n" + kernel + "{ a[i] = b.w(); }",
+           "struct s { constexpr int w() { return 1; } int (*v)(); };\n" + kernel +
+               "{ a[i] = b.w() + b.v(); }",
            "__lab_device__ int rand() { return 4; }\n" + kernel + "{ a[i] = rand(); }"}) {
     INFO(source);
     CHECK(refused_of(source).empty());
@@ -331,6 +337,26 @@ TEST_CASE("the host's variables are refused in functions of the device") {
            "__lab_device__ constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[i]; }"}) {
     INFO(source);
     CHECK(refused_of(source).empty());
+  }
+}
+
+TEST_CASE("a device function is refused where the host calls it, and a host function's address in a launch") {
+  const std::string add = "__lab_device__ int add(int a, int b) { return a + b; }\nint sum(int a, int b);\n";
+  CHECK(contains(refused_of(add + "int f() { return 1 + add(1, 2); }"),
+                 "calling a __device__ function(\"add\") from a __host__ function"));
+  for (const char* const argument : {"sum", "&sum", "1, sum, 2"}) {
+    CHECK(contains(refused_of(add + "void f() { k<<<g(1), 1>>>(" + argument + "); }"),
+                   "the address of the __host__ function sum"));
+  }
+  for (const std::string& source : std::vector<std::string>{
+           "int f() { return sum(1, 2); }", "void f() { k<<<1, 1>>>(sum(1, 2)); g(sum); op p = sum; }",
+           both + "int f() { return add(1, 2); }", "__lab_global__ void k(int* a) { *a = add(1, 2); }",
+           "int f() { auto add = [](int a, int b) { return a; }; return add(1, 2); }",
+           "int f() { return sizeof(add(1, 2)) + other::add(1, 2) + g.add(1, 2); }",
+           "int add(float a);\nint f() { return add(1); }",
+           "void f() { g([=] __lab_device__ (int j) { return add(j, 1); }); }"}) {
+    INFO(source);
+    CHECK(refused_of(add + source).empty());
   }
 }
 

@@ -89,6 +89,33 @@ requires(!arithmetic<std::remove_cvref_t<From>>) [[gnu::always_inline]] constexp
   }
 }
 
+// i += x; of an integer i is changed(i) += x;
+template <class T>
+struct changed_number {
+  T& left;
+
+  template <class From>
+  [[gnu::always_inline]] constexpr T& operator+=(From&& value) const {
+    return left = converted<T>(left + std::forward<From>(value));
+  }
+  template <class From>
+  [[gnu::always_inline]] constexpr T& operator-=(From&& value) const {
+    return left = converted<T>(left - std::forward<From>(value));
+  }
+  template <class From>
+  [[gnu::always_inline]] constexpr T& operator*=(From&& value) const {
+    return left = converted<T>(left * std::forward<From>(value));
+  }
+  template <class From>
+  [[gnu::always_inline]] constexpr T& operator/=(From&& value) const {
+    return left = converted<T>(left / std::forward<From>(value));
+  }
+};
+template <class T>
+[[gnu::always_inline]] constexpr changed_number<T> changed(T& left) {
+  return {left};
+}
+
 // ---- shifts: a << b is a << shift << b
 
 struct shift_mark {};

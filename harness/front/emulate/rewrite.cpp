@@ -282,6 +282,7 @@ class rewriter {
 
   enum class name_kind {
     host_function,
+    host_member,  // a function of a class
     device_function,
     other_function,  // of both sides, or a kernel
     host_variable,
@@ -389,9 +390,10 @@ class rewriter {
         return;
       }
       // A constructor, or a member that is defined outside its class, says too little.
-      const bool is_plain = !within_class && name > statement && !is(name - 1, "::") && !is(name - 1, "~");
+      const bool is_plain = name > statement && !is(name - 1, "::") && !is(name - 1, "~");
       note_name(name, is_kernel || (is_device && is_host) || is_constexpr ? name_kind::other_function
                       : is_device                                         ? name_kind::device_function
+                      : is_plain && within_class                          ? name_kind::host_member
                       : is_plain                                          ? name_kind::host_function
                                                                           : name_kind::other);
       return;
@@ -479,10 +481,13 @@ class rewriter {
   void check_host_name(std::size_t at) {
     const std::string_view text = tokens_[at].text;
     const bool is_member = is(at - 1, ".") || is(at - 1, "->");
-    if (is_member || is_unevaluated(at)) return;
     const bool is_call = is(at + 1, "(");
-    const bool is_of_std = is(at - 1, "::") && is(at - 2, "std");
     const auto known = names_.find(text);
+    if (is_member && is_call && known != names_.end() && known->second == name_kind::host_member &&
+        system_functions_.count(text) == 0)
+      refuse_host_function(at);
+    if (is_member || is_unevaluated(at)) return;
+    const bool is_of_std = is(at - 1, "::") && is(at - 2, "std");
     const bool is_qualified =
         is(at - 1, "::") && at > 1 && is_identifier(at - 2) && !is_statement_word(at - 2);
     if (known == names_.end() || is_of_std) {
@@ -594,15 +599,52 @@ class rewriter {
                            tokens_[at].text));
   }
 
-  // `= function`, `&function`, `(function` in the host's code: the host's address of what the device has.
-  void check_code_address(std::size_t at) {
+  // Whether `at` stands in the parentheses of kernel<<<grid, block>>>( ).
+  [[nodiscard]] bool is_launch_argument(std::size_t at) const {
+    for (; at > 0 && !is(at, ";") && !is(at, "{"); --at) {
+      if (is(at, ")") && partner_[at] != nowhere)
+        at = partner_[at];
+      else if (is(at, "("))
+        return at > 2 && is_chevron(at - 3, ">");
+    }
+    return false;
+  }
+
+  // Of a name of a function that the device alone has, in the host's code. A lambda within may be the
+  // device's.
+  void check_device_call(std::size_t at) {
+    if (is(at - 1, ".") || is(at - 1, "->") || is(at - 1, "::") || !in_block_[at] || is_unevaluated(at) ||
+        system_functions_.count(tokens_[at].text) != 0 || is_local(at))
+      return;
+    for (std::size_t before = at; before > 0 && in_block_[before]; --before) {
+      if (is(before, "__lab_device__")) return;
+    }
+    refuse(at, fmt::format("calling a __device__ function(\"{0}\") from a __host__ function is not allowed; "
+                           "declare {0}() __host__ __device__, or call it in a kernel",
+                           tokens_[at].text));
+  }
+
+  // In the host's code: `= function`, `&function`, `(function`, the host's address of what the device has,
+  // and the address of what the host has as a kernel's argument; and calls of what the device has.
+  void check_device_name(std::size_t at) {
     const auto known = names_.find(tokens_[at].text);
-    if (known == names_.end() || known->second != name_kind::device_function) return;
+    if (known == names_.end()) return;
+    const bool is_hosts = known->second == name_kind::host_function;
+    if (!is_hosts && known->second != name_kind::device_function) return;
+    if (!is_hosts && is(at + 1, "(")) return check_device_call(at);
     const std::size_t first = is(at - 1, "&") ? at - 1 : at;
     const bool begins = is(first - 1, "=") || is(first - 1, "return") || is(first - 1, "(") ||
                         is(first - 1, "{") || is(first - 1, ",");
     const bool ends = is(at + 1, ";") || is(at + 1, ")") || is(at + 1, "}") || is(at + 1, ",");
     if (!begins || !ends || is_unevaluated(at) || is_local(at)) return;
+    if (is_hosts) {
+      if (is_launch_argument(first - 1)) {
+        refuse(at,
+               fmt::format("the address of the __host__ function {} that a kernel gets is none on the device",
+                           tokens_[at].text));
+      }
+      return;
+    }
     std::size_t statement = beginning_of_declaration(at);
     while (statement > 1 && is(statement - 1, "{") && (is(statement - 2, "=") || is(statement - 2, "]")))
       statement = beginning_of_declaration(statement - 1);
@@ -704,7 +746,7 @@ class rewriter {
       conversion(at);
       if (is(at + 1, "[") && shared_names_.count(text) != 0) check_bounds(at);
     } else {
-      check_code_address(at);
+      check_device_name(at);
     }
     const bool takes_name =
         (text.starts_with("cudaMemcpyToSymbol") && is_literal(at + 2)) ||
@@ -1082,6 +1124,8 @@ class rewriter {
         replace_range(at, end - 1, conversion_to(type));
       } else if (is_identifier(end) && is(end + 1, "=")) {
         declarations(end, type);
+      } else if (is_identifier(end) && (is(end + 1, ";") || is(end + 1, "{"))) {
+        integers_.insert(tokens_[end].text);
       }
       return;
     }
@@ -1174,7 +1218,7 @@ class rewriter {
     }
   }
 
-  // name[..].member = ..; at the beginning of a statement.
+  // name[..].member = ..; at the beginning of a statement, and name += ..; of an integer.
   void assignment(std::size_t at) {
     const bool is_pointer = is(at - 1, "*");
     const std::size_t first = is_pointer ? at - 1 : at;
@@ -1191,6 +1235,14 @@ class rewriter {
       } else {
         break;
       }
+    }
+    const bool is_compound = is(end, "+=") || is(end, "-=") || is(end, "*=") || is(end, "/=");
+    if (is_compound && end == at + 1 && !is_pointer && integers_.count(tokens_[at].text) != 0) {
+      std::size_t last = end + 1;
+      while (last < tokens_.size() && !is(last, ";")) ++last;
+      if (has_floating(end + 1, last))
+        replace_range(at, at, fmt::format("::lab::emulator::changed({})", tokens_[at].text));
+      return;
     }
     if (!is(end, "=")) return;
     wrap(end + 1, fmt::format("::lab::emulator::assigned<decltype({})>", text_of(first, end)), ";");
@@ -1285,10 +1337,32 @@ class rewriter {
       }
     }
     if (angle == ">" && open > 0) return;
-    if (assigns && !is(at - 1, "]") && (!is_identifier(at - 1) || is(at - 2, ".") || is(at - 2, "->")))
-      return;
+    if (assigns && is_identifier(at - 1) && (is(at - 2, ".") || is(at - 2, "->")))
+      return shift_member(at, angle);
+    if (assigns && !is(at - 1, "]") && !is_identifier(at - 1)) return;
     insert(tokens_[amount].offset,
            fmt::format("::lab::emulator::shift {0}{0}{1} ", angle, assigns ? "=" : ""));
+  }
+
+  // a.b <<= c; may change a bit-field, to which no reference binds: a.b = a.b << shift << (c);
+  void shift_member(std::size_t at, std::string_view angle) {
+    std::size_t first = at - 1;
+    while (is(first - 1, ".") || is(first - 1, "->")) {
+      first -= 2;
+      while (is(first, "]") && partner_[first] != nowhere) first = partner_[first] - 1;
+      if (!is_identifier(first)) return;
+    }
+    std::size_t end = at + 3;
+    for (; end < tokens_.size() && !is(end, ";"); ++end) {
+      if (is(end, ")") || is(end, "}") || is(end, ",")) return;
+      if ((is(end, "(") || is(end, "[") || is(end, "{")) && partner_[end] != nowhere) end = partner_[end];
+    }
+    for (std::size_t inner = first; inner < at; ++inner) {
+      if (is(inner, "++") || is(inner, "--") || is(inner, "(") || is(inner, "=")) return;
+    }
+    replace_range(at, at + 2,
+                  fmt::format("= {0} {1}{1} ::lab::emulator::shift {1}{1} (", text_of(first, at), angle));
+    insert(tokens_[end].offset, ")");
   }
 
   // Less than 32, and all of the operand.
