@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <utility>
 
 #include "common/run_time/compiler_log.hpp"
@@ -14,10 +11,6 @@
 
 namespace lab::run_time {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // NVRTC's functions, with the types of its header.
 struct nvrtc_functions {
@@ -61,20 +54,8 @@ struct nvrtc_functions {
   decltype(nvrtcGetLTOIR)* lto_ir = nullptr;
 };
 
-// The functions of the file that `search` finds; each file is loaded once. Adds the time that it took to
-// `seconds`.
 const nvrtc_functions& nvrtc(const library_search& search, double* seconds = nullptr) {
-  static std::mutex mutex;
-  static auto& loaded = *new std::map<std::filesystem::path, std::unique_ptr<const nvrtc_functions>>;
-  const std::filesystem::path path = find_library(library::nvrtc, search);
-  const std::lock_guard lock(mutex);
-  auto& functions = loaded[path];
-  if (functions == nullptr) {
-    const auto begin = std::chrono::steady_clock::now();
-    functions = std::make_unique<const nvrtc_functions>(path);
-    if (seconds != nullptr) *seconds += seconds_since(begin);
-  }
-  return *functions;
+  return functions_of<nvrtc_functions>(library::nvrtc, search, seconds);
 }
 
 // Throws unless a call of NVRTC that no source is to blame for has succeeded.

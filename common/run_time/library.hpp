@@ -2,8 +2,12 @@
 // loaded when it is first needed, so that a program that never compiles starts without them.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -69,5 +73,26 @@ class loaded_library {
   std::filesystem::path path_;
   void* handle_ = nullptr;
 };
+
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The functions of a library, as the file has them that `search` finds: `Functions` is made of its path, once
+// for each file. Adds the time that it took to `seconds`.
+template <class Functions>
+const Functions& functions_of(library which, const library_search& search, double* seconds) {
+  static std::mutex mutex;
+  static auto& loaded = *new std::map<std::filesystem::path, std::unique_ptr<const Functions>>;
+  const std::filesystem::path path = find_library(which, search);
+  const std::lock_guard lock(mutex);
+  auto& functions = loaded[path];
+  if (functions == nullptr) {
+    const auto begin = std::chrono::steady_clock::now();
+    functions = std::make_unique<const Functions>(path);
+    if (seconds != nullptr) *seconds += seconds_since(begin);
+  }
+  return *functions;
+}
 
 }  // namespace lab::run_time

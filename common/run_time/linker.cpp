@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <utility>
 
 #include "common/run_time/compiler_log.hpp"
@@ -17,10 +14,6 @@
 
 namespace lab::run_time {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // nvJitLink's functions. The header's own names are inline functions that call one release's symbols; the
 // library has them under the plain names, too, for any release.
@@ -53,19 +46,8 @@ struct linker_functions {
   decltype(nvJitLinkGetInfoLog)* info_log = nullptr;
 };
 
-// As nvrtc() in compiler.cpp.
 const linker_functions& nvjitlink(const library_search& search, double* seconds = nullptr) {
-  static std::mutex mutex;
-  static auto& loaded = *new std::map<std::filesystem::path, std::unique_ptr<const linker_functions>>;
-  const std::filesystem::path path = find_library(library::nvjitlink, search);
-  const std::lock_guard lock(mutex);
-  auto& functions = loaded[path];
-  if (functions == nullptr) {
-    const auto begin = std::chrono::steady_clock::now();
-    functions = std::make_unique<const linker_functions>(path);
-    if (seconds != nullptr) *seconds += seconds_since(begin);
-  }
-  return *functions;
+  return functions_of<linker_functions>(library::nvjitlink, search, seconds);
 }
 
 version version_of(const linker_functions& api) {
