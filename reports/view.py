@@ -48,6 +48,17 @@ def call(program, *arguments, shows_progress=False):
         raise Failed(done.returncode, ((done.stderr or "") + done.stdout).strip())
 
 
+def is_drawn(program, *words):
+    """Whether `lab draw` had something to draw: a line whose accesses it does not keep has no picture."""
+    try:
+        call(program, "draw", *words)
+        return True
+    except Failed as problem:
+        if problem.code != 2:
+            raise
+        return False
+
+
 def stage_before(stage):
     """The stage of the ladder before this one; None for the first."""
     track, _, name = stage.partition("/")
@@ -78,26 +89,26 @@ class Sight:
 
     def draw(self, program, kernels, parameters):
         def block(kernel):
-            """A block in the middle of the grid, which no edge cuts."""
+            """A block in the middle of the grid, which no edge cuts, or the first; None where it asks nothing of memory."""
             output = self.folder / f"{abs(hash((self.path, kernel['name'])))}"
             words = [self.path, *parameters, "--block", "--kernel", kernel["name"], "--output", f"{output}.svg", "--json", f"{output}.json"]
-            try:
-                call(program, "draw", *words, "--block-number", int(kernel["metrics"]["launch__grid_size"]) // 2)
-            except Failed:
-                call(program, "draw", *words)
-            return json.loads(pathlib.Path(f"{output}.json").read_text(encoding="utf-8"))
+            for number in (int(kernel["metrics"]["launch__grid_size"]) // 2, 0):
+                if is_drawn(program, *words, "--block-number", number):
+                    return json.loads(pathlib.Path(f"{output}.json").read_text(encoding="utf-8"))
+            return None
 
         def picture(job):
             kernel, number, (file, line, space) = job
             output = self.folder / f"{abs(hash((self.path, *job)))}.svg"
-            call(program, "draw", self.path, *parameters, "--kernel", kernel, "--block-number", number, "--line", f"{file}:{line}", "--memory", space, "--output", output)
-            return (file, line, space), output.read_text(encoding="utf-8")
+            drawn = is_drawn(program, self.path, *parameters, "--kernel", kernel, "--block-number", number, "--line", f"{file}:{line}", "--memory", space, "--output", output)
+            return (file, line), output.read_text(encoding="utf-8") if drawn else None
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
-            self.kernels = list(workers.map(block, kernels.values()))
+            self.kernels = list(filter(None, workers.map(block, kernels.values())))
             jobs = [(one["kernel"], one["block"], at) for one in self.kernels for at in dict.fromkeys((at["file"], at["line"], at["space"]) for at in one["lines"])]
             for at, svg in workers.map(picture, jobs):
-                self.pictures.setdefault(at[:2], []).append(svg)
+                if svg:
+                    self.pictures.setdefault(at, []).append(svg)
 
 
 def sources_of(sight):
@@ -155,7 +166,7 @@ def phases_of(kernel, name):
     short = re.sub(r"^.*::", "", re.sub(r"<.*", "", kernel["kernel"]))
     return (
         f'<div class="phases" data-order="{escape(json.dumps(order))}"><h3>{escape(short)}: block {kernel["block"]} of {kernel["blocks"]}</h3>'
-        f'<label>phase between barriers <input type="range" min="0" max="{len(order) - 1}" value="0" aria-label="phase of {escape(short)}, {escape(name)}"><output>0</output>, of {kernel["phase_count"]}</label>{tables}</div>'
+        f'<label>phase between barriers <input type="range" min="0" max="{len(order) - 1}" value="0" aria-label="phase of {escape(short)}, {escape(name)}"><output>0</output>, of {kernel["phase_count"]}</label><div class="kinds">{tables}</div></div>'
     )
 
 
