@@ -212,6 +212,8 @@ def main(arguments):
     try:
         if options.occupancy and not nvcc:
             raise Failed(2, "lab view: --occupancy needs nvcc, of the CUDA Toolkit")
+        if not output.parent.is_dir():
+            raise Failed(2, f"lab view: {output}: there is no such directory")
         with tempfile.TemporaryDirectory() as folder:
             record = pathlib.Path(folder, "profile.json")
             baseline = options.baseline or stage_before(options.stage)

@@ -135,6 +135,7 @@ class View(unittest.TestCase):
     def test_what_the_program_refuses_is_refused(self):
         self.assertEqual(view.main(["shared_tile/77", "--program", PROGRAM, "--output", str(self.page) + ".no"]), 2)
         self.assertFalse(pathlib.Path(str(self.page) + ".no").exists())
+        self.assertEqual(view.main([STAGE, "--program", PROGRAM, "--output", str(self.page / "no")]), 2)
 
 
 if __name__ == "__main__":
