@@ -13,9 +13,10 @@ void add(case_list& list, std::int64_t rows, std::int64_t columns, pattern input
   list.push_back({.parameters = {.rows = rows, .columns = columns}, .input = input, .brief = brief});
 }
 
-// The same for stages that keep a row in few registers.
+// The same for stages that keep a row in few registers, or read it by 16 bytes: sizes as near as possible.
 std::vector<problem::parameters> alternatives(const problem::parameters& p, pattern /*input*/) {
-  return {{.rows = p.rows, .columns = 8'000 + p.columns % 192},
+  return {{.rows = p.rows, .columns = parts(p.columns, 4) * 4},
+          {.rows = p.rows, .columns = 8'000 + p.columns % 192},
           {.rows = p.rows, .columns = p.columns % 1'024}};
 }
 
@@ -46,8 +47,10 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
   for (std::int64_t columns = 1; columns < 70; ++columns) add(list, 1 + columns % 9, columns);
   for (const std::int64_t columns : {127, 128, 129, 255, 256, 257, 511, 512, 516, 1'023, 1'024, 1'025})
     add(list, 5, columns);
-  for (const std::int64_t columns : {2'052, 4'096, 4'099, 8'192, 8'193, 16'388, 66'001})
+  for (const std::int64_t columns : {2'052, 4'096, 4'099, 8'192, 8'193, 66'001})
     add(list, 1, columns);
+  // More rows than clusters of two blocks.
+  add(list, 19, 8'200);
   for (std::uint64_t k = 0; k < 24; ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
     add(list, 1 + static_cast<std::int64_t>(bits % 7),
