@@ -126,9 +126,9 @@ class Problem:
         if track == "redact":
             self.values = people(parameters["rows"])
             self.bytes = 0
-        elif track == "reduction_2d":
+        elif track in ("reduction_2d", "softmax"):
             self.values = generator.random((parameters["height"], parameters["width"]), dtype=numpy.float32)
-            self.bytes = self.values.nbytes
+            self.bytes = self.values.nbytes * (1 if track == "reduction_2d" else 2)
         elif track == "udf":
             self.values = generator.integers(-1000, 1000, n)
             self.bytes = self.values.nbytes * 2
@@ -143,6 +143,11 @@ class Problem:
             axis = {"sum": None, "rows": 1, "columns": 0}[parameters.get("operation", "sum")]
             right = numpy.atleast_1d(values.sum(axis=axis, dtype=numpy.float64))
             found = numpy.atleast_1d(outputs)
+        elif track == "softmax":
+            rows = numpy.unique(numpy.linspace(0, len(values) - 1, 16).astype(int))
+            right = numpy.exp(values[rows].astype(numpy.float64))
+            right /= right.sum(axis=1, keepdims=True)
+            found = outputs[rows]
         elif track == "redact":
             return 0.0 if list(outputs) == [redacted(*row) for row in self.values[:len(outputs)]] else math.inf
         else:
@@ -152,6 +157,8 @@ class Problem:
                 right = right_windows(values, parameters, places)
             elif track == "ewm":
                 right = right_ewm(values, parameters, places)
+            elif track == "scan":
+                right = numpy.cumsum(values, dtype=numpy.float64)[places]
             elif track == "udf":
                 right = values[places] ** 2
             else:
@@ -416,6 +423,12 @@ def register():
     sums = [{"n": n, "type": one} for one in ("float32", "float64")]
     peer("reduction", "cupy_sum", "cupy", sums, bound=1e-4)(with_cupy(lambda cupy, x, _: x.sum()))
     peer("reduction", "torch_sum", "torch", sums, bound=1e-4)(with_torch(lambda torch, x, _: x.sum()))
+
+    peer("scan", "cupy_cumsum", "cupy", sums[:1], bound=1e-4)(with_cupy(lambda cupy, x, _: cupy.cumsum(x)))
+    peer("scan", "torch_cumsum", "torch", sums[:1], bound=1e-4)(with_torch(lambda torch, x, _: torch.cumsum(x, 0)))
+
+    matrices = [{"height": 2**30 // width, "width": width} for width in (64, 1024, 4096, 32768, 262144)]
+    peer("softmax", "torch_softmax", "torch", matrices, bound=1e-5)(with_torch(lambda torch, x, _: torch.softmax(x, 1)))
 
     images = [{"height": 20000, "width": 20000, "operation": one} for one in ("sum", "rows", "columns")]
     axis = {"sum": None, "rows": 1, "columns": 0}

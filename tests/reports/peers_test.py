@@ -64,6 +64,13 @@ class Comparison(unittest.TestCase):
         columns = peers.Problem("reduction_2d", {"height": 40, "width": 50, "operation": "columns"})
         self.assertLess(columns.compare(columns.values.sum(axis=0)), 1e-5)
         self.assertEqual(columns.compare(columns.values.sum(axis=1)), numpy.inf)
+        scan = peers.Problem("scan", {"n": 3000, "type": "float64"})
+        self.assertLess(scan.compare(numpy.cumsum(scan.values)), 1e-12)
+        self.assertGreater(scan.compare(numpy.cumsum(scan.values) - scan.values), 1e-5)  # exclusive
+        softmax = peers.Problem("softmax", {"height": 40, "width": 50})
+        exponentials = numpy.exp(softmax.values)
+        self.assertLess(softmax.compare(exponentials / exponentials.sum(axis=1, keepdims=True)), 1e-6)
+        self.assertGreater(softmax.compare(exponentials / exponentials.sum(axis=0)), 1e-2)
         redact = peers.Problem("redact", {"rows": 9})
         outputs = ["X X", "T Alan", "H Grace", "X X", "L Barbara", "K Donald", "X X", "T Alan", "H Grace"]
         self.assertEqual(redact.compare(outputs), 0)
