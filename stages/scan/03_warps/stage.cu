@@ -19,13 +19,11 @@ __global__ void __launch_bounds__(tile)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x;
-  // exercise: scan
   const T in_warp = warp_scan(i < n ? values[i] : Operation::identity(), combine);
   if (lane == 31) of_warp[warp] = in_warp;
   __syncthreads();
   if (warp == 0) of_warp[lane] = warp_scan(of_warp[lane], combine);
   __syncthreads();
-  // end
   const T before_warp = warp == 0 ? Operation::identity() : of_warp[warp - 1];
   const T before_lane = __shfl_up_sync(0xffffffffu, in_warp, 1);
   const T in_tile = inclusive ? in_warp : lane == 0 ? Operation::identity() : before_lane;

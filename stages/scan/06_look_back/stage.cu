@@ -24,7 +24,6 @@ __device__ T look_back(messages<T>* tiles, std::int64_t index, Operation combine
   for (std::int64_t next = index - 32;; next -= 32) {
     const std::int64_t mine = next + lane;
     T value = Operation::identity();
-    // exercise: wait
     bool is_prefix = mine < 0;  // before the first tile there is nothing
     bool is_known = is_prefix;
     unsigned prefixes = 0;
@@ -38,7 +37,6 @@ __device__ T look_back(messages<T>* tiles, std::int64_t index, Operation combine
       // The last prefix, and all totals behind it.
       needed = prefixes == 0 ? 0xffffffffu : 0xffffffffu << (31 - __clz(static_cast<int>(prefixes)));
     } while ((__ballot_sync(0xffffffffu, is_known) & needed) != needed);
-    // end
     before =
         combine(combine_lanes((needed >> lane & 1) != 0 ? value : Operation::identity(), combine), before);
     if (prefixes != 0) return before;

@@ -26,14 +26,12 @@ template <class T, class Operation>
 __device__ T wait_for(message<T>* first, int count, Operation combine) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   T value = Operation::identity();
-  // exercise: wait
   if (lane < count) {
     while (!first[lane].receive(value)) {
     }
   }
   __syncwarp();
   return combine_lanes(value, combine);
-  // end
 }
 
 // The combination of all tiles before tile `index`, whose total is `own`; in lane 0 of the warp that calls.

@@ -13,11 +13,9 @@ constexpr int most_columns = 4 * 8 * 32;  // 1024
 // The combination of the `lanes` lanes that have a row, in each of them.
 template <class Operation>
 __device__ __forceinline__ float combine_group(float value, int lanes, Operation combine) {
-  // exercise: group
   for (int distance = lanes / 2; distance > 0; distance /= 2)
     value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
   return value;
-  // end
 }
 
 template <int vectors>
