@@ -130,7 +130,6 @@ class problem::reference_run {
         inclusive_(static_cast<scan::kind>(p.kind) == scan::kind::inclusive),
         is_sum_(static_cast<scan::operation>(p.operation) == scan::operation::sum) {}
 
-  // Of a sum only what its type needs: there are billions of values.
   template <class T>
   void add(T x) {
     if (!inclusive_) before_ = all_;
@@ -140,19 +139,16 @@ class problem::reference_run {
     } else if constexpr (std::is_integral_v<T>) {
       all_.bits += static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
     } else {
-      const auto value = static_cast<long double>(x);
-      all_.value += value;
-      all_.magnitude += std::abs(value);
+      all_.value += static_cast<long double>(x);
+      all_.magnitude += std::abs(static_cast<long double>(x));
     }
   }
-
   void append(const reference_run& later) {
     if (later.is_empty_) return;
     before_ = joined(all_, later.before_);
     all_ = joined(all_, later.all_);
     is_empty_ = false;
   }
-
   [[nodiscard]] expectation expected() const {
     const combined& result = inclusive_ ? all_ : before_;
     if (is_sum_ && type_ == element::int32)

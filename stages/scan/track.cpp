@@ -114,8 +114,8 @@ std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t 
   if constexpr (!emulated) {
     list.add(10'000'019, pattern::random, element::float32, inclusive, operation::sum);
     list.add(10'000'019, pattern::ties, element::int32, exclusive, operation::user);
-    // Indices beyond 32 bits.
-    list.add((std::int64_t{1} << 32) + 12'345, pattern::random, element::float32, inclusive, operation::sum);
+    // Indices beyond 31 bits.
+    list.add((std::int64_t{1} << 31) + 12'345, pattern::random, element::float32, inclusive, operation::sum);
   }
   return std::move(list.cases);
 }
