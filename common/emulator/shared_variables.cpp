@@ -32,17 +32,20 @@ std::span<const shared_variable> shared_variables(const void* kernel) {
   return entry->second;
 }
 
+bool is_of_emulator(const program_symbol& variable) {
+  return variable.name.find("N3lab8emulator") != std::string::npos &&
+         variable.name.find("3cub") == std::string::npos;
+}
+
 std::span<const shared_variable> all_shared_variables() {
   static const std::vector<shared_variable> all = [] {
     std::vector<shared_variable> found;
     for (const program_symbol& symbol : program_symbols()) {
-      // The emulator's own functions have thread-local variables that are no shared memory; CUB's are.
-      const bool is_emulators = symbol.name.find("N3lab8emulator") != std::string::npos &&
-                                symbol.name.find("3cub") == std::string::npos;
       // A variable of a function whose name is not mangled is "tile.0" or "function.tile".
       const bool is_local = symbol.name.starts_with("_ZZ") ||
                             (!symbol.name.starts_with("_Z") && symbol.name.find('.') != std::string::npos);
-      if (!symbol.is_function && is_local && !is_emulators) found.push_back({symbol.value, symbol.bytes});
+      if (!symbol.is_function && is_local && !is_of_emulator(symbol))
+        found.push_back({symbol.value, symbol.bytes});
     }
     return found;
   }();

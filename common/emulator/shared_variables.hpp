@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "common/emulator/program_symbols.hpp"
+
 namespace lab::emulator {
 
 // Where a variable lies in the thread-local memory of the executable.
@@ -15,6 +17,9 @@ struct shared_variable {
 // The variables that the kernel declares itself; those of functions that it calls are not known to be its
 // own. The span stays valid.
 std::span<const shared_variable> shared_variables(const void* kernel);
+
+// Whether a thread-local variable is the emulator's own, and no shared memory. (CUB's are shared memory.)
+bool is_of_emulator(const program_symbol& variable);
 
 // Those of all functions of the program. The span stays valid.
 std::span<const shared_variable> all_shared_variables();

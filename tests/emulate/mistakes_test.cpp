@@ -700,6 +700,35 @@ TEST_CASE(
   if (LAB_WITH_OBSERVED) expect_right({"--observe", source, "--", "right"}, "no error\n");
 }
 
+constexpr const char* shared_pointer = R"cuda(
+#include <cstdio>
+__device__ void put(int* at, int k) {
+  at[k] = k;
+}
+__global__ void fill(int* out, int beyond) {
+  __shared__ int row[64];
+  put(row, threadIdx.x + beyond);
+  __syncthreads();
+  out[threadIdx.x] = row[63 - threadIdx.x];
+}
+int main(int count, char**) {
+  int* out; cudaMalloc(&out, 256);
+  fill<<<1, 64>>>(out, count - 1);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+)cuda";
+
+TEST_CASE("emulate: an observed access through a pointer that misses all shared arrays is stopped") {
+  if (!LAB_WITH_OBSERVED) return;
+  const temporary_directory directory;
+  const std::string source = (directory / "pointer.cu").string();
+  put(source, shared_pointer);
+  expect(emulate({"--observe", source, "--", "beyond"}), 1,
+         {"pointer.cu:4: fill: block (0,0,0): thread (63,0,0) writes 4 bytes of shared memory that no "
+          "variable has: at offset 256 of row of 256 bytes"});
+  expect_right({"--observe", source}, "no error\n");
+}
+
 // Objects with virtual functions, made by the host or by a kernel.
 constexpr const char* virtual_functions = R"cuda(
 #include <cstdio>

@@ -16,6 +16,7 @@
 #include "common/emulator/observed/metrics.hpp"
 #include "common/emulator/program_symbols.hpp"
 #include "common/emulator/scheduler.hpp"
+#include "common/emulator/shared_variables.hpp"
 #include "common/emulator/source_lines.hpp"
 
 namespace lab::emulator {
@@ -218,8 +219,16 @@ void observation::recorder::find_shared_memory() {
   if (shared_begin_ == memory.begin) return;
   shared_begin_ = memory.begin;
   shared_.resize(memory.bytes);
+  // Between variables and in the emulator's own, as far as the program's symbols say which these are.
+  if (!program_symbols().empty()) shared_.mark(0, memory.bytes, shared_shadow::use::outside);
+  for (const program_symbol& symbol : program_symbols()) {
+    if (!symbol.is_function && !is_of_emulator(symbol))
+      shared_.mark(symbol.value, symbol.bytes, shared_shadow::use::shared);
+  }
+  shared_.mark(dynamic_begin_ - memory.begin, sizeof lab_dynamic_shared, shared_shadow::use::shared);
   const auto ignore = [&](const auto& variable) {
-    shared_.ignore(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable);
+    shared_.mark(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable,
+                 shared_shadow::use::ignored);
   };
   ignore(current_thread_index);
   ignore(current_block_index);
@@ -654,6 +663,7 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     faults_.push_back({fault::out_of_bounds, text});
     fail_launch(text);
   }
+  if (shared_.is_outside(offset, bytes)) stop_outside_shared(offset, bytes, operation, place);
   const shared_access access{thread, place, operation};
   if (strong != strength::plain) {
     const unobserved here;
@@ -665,6 +675,25 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
   if (const auto conflict = shared_.note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push_access(address, bytes, operation, strong, place, memory_space::shared);
+}
+
+void observation::recorder::stop_outside_shared(std::size_t offset, unsigned bytes,
+                                                memory_operation operation, std::uint32_t place) {
+  const unobserved here;
+  const program_symbol* before = nullptr;
+  for (const program_symbol& symbol : program_symbols()) {
+    if (!symbol.is_function && !is_of_emulator(symbol) && symbol.value <= offset &&
+        (before == nullptr || symbol.value > before->value))
+      before = &symbol;
+  }
+  std::string text = prefix(place, the_lane.thread) + verb_of(operation) +
+                     format(" %u bytes of shared memory that no variable has", bytes);
+  if (before != nullptr) {
+    text += format(": at offset %zu of %s of %zu bytes", offset - before->value,
+                   shared_variable_name(before->name).c_str(), before->bytes);
+  }
+  faults_.push_back({fault::out_of_bounds, text});
+  fail_launch(text);
 }
 
 void observation::recorder::table_set(std::uintptr_t table) {

@@ -82,6 +82,8 @@ class observation::recorder final : public observer, private request_sink {
                                   std::uint32_t place);
   [[noreturn]] void stop_misaligned(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                     std::uint32_t place);
+  [[noreturn]] void stop_outside_shared(std::size_t offset, unsigned bytes, memory_operation operation,
+                                        std::uint32_t place);
   // What had to wait until the access before had been made.
   void after_access();
   void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
@@ -366,7 +368,7 @@ inline bool observation::recorder::note_harmless(std::uintptr_t address, unsigne
                                                  memory_operation operation, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
   const unsigned thread = the_lane.thread;
-  if (!in_flight_.empty() || !bulk_.empty()) return false;
+  if (!in_flight_.empty() || !bulk_.empty() || shared_.is_outside(offset, 4 * words)) return false;
   if (operation == memory_operation::store) {
     const std::size_t in_dynamic = address - dynamic_begin_;
     const bool beyond = in_dynamic < sizeof lab_dynamic_shared && in_dynamic + 4 * words > dynamic_bytes_;

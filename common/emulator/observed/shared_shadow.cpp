@@ -23,11 +23,11 @@ shared_conflict with(unsigned thread, std::uint32_t place, bool wrote, bool both
 void shared_shadow::resize(std::size_t bytes) {
   words_.assign(bytes / 4 + 1, {});
   bytes_.assign(4 * words_.size(), {});
-  ignored_.assign(words_.size(), 0);
+  uses_.assign(words_.size(), use::shared);
 }
 
-void shared_shadow::ignore(std::size_t offset, std::size_t bytes) {
-  for (std::size_t byte = offset; byte < offset + bytes; ++byte) ignored_[byte / 4] = 1;
+void shared_shadow::mark(std::size_t offset, std::size_t bytes, use how) {
+  for (std::size_t byte = offset; byte < offset + bytes; ++byte) uses_[byte / 4] = how;
 }
 
 void shared_shadow::begin_block() {

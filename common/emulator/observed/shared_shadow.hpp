@@ -45,8 +45,10 @@ class shared_shadow {
  public:
   // For `bytes` of memory. Forgets everything.
   void resize(std::size_t bytes);
-  // Bytes that are no shared memory: nobody is told of them.
-  void ignore(std::size_t offset, std::size_t bytes);
+  // Bytes that are no shared memory: of the emulator's own, accesses of which mean nothing, and of those that
+  // no kernel may touch. All others are shared memory.
+  enum class use : std::uint8_t { shared, ignored, outside };
+  void mark(std::size_t offset, std::size_t bytes, use how);
 
   void begin_block();
   void barrier_passed() { begin_epoch(); }
@@ -77,7 +79,10 @@ class shared_shadow {
   bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;
   std::uint32_t turn_of(unsigned warp) const { return turn_[warp]; }
 
-  bool ignores(std::size_t offset) const { return ignored_[offset / 4] != 0; }
+  bool ignores(std::size_t offset) const { return uses_[offset / 4] == use::ignored; }
+  bool is_outside(std::size_t offset, std::size_t bytes) const {
+    return uses_[offset / 4] == use::outside || uses_[(offset + bytes - 1) / 4] == use::outside;
+  }
   // Notes the access of bytes [offset, offset + bytes).
   std::optional<shared_conflict> note(std::size_t offset, unsigned bytes, const shared_access& access);
   // Notes a load of whole words, if that can be in conflict with nothing: the block has written them, and not
@@ -163,8 +168,8 @@ class shared_shadow {
   void set_writer(cell& at, const shared_access& access);
 
   std::vector<cell> words_, bytes_;
-  std::vector<std::uint8_t> ignored_;  // by word
-  std::uint32_t epoch_ = 1;            // grows with every barrier and every block
+  std::vector<use> uses_;    // by word
+  std::uint32_t epoch_ = 1;  // grows with every barrier and every block
   std::uint32_t block_began_ = 1;
   // A warp's turn grows with each of its __syncwarp() and fences. seen_[warp][l][m]: what lane m did before
   // this turn has happened before what lane l does now.

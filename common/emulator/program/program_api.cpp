@@ -34,8 +34,6 @@ namespace {
 
 constexpr std::size_t pitch_alignment = 512;
 
-constinit thread_local bool carry_of_thread = false;
-
 // Null for a limit that the device does not have.
 std::atomic<std::size_t>* limit_of(cudaLimit limit) {
   static std::atomic<std::size_t> printf_bytes{1 << 20}, launches{2048}, fetch{64}, persisting{0};
@@ -71,6 +69,8 @@ std::size_t pitch_of(std::size_t width_bytes) {
 }  // namespace
 
 namespace lab::emulator::ptx {
+static constinit thread_local bool carry_of_thread = false;
+
 bool carry() {
   return carry_of_thread;
 }
