@@ -8,18 +8,15 @@
 
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
+#if LAB_EMULATED
+#include "common/emulator/dependent_launch_functions.hpp"
+#endif
 
 #if defined(__CUDACC__) || LAB_EMULATED
 
 namespace lab {
 
-#if LAB_EMULATED
-
-// A kernel begins when the one before has ended, which it may always do.
-inline void trigger_dependents() {}
-inline void grid_dependency_sync() {}
-
-#else
+#if !LAB_EMULATED
 
 // In the kernel before: the next one may begin as soon as every block has called this, or has ended.
 __device__ __forceinline__ void trigger_dependents() {
@@ -39,15 +36,11 @@ __device__ __forceinline__ void grid_dependency_sync() {
 template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   cudaStream_t stream, Arguments&&... arguments) {
-#if LAB_EMULATED
-  launch(kernel, grid, block, shared_bytes, stream, std::forward<Arguments>(arguments)...);
-#else
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   launch_with(&attribute, 1, kernel, grid, block, shared_bytes, stream,
               std::forward<Arguments>(arguments)...);
-#endif
 }
 
 }  // namespace lab

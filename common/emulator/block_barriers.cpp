@@ -70,12 +70,15 @@ void block_runner::wake_waiting(const std::uint64_t* barrier) {
   }
 }
 
-// A copy that lands when its block has ended writes what belongs to another block.
+// A copy that lands when its block has ended writes what belongs to another block, and one that is read then
+// may hold what that has written.
 void block_runner::finish_copies() {
   const auto left = copies_.end_block();
   if (!left) return;
-  failure_ = prefix(left->where, left->by.block) + text_of_thread(threads_[left->by.thread].index) +
-             " begins a bulk copy into shared memory that has not landed when the block ends";
+  failure_ =
+      prefix(left->where, left->by.block) + text_of_thread(threads_[left->by.thread].index) +
+      (left->is_out ? " begins a bulk copy from shared memory that has not been read when the block ends"
+                    : " begins a bulk copy into shared memory that has not landed when the block ends");
   stopping_ = true;
 }
 
@@ -293,7 +296,7 @@ void block_runner::copy_out_in_bulk(void* global, const void* shared, std::int64
   const auto size = static_cast<std::size_t>(bytes);
   if (active_observer) active_observer->bulk_copy_began(shared, global, size, false, return_address);
   const outside_of_kernel here;
-  copies_.copy_out(global, shared, size, running_->number);
+  copies_.copy_out(global, shared, size, this_thread(), where);
 }
 
 // ---- copies of tensors
@@ -372,7 +375,7 @@ void block_runner::tensor_copy_out(const tensor_box& box, unsigned dimensions, c
   }
   observe_tensor_copy(box, shared, false, return_address);
   const outside_of_kernel here;
-  copies_.copy_out(box, shared, running_->number);
+  copies_.copy_out(box, shared, this_thread(), where);
 }
 
 void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,

@@ -229,12 +229,12 @@ void block_copies::read(pending_out& copy) const {
   copy.values.assign(from, from + copy.bytes);
 }
 
-void block_copies::copy_out(void* global, const void* shared, std::size_t bytes, unsigned thread) {
-  begin({global, shared, bytes, thread, groups_[thread]});
+void block_copies::copy_out(void* global, const void* shared, std::size_t bytes, origin by, place where) {
+  begin({global, shared, bytes, by, where, groups_[by.thread]});
 }
 
-void block_copies::copy_out(const tensor_box& box, const void* shared, unsigned thread) {
-  begin({nullptr, shared, box.layout.box_bytes(), thread, groups_[thread], false, {}, box});
+void block_copies::copy_out(const tensor_box& box, const void* shared, origin by, place where) {
+  begin({nullptr, shared, box.layout.box_bytes(), by, where, groups_[by.thread], false, {}, box});
 }
 
 void block_copies::begin(pending_out copy) {
@@ -252,7 +252,7 @@ std::vector<std::pair<const void*, std::size_t>> block_copies::wait_group_read(u
   std::vector<std::pair<const void*, std::size_t>> over;
   const std::uint64_t groups = groups_[thread];
   for (pending_out& copy : out_) {
-    if (copy.thread != thread || copy.group + pending >= groups || copy.shared == nullptr) continue;
+    if (copy.by.thread != thread || copy.group + pending >= groups || copy.shared == nullptr) continue;
     read(copy);
     over.emplace_back(std::exchange(copy.shared, nullptr), copy.bytes);
   }
@@ -264,9 +264,13 @@ std::optional<block_copies::left_copy> block_copies::end_block() {
   for (const pending_out& copy : out_) {
     if (!copy.values.empty()) copy.perform(copy.values.data());
   }
+  const auto unread =
+      std::find_if(out_.begin(), out_.end(), [](const pending_out& one) { return one.shared != nullptr; });
+  std::optional<left_copy> left;
+  if (unread != out_.end()) left = {unread->where, unread->by, true};
+  if (!in_.empty()) left = {in_.front().where, in_.front().by};
   out_.clear();
-  if (in_.empty()) return std::nullopt;
-  return left_copy{in_.front().where, in_.front().by};
+  return left;
 }
 
 }  // namespace lab::emulator

@@ -62,8 +62,8 @@ class block_copies {
   std::string copy_in(void* shared, const void* from, std::size_t bytes, std::uint64_t* barrier, origin by,
                       place where, const block_copies* source = nullptr);
   std::string copy_in(void* shared, const tensor_box& box, std::uint64_t* barrier, origin by, place where);
-  void copy_out(void* global, const void* shared, std::size_t bytes, unsigned thread);
-  void copy_out(const tensor_box& box, const void* shared, unsigned thread);
+  void copy_out(void* global, const void* shared, std::size_t bytes, origin by, place where);
+  void copy_out(const tensor_box& box, const void* shared, origin by, place where);
   void commit_group(unsigned thread);
   // All groups of the thread but the last `pending` have left shared memory, which is returned.
   std::vector<std::pair<const void*, std::size_t>> wait_group_read(unsigned thread, std::size_t pending);
@@ -74,6 +74,7 @@ class block_copies {
   struct left_copy {
     place where;
     origin by;
+    bool is_out = false;
   };
   [[nodiscard]] std::optional<left_copy> find_copy_from(const block_copies& source) const;
   // Whether one of them writes any of these bytes.
@@ -88,7 +89,7 @@ class block_copies {
     std::string complaint;
   };
   landing land_one();
-  // The block has ended: copies out are completed. Where a copy in began that nobody has waited for.
+  // The block has ended: copies out are completed. Where a copy began that nobody has waited for.
   std::optional<left_copy> end_block();
   // What has been, and is, called by its address while the block runs lies so many bytes behind that now.
   void move(std::ptrdiff_t distance) { distance_ = distance; }
@@ -115,7 +116,8 @@ class block_copies {
     void* global;
     const void* shared;
     std::size_t bytes;
-    unsigned thread;
+    origin by;
+    place where;
     std::uint64_t group;
     bool is_read = false;
     std::vector<unsigned char> values{};  // until the block ends; empty if they have been written

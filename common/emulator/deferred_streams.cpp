@@ -13,11 +13,18 @@ namespace lab::emulator {
 namespace {
 
 struct operation {
-  std::function<void()> run;
+  std::function<void(const kernel_before&)> run;
   std::vector<std::size_t> after;  // numbers of the operations that must be done before
   int device;
   bool done = false;
+  const void* kernel = nullptr;
+  bool is_early = false;
 };
+
+std::function<void(const kernel_before&)> alone(std::function<void()> run) {
+  if (!run) return nullptr;
+  return [run = std::move(run)](const kernel_before&) { run(); };
+}
 
 }  // namespace
 
@@ -31,8 +38,9 @@ struct deferred_streams::state {
   std::map<cudaStream_t, std::vector<std::size_t>> tails;  // what comes next on a stream waits for
   std::map<cudaEvent_t, std::size_t> events;
 
-  std::size_t add(const std::vector<cudaStream_t>& streams, std::function<void()> run) {
-    operation added{std::move(run), {}, device_of(streams.front())};
+  std::size_t add(const std::vector<cudaStream_t>& streams, std::function<void(const kernel_before&)> run,
+                  const void* kernel = nullptr, bool is_early = false) {
+    operation added{std::move(run), {}, device_of(streams.front()), false, kernel, is_early};
     for (const cudaStream_t stream : streams) {
       auto& tail = tails[stream];
       if (!tail.empty() && tail.front() == operations.size()) continue;  // named twice
@@ -64,12 +72,26 @@ struct deferred_streams::state {
           ready.push_back(number);
       }
       if (ready.empty()) break;
-      operation& next = operations[choose(ready)];
-      next.done = true;
-      const device_scope scope(next.device);
-      if (next.run) std::exchange(next.run, nullptr)();
+      const std::size_t number = choose(ready);
+      const device_scope scope(operations[number].device);
+      run_one(number, needed);
     }
     running = false;
+  }
+
+  // A kernel together with the one behind it that may begin early.
+  void run_one(std::size_t number, const std::vector<bool>& needed) {
+    operation& next = operations[number];
+    next.done = true;
+    if (!next.run) return;
+    kernel_before first{next.kernel, [run = std::exchange(next.run, nullptr)] { run({}); }};
+    for (std::size_t behind = number + 1; behind < operations.size() && next.kernel != nullptr; ++behind) {
+      operation& second = operations[behind];
+      if (!second.is_early || !needed[behind] || second.after != std::vector{number}) continue;
+      second.done = true;
+      return std::exchange(second.run, nullptr)(first);
+    }
+    first.run();
   }
 
   std::size_t choose(const std::vector<std::size_t>& ready) {
@@ -101,16 +123,21 @@ bool is_deferring() {
   return active != nullptr && !active->running;
 }
 
-void defer(cudaStream_t stream, std::function<void()> operation) {
-  active->add({stream}, std::move(operation));
+void defer(cudaStream_t stream, std::function<void()> operation, const void* kernel) {
+  active->add({stream}, alone(std::move(operation)), kernel);
+}
+
+void defer_early(cudaStream_t stream, std::function<void(const kernel_before&)> operation,
+                 const void* kernel) {
+  active->add({stream}, std::move(operation), kernel, true);
 }
 
 void defer_joint(const std::vector<cudaStream_t>& streams, std::function<void()> operation) {
-  active->add(streams, std::move(operation));
+  active->add(streams, alone(std::move(operation)));
 }
 
 void defer_record(cudaEvent_t event, cudaStream_t stream, std::function<void()> operation) {
-  active->events[event] = active->add({stream}, std::move(operation));
+  active->events[event] = active->add({stream}, alone(std::move(operation)));
 }
 
 void defer_wait(cudaStream_t stream, cudaEvent_t event) {
@@ -136,6 +163,15 @@ void complete_all() {
   std::vector<std::size_t> all(active->operations.size());
   for (std::size_t number = 0; number < all.size(); ++number) all[number] = number;
   active->run(std::move(all));
+}
+
+void pause_deferring() {
+  complete_all();
+  if (active != nullptr) active->running = true;
+}
+
+void resume_deferring() {
+  if (active != nullptr) active->running = false;
 }
 
 }  // namespace lab::emulator

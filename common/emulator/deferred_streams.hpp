@@ -48,8 +48,16 @@ class deferred_streams {
 
 // Whether work is kept now.
 bool is_deferring();
-// Keeps an operation of a stream, to be run with the stream's device current.
-void defer(cudaStream_t stream, std::function<void()> operation);
+// Keeps an operation of a stream, to be run with the stream's device current; `kernel` if it runs one.
+void defer(cudaStream_t stream, std::function<void()> operation, const void* kernel = nullptr);
+// Keeps a kernel that may begin before the work before it on its stream has ended (programmatic dependent
+// launch). If that work is a kernel, it is handed over, to be run by the operation.
+struct kernel_before {
+  const void* kernel = nullptr;
+  std::function<void()> run;
+};
+void defer_early(cudaStream_t stream, std::function<void(const kernel_before&)> operation,
+                 const void* kernel);
 // Keeps one that belongs to several streams: it waits for what each of them holds now, and what comes on them
 // later waits for it.
 void defer_joint(const std::vector<cudaStream_t>& streams, std::function<void()> operation);
@@ -60,5 +68,8 @@ void defer_wait(cudaStream_t stream, cudaEvent_t event);
 void complete(cudaStream_t stream);
 void complete(cudaEvent_t event);
 void complete_all();
+// Between these calls nothing is kept: what is enqueued is done at once, after all that is kept now.
+void pause_deferring();
+void resume_deferring();
 
 }  // namespace lab::emulator

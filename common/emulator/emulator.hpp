@@ -17,6 +17,8 @@ struct options {
   int multiprocessors = 0;
   // Devices, each with memory of that capacity; 0 means 1, and 16 are possible.
   int devices = 0;
+  // Draws when bulk copies and products are done, and which block of a cluster goes on.
+  unsigned seed = 0;
 };
 
 // LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (0 or 1), LAB_EMULATOR_MEMORY (bytes),

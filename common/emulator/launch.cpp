@@ -39,9 +39,10 @@ namespace {
 
 // The device runs one kernel at a time; the mutex also guards the limits.
 struct device {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // a kernel that begins early runs the one before it
   std::map<const void*, std::size_t> dynamic_shared_limits;  // kernels whose limit was raised
   std::set<const void*> large_cluster_kernels;               // that may have clusters of 16 blocks
+  std::set<const void*> triggering_kernels;                  // that have let the next one begin
   std::size_t launches = 0;
   thread_pool pool;
 };
@@ -102,6 +103,7 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
 // What a launch asks for beyond grid and block.
 struct launch_attributes {
   std::optional<dim3> cluster;
+  bool may_begin_early = false;
   std::optional<refusal> refused;
 };
 
@@ -111,8 +113,9 @@ launch_attributes attributes_of(const cudaLaunchConfig_t& config) {
     const cudaLaunchAttribute& one = config.attrs[number];
     if (one.id == cudaLaunchAttributeClusterDimension) {
       found.cluster = dim3(one.val.clusterDim.x, one.val.clusterDim.y, one.val.clusterDim.z);
-    } else if (one.id != cudaLaunchAttributeIgnore &&
-               one.id != cudaLaunchAttributeProgrammaticStreamSerialization) {
+    } else if (one.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      found.may_begin_early = one.val.programmaticStreamSerializationAllowed != 0;
+    } else if (one.id != cudaLaunchAttributeIgnore) {
       found.refused = refusal{cudaErrorNotSupported,
                               format("launch attribute %d, which is not emulated", static_cast<int>(one.id))};
     }
@@ -238,6 +241,52 @@ class initial_rounding {
   fp_environment hosts_ = fp_environment::current();
 };
 
+// What an OS thread is while it runs blocks of a launch.
+class running_blocks {
+ public:
+  explicit running_blocks(launch_state& state) : state_(state) {
+    prepare_signal_stack();
+    ++state_.running;
+  }
+  running_blocks(const running_blocks&) = delete;
+  running_blocks& operator=(const running_blocks&) = delete;
+  ~running_blocks() { --state_.running; }
+
+ private:
+  launch_state& state_;
+  const initial_rounding rounding_;
+  const spin_watch watch_;
+};
+
+// The first blocks of a kernel that begins early run until they wait for the kernel before it, which is then
+// run by `before`, and on to their end: so what they do before they wait comes before all that it does.
+void run_early_blocks(launch_state& state, std::uint64_t blocks, first_failure& failure,
+                      const std::function<void()>& before) {
+  constexpr std::uint64_t most_threads = 8192;  // whose stacks a process may have
+  static thread_local std::vector<std::unique_ptr<block_runner>> runners;
+  const std::uint64_t most =
+      std::clamp<std::uint64_t>(most_threads / (state.block.x * state.block.y * state.block.z), 1, blocks);
+  while (runners.size() < most) runners.push_back(std::make_unique<block_runner>());
+  std::vector<std::uint64_t> at_rest;
+  const auto run_each = [&](std::uint64_t count, const auto& run) {
+    const running_blocks running(state);
+    for (std::uint64_t k = 0; k < count && state.first_failed_block == launch_state::none; ++k) run(k);
+  };
+  state.waits_for_kernel = true;
+  run_each(most, [&](std::uint64_t block) {
+    state.next_block = block + 1;
+    if (auto text = runners[block]->run(state, block)) return failure.note(block, std::move(*text));
+    if (runners[block]->waits_for_blocks()) at_rest.push_back(block);
+  });
+  state.waits_for_kernel = false;
+  before();
+  if (sticky_error() != cudaSuccess) state.first_failed_block = 0;
+  run_each(at_rest.size(), [&](std::uint64_t k) {
+    if (auto text = runners[at_rest[k]]->go_on()) failure.note(at_rest[k], std::move(*text));
+  });
+  if (state.first_failed_block != launch_state::none) runners.clear();
+}
+
 // Runs an observed grid. Blocks that wait for all others (a cooperative launch) rest meanwhile, each on a
 // runner of its own.
 void run_one_by_one(launch_state& state, std::uint64_t blocks, first_failure& failure) {
@@ -284,18 +333,17 @@ void run_clusters(launch_state& state, std::uint64_t blocks, first_failure& fail
   }
 }
 
-// Runs the grid; the diagnostic of what went wrong.
-std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads) {
+// Runs the grid, and before all that needs it `before`, if there is one; the diagnostic of what went wrong.
+std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int os_threads,
+                                    const std::function<void()>& before) {
   const std::uint64_t blocks = std::uint64_t{state.grid.x} * state.grid.y * state.grid.z;
   first_failure failure(state.first_failed_block);
+  if (before) run_early_blocks(state, blocks, failure, before);
   // Each OS thread takes the next block not yet started and runs it to its end. So every block that started
   // before a running one has ended or is running on an OS thread of its own, and may be waited for.
   const auto run_blocks = [&] {
     static thread_local block_runner runner;
-    const initial_rounding rounding;
-    const spin_watch watch;
-    prepare_signal_stack();
-    ++state.running;
+    const running_blocks running(state);
     if (state.cluster_size() > 1) {
       run_clusters(state, blocks, failure);
     } else if (active_observer != nullptr) {
@@ -306,7 +354,6 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
         if (auto text = runner.run(state, block)) failure.note(block, std::move(*text));
       }
     }
-    --state.running;
   };
   // Each block of a cluster keeps its threads' stacks, of which a process may have so many.
   constexpr unsigned most_blocks_in_clusters = 8;
@@ -367,13 +414,15 @@ void add_failure(const std::string& failure) {
 
 // Runs the grid, and then those that its kernels have launched; false if something has failed.
 bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
-                       device& on, const options& chosen, unsigned depth = 0) {
+                       device& on, const options& chosen, unsigned depth = 0,
+                       const std::function<void()>& before = {}) {
   launch_state state{.grid = config.gridDim,
                      .block = config.blockDim,
                      .dynamic_shared_bytes = config.dynamicSmemBytes,
                      .call = call,
                      .reverse = chosen.reverse,
                      .reverse_blocks = chosen.reverse_blocks,
+                     .seed = chosen.seed,
                      .shared_variables = shared_variables(call.kernel),
                      .shared_byte = shared_byte,
                      .cluster = call.cluster.value_or(dim3{}),
@@ -382,13 +431,14 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
     active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
   }
   std::optional<std::string> failure;
-  const auto compute = [&] { return run_grid(state, on.pool, active_observer ? 1 : chosen.threads); };
+  const auto compute = [&] { return run_grid(state, on.pool, active_observer ? 1 : chosen.threads, before); };
   if (chosen.devices > 1) {
     const hidden_devices hidden;
     failure = compute();
   } else {
     failure = compute_or_recall(config, call, on.pool, chosen.threads, compute);
   }
+  if (state.has_triggered) on.triggering_kernels.insert(call.kernel);
   if (active_observer) {
     auto complaint = active_observer->end_launch();
     if (complaint && !failure) failure = std::move(complaint);
@@ -419,16 +469,23 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
   return sticky_error() == cudaSuccess;
 }
 
-// Runs the grid on the current device, and says what has failed.
+// Runs the grid on the current device, and the kernel before that it may begin before; says what has failed.
+// That kernel is known to let it begin once it has done so in an earlier launch.
 cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
-                       device& on) {
+                       device& on, const kernel_before& first = {}) {
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
   const runtime_access access;
   const fault_handling handling;
   const std::lock_guard lock(on.mutex);
   const options chosen = configuration();
+  const bool begins_early = on.triggering_kernels.contains(first.kernel) && !active_observer &&
+                            !call.cluster && chosen.devices <= 1;
+  if (first.run && !begins_early) first.run();
+  if (sticky_error() != cudaSuccess) return finish(sticky_error());
   try {
-    return run_with_children(config, call, shared_byte, on, chosen) ? cudaSuccess : finish(sticky_error());
+    const bool is_right = run_with_children(config, call, shared_byte, on, chosen, 0,
+                                            begins_early ? first.run : std::function<void()>());
+    return is_right ? cudaSuccess : finish(sticky_error());
   } catch (const std::system_error& error) {
     add_diagnostic(format("no OS thread for the emulator: %s", error.what()));
     return finish(cudaErrorLaunchOutOfResources);
@@ -515,11 +572,17 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
     complete_all();
     return run_launch(config, call, shared_byte, on);
   }
-  defer(config.stream, [config, kept = kept_call(call), shared_byte, &on] {
+  const auto run = [config, kept = kept_call(call), shared_byte, &on](const kernel_before& first) {
     const kernel_call later = kept.call();
-    const traced_call run("cudaLaunchKernel", 0, later.kernel);
-    run_launch(config, later, shared_byte, on);
-  });
+    const traced_call traced_run("cudaLaunchKernel", 0, later.kernel);
+    run_launch(config, later, shared_byte, on, first);
+  };
+  if (attributes.may_begin_early) {
+    defer_early(config.stream, run, call.kernel);
+  } else {
+    defer(
+        config.stream, [run] { run({}); }, call.kernel);
+  }
   return finish(cudaSuccess);
 }
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "common/emulator/deferred_streams.hpp"
 #include "common/emulator/device_memory.hpp"
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/fault_handler.hpp"
@@ -138,6 +139,7 @@ std::vector<std::string> launch_watch::violations() {
 
 unwatched::unwatched(const launch_watch& watch) : paused_(current_watch() == watch.state_.get()) {
   if (!paused_) return;
+  pause_deferring();
   paused = true;
   device_memory::instance().unprotect();
 }
@@ -146,6 +148,7 @@ unwatched::~unwatched() {
   if (!paused_) return;
   device_memory::instance().protect();
   paused = false;
+  resume_deferring();
 }
 
 // ---- what the runtime's functions tell

@@ -326,7 +326,8 @@ std::optional<std::string> block_runner::run_threads() {
     stop_if_endless();
     if (cluster_ != nullptr && !stopping_ && exited_ != size && !goes_on_in_cluster())
       return rest_in_cluster();
-  } while (!stopping_ && exited_ != size && (cluster_ != nullptr || others_go_on() || pass_barrier()));
+  } while (!stopping_ && exited_ != size &&
+           (cluster_ != nullptr || others_go_on() || rests_for_kernel() || pass_barrier()));
   if (!stopping_) finish_copies();
   if (!stopping_) refuse_copies_from_here();
   if (stopping_) abandon_threads();
@@ -351,7 +352,7 @@ std::optional<std::string> block_runner::rest() {
         reinterpret_cast<const unsigned char*>(thread_local_memory_.begin + variable.offset);
     kept_shared_.insert(kept_shared_.end(), begin, begin + variable.bytes);
   }
-  active_observer->rest_block();
+  if (active_observer) active_observer->rest_block();
   forget_spins();
   running_ = nullptr;
   current_runner = nullptr;
@@ -371,8 +372,29 @@ std::optional<std::string> block_runner::go_on() {
     restore(reinterpret_cast<void*>(thread_local_memory_.begin + variable.offset), variable.bytes);
   waits_for_blocks_ = false;
   wake_yielded();
-  active_observer->resume_block(current_block_index);
+  for (emulated_thread& thread : threads_) {
+    if (thread.state != thread_state::at_kernel) continue;
+    thread.state = thread_state::ready;
+    --at_other_barriers_;
+  }
+  if (active_observer) active_observer->resume_block(current_block_index);
   return run_threads();
+}
+
+// Whether threads wait for the kernel before where no other one can go on: the block is to rest then.
+bool block_runner::rests_for_kernel() {
+  waits_for_blocks_ = std::any_of(threads_.begin(), threads_.end(),
+                                  [](const auto& one) { return one.state == thread_state::at_kernel; });
+  return waits_for_blocks_;
+}
+
+void block_runner::wait_for_kernel_before(place where) {
+  if (!launch_->waits_for_kernel) return;
+  barrier_wait wait{where, nullptr, 0, 0, false, 0};
+  running_->wait = &wait;
+  running_->state = thread_state::at_kernel;
+  ++at_other_barriers_;
+  suspend();
 }
 
 std::optional<std::string> block_runner::rest_in_cluster() {
@@ -803,6 +825,10 @@ void block_runner::stop_if_endless() {
   const std::size_t live = threads_.size() - exited_;
   if (copies_.has_copies_in()) return;  // which may land
   if (stopping_ || live == 0 || spins_.empty() || quiet_ < live) return;
+  if (launch_->waits_for_kernel) {
+    waits_for_blocks_ = true;  // for what the kernel before writes, perhaps
+    return;
+  }
   for (unsigned rank = 0; cluster_ != nullptr && rank < cluster_->size(); ++rank) {
     if (rank == rank_ || cluster_->presence_of(rank) == block_cluster::presence::gone) continue;
     const block_runner& other = cluster_->block(rank);
@@ -1119,6 +1145,12 @@ collective_result wait_for_lanes(const collective_call& call) {
 }
 void wait_for_all_blocks(place where) {
   current_runner->wait_for_all_blocks(where);
+}
+void wait_for_kernel_before(place where) {
+  current_runner->wait_for_kernel_before(where);
+}
+void trigger_dependents() {
+  current_runner->trigger_dependents();
 }
 void initialise_phases(std::uint64_t* barrier, int arrivals, place where) {
   current_runner->initialise_phases(barrier, arrivals, where, __builtin_return_address(0));

@@ -51,6 +51,7 @@ struct launch_state {
   kernel_call call;
   bool reverse;
   bool reverse_blocks;
+  unsigned seed;
   std::span<const shared_variable> shared_variables;
   unsigned char shared_byte;  // what shared memory holds when a block begins
   // By the order in which blocks start; those behind it may stop early.
@@ -70,13 +71,17 @@ struct launch_state {
   // Of what happens in another order in each block, launch and order of threads, and in the same one whenever
   // the launch is repeated.
   [[nodiscard]] std::uint64_t seed_of(std::uint64_t turn) const {
-    return turn << 16 | std::uint64_t{shared_byte} << 8 | std::uint64_t{reverse} << 1 |
-           std::uint64_t{reverse_blocks};
+    return (std::uint64_t{seed} << 40 ^ turn << 16) | std::uint64_t{shared_byte} << 8 |
+           std::uint64_t{reverse} << 1 | std::uint64_t{reverse_blocks};
   }
 
   // What the launch returns when it has failed.
   mutable std::atomic<cudaError_t> error{cudaErrorLaunchFailure};
   std::atomic<std::uint64_t> next_block{0};
+  // Whether the kernel before it has not run yet, and whether it has let the next one begin
+  // (dependent_launch_functions.hpp).
+  bool waits_for_kernel = false;
+  mutable std::atomic<bool> has_triggered{false};
   unsigned depth = 0;  // of a kernel that the host has launched
   // What kernels of this launch have launched, which runs when its blocks have ended.
   mutable std::mutex children_mutex;
@@ -155,7 +160,8 @@ class block_runner {
   std::optional<std::string> run(const launch_state& launch, std::uint64_t block_number,
                                  block_cluster* cluster = nullptr, unsigned rank = 0);
 
-  // Whether the block rests, because a thread of it waits for all blocks; go_on() when they are there. Other
+  // Whether the block rests, because a thread of it waits for all blocks, or threads for the kernel before;
+  // go_on() when they are there, or it has ended. Other
   // blocks may run on other runners meanwhile: what is in shared memory comes back.
   bool waits_for_blocks() const { return waits_for_blocks_; }
   std::optional<std::string> go_on();
@@ -181,6 +187,8 @@ class block_runner {
 
   // For the running thread.
   void wait_for_all_blocks(place where);
+  void wait_for_kernel_before(place where);
+  void trigger_dependents() const { launch_->has_triggered = true; }
   unsigned wait_at_barrier(bool predicate, place where);
   collective_result wait_for_lanes(const collective_call& call);
   void pause();
@@ -253,6 +261,7 @@ class block_runner {
     at_named_barrier,
     at_cluster,
     at_registers,
+    at_kernel,
     exited
   };
   // At the cluster's barrier: of a thread that has not waited there since.
@@ -264,7 +273,8 @@ class block_runner {
 
   static bool waits_at_other_barrier(thread_state state) {
     return state == thread_state::at_phase || state == thread_state::at_named_barrier ||
-           state == thread_state::at_cluster || state == thread_state::at_registers;
+           state == thread_state::at_cluster || state == thread_state::at_registers ||
+           state == thread_state::at_kernel;
   }
 
   // A thread's wait for a phase of a barrier in shared memory, at a named barrier or at the cluster's; on its
@@ -302,6 +312,7 @@ class block_runner {
   void enter_block();
   std::optional<std::string> run_threads();
   std::optional<std::string> rest();
+  bool rests_for_kernel();
   void select_warp(unsigned warp);
   emulated_thread& lane(unsigned number) { return threads_[warp_begin_ + number]; }
   emulated_thread* next_runnable(thread_state kind);

@@ -1,6 +1,7 @@
 // A stage's launch function, called under the eyes of the device.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "harness/device/stage.hpp"
 #include "harness/device/stage_call.hpp"
 #if LAB_EMULATED
+#include "common/emulator/deferred_streams.hpp"
 #include "common/emulator/launch_watch.hpp"
 #endif
 
@@ -38,11 +40,15 @@ auto watched_launch([[maybe_unused]] const traits& its_traits, [[maybe_unused]] 
   return call_stage("launch", [&] {
 #if LAB_EMULATED
     launch_watch watch(stream, {.may_synchronise = its_traits.synchronises});
+    // Kernels that may begin early do so where streams are deferred.
+    std::optional<emulator::deferred_streams> deferred(std::in_place, 0);
     if constexpr (std::is_void_v<decltype(launch(watch))>) {
       launch(watch);
+      deferred.reset();
       require_none(watch.violations());
     } else {
       auto result = launch(watch);
+      deferred.reset();
       require_none(watch.violations());
       return result;
     }
