@@ -93,7 +93,8 @@ TEST_CASE("the stages' claims can be read") {
     // Whether its track has a claim's parameters is asked of the worker.
     lab::track_description any;
     for (const json& claim : json::parse(text).value("claims", json::array())) {
-      for (const auto& [name, value] : claim.value("at", json::object()).items()) {
+      const json at = claim.value("at", json::object());
+      for (const auto& [name, value] : at.items()) {
         lab::parameter_description parameter{.name = name};
         if (value.is_string()) {
           parameter.kind = lab::parameter_kind::word;
