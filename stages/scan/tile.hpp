@@ -8,8 +8,10 @@
 namespace lab::scan {
 
 inline constexpr int tile_threads = 256;
-// 64 registers for each thread, and 1024 threads with 128 bytes each: 128 KiB in flight on a multiprocessor.
-inline constexpr int tile_blocks = 4;
+// Blocks of a multiprocessor: 64 registers for each thread, and 1024 threads with 128 bytes each, 128 KiB in
+// flight. What comes before a vector of int64 takes two registers, so that 64 would not do.
+template <class T>
+inline constexpr int tile_blocks = sizeof(T) == 8 ? 3 : 4;
 inline constexpr int lane_vectors = 8;
 
 // A value's longest way through a tile's scan: its vector, the lanes, the pieces, the warps, and what comes

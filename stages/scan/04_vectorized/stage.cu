@@ -8,7 +8,7 @@ namespace lab::scan::vectorized {
 namespace {
 
 template <class T, class Operation>
-__global__ void __launch_bounds__(tile_threads, tile_blocks)
+__global__ void __launch_bounds__(tile_threads, tile_blocks<T>)
     scan_kernel(const T* values, T* results, T* totals, std::int64_t n, bool inclusive) {
   using tile = register_tile<T, Operation>;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile::values;

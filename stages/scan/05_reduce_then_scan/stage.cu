@@ -11,7 +11,7 @@ namespace lab::scan::reduce_then_scan {
 namespace {
 
 template <class T, class Operation>
-__global__ void __launch_bounds__(tile_threads, tile_blocks)
+__global__ void __launch_bounds__(tile_threads, tile_blocks<T>)
     total_kernel(const T* __restrict__ values, T* __restrict__ totals, std::int64_t n, std::int64_t stripe) {
   using tile = register_tile<T, Operation>;
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * stripe;
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
 
 // Scans stripe blockIdx.x behind before[blockIdx.x]; no `before`: behind nothing.
 template <class T, class Operation>
-__global__ void __launch_bounds__(tile_threads, tile_blocks)
+__global__ void __launch_bounds__(tile_threads, tile_blocks<T>)
     scan_kernel(const T* values, T* results, const T* before, std::int64_t n, std::int64_t stripe,
                 bool inclusive) {
   using tile = register_tile<T, Operation>;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
 }
 
 std::int64_t most_blocks() {
-  return std::int64_t{multiprocessors()} * tile_blocks;
+  return std::int64_t{multiprocessors()} * tile_blocks<float>;
 }
 
 // Values of a block: as many whole tiles as it takes.

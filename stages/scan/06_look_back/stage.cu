@@ -44,7 +44,7 @@ __device__ T look_back(messages<T>* tiles, std::int64_t index, Operation combine
 }
 
 template <class T, class Operation>
-__global__ void __launch_bounds__(tile_threads, tile_blocks)
+__global__ void __launch_bounds__(tile_threads, tile_blocks<T>)
     scan_kernel(const T* __restrict__ values, T* __restrict__ results, messages<T>* tiles, std::int64_t n,
                 bool inclusive) {
   using tile = register_tile<T, Operation>;

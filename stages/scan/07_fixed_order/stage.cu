@@ -52,7 +52,7 @@ __device__ T before_tile(messages<T> sent, std::int64_t index, T own, Operation 
 }
 
 template <class T, class Operation>
-__global__ void __launch_bounds__(tile_threads, tile_blocks)
+__global__ void __launch_bounds__(tile_threads, tile_blocks<T>)
     scan_kernel(const T* __restrict__ values, T* __restrict__ results, messages<T> sent, std::int64_t n,
                 bool inclusive) {
   using tile = register_tile<T, Operation>;

@@ -48,7 +48,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   if (in.columns == 0) return;
   cluster_plan plan(in.columns);
   const bool is_small = plan.threads <= cluster_plan::small_threads;
-  const std::int64_t at_once = std::int64_t{multiprocessors()} * (is_small ? 4 : 1) / plan.blocks;
+  const std::int64_t at_once = std::int64_t{multiprocessors()} * (1024 / plan.threads) / plan.blocks;
   const auto clusters = static_cast<unsigned>(std::min(in.rows, std::max<std::int64_t>(1, at_once)));
   lab::launch_with(
       &plan.attribute, 1,
