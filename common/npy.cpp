@@ -409,11 +409,13 @@ template class npy_reader<float>;
 template class npy_reader<std::int64_t>;
 template class npy_reader<std::uint32_t>;
 template class npy_reader<unsigned char>;
+template class npy_reader<bfloat16>;
 template class npy_writer<double>;
 template class npy_writer<float>;
 template class npy_writer<std::int64_t>;
 template class npy_writer<std::uint32_t>;
 template class npy_writer<unsigned char>;
+template class npy_writer<bfloat16>;
 template npy_array<double> read_npy(const std::filesystem::path&);
 template npy_array<float> read_npy(const std::filesystem::path&);
 template npy_array<std::int64_t> read_npy(const std::filesystem::path&);
@@ -424,6 +426,8 @@ template void write_npy(const std::filesystem::path&, std::span<const float>, st
 template void write_npy(const std::filesystem::path&, std::span<const std::uint32_t>,
                         std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const unsigned char>,
+                        std::span<const std::int64_t>);
+template void write_npy(const std::filesystem::path&, std::span<const bfloat16>,
                         std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, std::span<const std::int64_t>,
                         std::span<const std::int64_t>);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/bfloat16.hpp"
 #include "common/file.hpp"
 
 namespace lab {
@@ -32,6 +33,9 @@ template <>
 inline constexpr std::string_view npy_type<std::int64_t> = "<i8";
 template <>
 inline constexpr std::string_view npy_type<std::uint32_t> = "<u4";
+// What ml_dtypes, NumPy's extension, says of bfloat16.
+template <>
+inline constexpr std::string_view npy_type<bfloat16> = "<V2";
 // A bool, which is a byte of 0 or 1. Arrays of uint8 ("|u1") are read, too.
 template <>
 inline constexpr std::string_view npy_type<unsigned char> = "|b1";

@@ -13,7 +13,7 @@ namespace {
 // Every bit set, and a NaN: an integer with all bits set is a value like any other, and is left alone.
 template <class T>
 bool is_poison(const T& value) {
-  if constexpr (!std::is_floating_point_v<T>) return false;
+  if constexpr (!is_real_v<T>) return false;
   unsigned char bytes[sizeof value];
   std::memcpy(bytes, &value, sizeof value);
   return std::all_of(std::begin(bytes), std::end(bytes), [](unsigned char byte) { return byte == 0xff; });

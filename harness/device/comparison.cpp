@@ -165,7 +165,7 @@ check_result compare_with(const host_values& found, const host_values& right) {
       const T value = found.as<T>()[i];
       const T other = right.as<T>()[i];
       bool is_right = value == other;
-      if constexpr (std::is_floating_point_v<T>) {
+      if constexpr (is_real_v<T>) {
         is_right = is_right || (std::isnan(value) && std::isnan(other)) ||
                    std::abs(value - other) <= rounding * std::abs(other);
       }

@@ -5,11 +5,16 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "common/bfloat16.hpp"
+
 namespace lab {
 
 // A new one is a name here, a line in each of the two functions below and an instance of the kernels
 // (kernels.cu); one that is no type of the language's own also needs is_real() and values (inputs.hpp).
-enum class element_type : std::uint8_t { float32, float64, int32, int64, uint8, uint32 };
+enum class element_type : std::uint8_t { float32, float64, int32, int64, uint8, uint32, bfloat16 };
+
+template <class T>
+inline constexpr bool is_real_v = std::is_floating_point_v<T> || std::is_same_v<T, bfloat16>;
 
 // The name of T.
 template <class T>
@@ -20,6 +25,7 @@ constexpr element_type element_of() {
   if constexpr (std::is_same_v<T, std::int64_t>) return element_type::int64;
   if constexpr (std::is_same_v<T, unsigned char>) return element_type::uint8;
   if constexpr (std::is_same_v<T, std::uint32_t>) return element_type::uint32;
+  if constexpr (std::is_same_v<T, bfloat16>) return element_type::bfloat16;
 }
 
 // visit(T{}) of the type with this name.
@@ -37,9 +43,11 @@ auto with_element(element_type type, const Visit& visit) {
     case element_type::uint8:
       return visit(static_cast<unsigned char>(0));
     case element_type::uint32:
+      return visit(std::uint32_t{});
+    case element_type::bfloat16:
       break;
   }
-  return visit(std::uint32_t{});
+  return visit(bfloat16{});
 }
 
 inline std::size_t size_of(element_type type) {
@@ -47,7 +55,7 @@ inline std::size_t size_of(element_type type) {
 }
 
 inline bool is_real(element_type type) {
-  return with_element(type, [](auto zero) { return std::is_floating_point_v<decltype(zero)>; });
+  return with_element(type, [](auto zero) { return is_real_v<decltype(zero)>; });
 }
 
 }  // namespace lab

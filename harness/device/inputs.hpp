@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "common/bfloat16.hpp"
 #include "common/random.hpp"
 
 namespace lab {
@@ -376,6 +377,8 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
   const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(index));
   if constexpr (std::is_integral_v<T>) {
     return whole_value<T>(kind, seed, index, bits);
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    return real_value<float>(kind, seed, index, bits);
   } else {
     return real_value<T>(kind, seed, index, bits);
   }

@@ -35,6 +35,8 @@ __device__ auto bits_of(const T& value) {
     return bits;
   } else if constexpr (sizeof(T) == 1) {
     return static_cast<unsigned char>(value);
+  } else if constexpr (sizeof(T) == 2) {
+    return value.bits;
   } else {
     static_assert(sizeof(T) == 4);
     std::uint32_t bits;
@@ -502,6 +504,7 @@ LAB_INSTANTIATE(std::int64_t)
 LAB_INSTANTIATE(std::int32_t)
 LAB_INSTANTIATE(std::uint32_t)
 LAB_INSTANTIATE(unsigned char)
+LAB_INSTANTIATE(bfloat16)
 #undef LAB_INSTANTIATE
 
 }  // namespace lab

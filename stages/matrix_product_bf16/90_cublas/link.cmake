@@ -1,0 +1,3 @@
+if(backend STREQUAL "cuda")
+  target_link_libraries(${target} PUBLIC CUDA::cublas)
+endif()
