@@ -56,7 +56,8 @@ void draw_array(const fs::path& path, const std::string& type, const std::vector
   if (type == "int64") return write_array<std::int64_t>(path, shape, from);
   if (type == "uint8") return write_array<unsigned char>(path, shape, from);
   if (type == "bfloat16") return write_array<bfloat16>(path, shape, from);
-  throw usage_error(fmt::format("'{}' is no type of a hidden input: float64, float32, int64, uint8, bfloat16", type));
+  throw usage_error(
+      fmt::format("'{}' is no type of a hidden input: float64, float32, int64, uint8, bfloat16", type));
 }
 
 // A row for each of `rows`; a column's cell is one of its choices, or several of its parts, each "words"
