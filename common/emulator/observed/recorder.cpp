@@ -94,6 +94,7 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   const void* const kernel = call.kernel;
   kernel_name_ = kernel_name(kernel);
   arguments_begin_ = reinterpret_cast<std::uintptr_t>(call.arguments);
+  host_stack_ = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   argument_bytes_ = call.argument_bytes;
   find_host_pointers();
   saw_events_ = false;
@@ -538,11 +539,11 @@ bool observation::recorder::elsewhere_is_device_memory(std::uintptr_t address, u
     return false;
   }
   // What a kernel has taken from malloc() is host memory here. So what counts is where the host's pointers
-  // lead, and the stack of the host thread, where the arguments are.
+  // lead, and the stack of the host thread.
   constexpr std::uintptr_t reach = 4096, stack_reach = 1 << 20;
   const bool is_hosts = std::any_of(host_pointers_.begin(), host_pointers_.end(),
                                     [address](std::uintptr_t from) { return address - from < reach; });
-  const bool is_on_hosts_stack = address + stack_reach - arguments_begin_ < 2 * stack_reach;
+  const bool is_on_hosts_stack = address + stack_reach - host_stack_ < 2 * stack_reach;
   if (device_memory::instance().is_host_memory(pointer) && !is_hosts && !is_on_hosts_stack) return false;
   const std::string text = prefix(place, the_lane.thread) + verb_of(operation) + format(" %u bytes ", bytes) +
                            device_memory::instance().describe(reinterpret_cast<const void*>(address));

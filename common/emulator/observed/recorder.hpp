@@ -265,6 +265,7 @@ class observation::recorder final : public observer, private request_sink {
   global_shadow global_{shared_};
   std::string kernel_name_;  // of the launch
   std::uintptr_t arguments_begin_ = 0;
+  std::uintptr_t host_stack_ = 0;  // within its frame
   std::size_t argument_bytes_ = 0;
   std::vector<std::uintptr_t> host_pointers_;  // among the arguments
   bool saw_events_ = false;                    // in this launch: the kernel is one that is observed
