@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/emulator/program_symbols.hpp"
@@ -33,8 +34,13 @@ std::span<const shared_variable> shared_variables(const void* kernel) {
 }
 
 bool is_of_emulator(const program_symbol& variable) {
-  return variable.name.find("N3lab8emulator") != std::string::npos &&
-         variable.name.find("3cub") == std::string::npos;
+  // _ZN.., of a function _ZZN.. or _ZZNK.., of its guard _ZGVZN..: behind that is the outermost namespace.
+  // The types of the function's parameters, which may be the emulator's, come later.
+  std::string_view name = variable.name;
+  for (const std::string_view mark : {"_Z", "GV", "Z", "Z", "N", "K"}) {
+    if (name.starts_with(mark)) name.remove_prefix(mark.size());
+  }
+  return name.starts_with("3lab8emulator") && name.find("3cub") == std::string_view::npos;
 }
 
 std::span<const shared_variable> all_shared_variables() {
