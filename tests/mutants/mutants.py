@@ -2,8 +2,8 @@
 """Builds stages with one mistake each (mutants.json), and records who finds the mistake.
 
 A mutant is a worker of which one line of the stage, or of a header that it includes, is another one. On the emulator it is
-observed, and verified if that finds nothing, and makes one launch at the parameters of `once`. On a GPU it is verified by the
-first trials, and makes that launch, which each of compute-sanitizer's tools watches, too. A tool that complains about the right kernel as
+observed, verified if that finds nothing, and observed once more at the parameters of `once`. On a GPU it is verified by the
+first trials, and makes one launch at those, which each of compute-sanitizer's tools watches, too. A tool that complains about the right kernel as
 well finds nothing.
 
 usage: tests/mutants/mutants.py BUILD [STAGE...]         on the emulator, with the workers of this build folder
@@ -125,7 +125,7 @@ def record(folder, backend, group, mutant, commands):
         verify, once = ({"op": op, "stage": group["stage"]} for op in ("verify", "once"))
         once["parameters"] = group["once"]
         if backend != "cuda":
-            return {"emulator": ask(backend, worker, {**verify, "op": "observe"}) or ask(backend, worker, verify) or ask(backend, worker, once)}
+            return {"emulator": ask(backend, worker, {**verify, "op": "observe"}) or ask(backend, worker, verify) or ask(backend, worker, {**once, "op": "counters"})}
         found = ask(backend, worker, {**verify, "thorough": False}) or ask(backend, worker, once)
         return {"gpu": found, **{tool: look(worker, tool, once) for tool in TOOLS}}
 
