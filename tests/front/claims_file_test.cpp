@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -91,19 +92,19 @@ TEST_CASE("the stages' claims can be read") {
     if (entry.path().filename() != "claims.json") continue;
     const std::string text = lab::test::get(entry.path().string());
     // Whether its track has a claim's parameters is asked of the worker.
-    lab::track_description any;
+    std::map<std::string, lab::parameter_description> parameters;
     for (const json& claim : json::parse(text).value("claims", json::array())) {
       const json at = claim.value("at", json::object());
       for (const auto& [name, value] : at.items()) {
-        lab::parameter_description parameter{.name = name};
-        if (value.is_string()) {
-          parameter.kind = lab::parameter_kind::word;
-          parameter.choices = {value.get<std::string>()};
-          parameter.choice_numbers = {0};
-        }
-        any.parameters.push_back(std::move(parameter));
+        lab::parameter_description& parameter = parameters[name];
+        parameter.name = name;
+        if (!value.is_string()) continue;
+        parameter.kind = lab::parameter_kind::word;
+        parameter.choices.emplace_back(value.get<std::string>());
       }
     }
+    lab::track_description any;
+    for (const auto& [name, parameter] : parameters) any.parameters.push_back(parameter);
     const lab::front::stage_claims found = lab::front::parse_claims(text, entry.path().string(), any);
     INFO(found.problem);
     CHECK(found.problem.empty());
