@@ -14,6 +14,15 @@ inline const char* verb_of_fault([[maybe_unused]] void* context) {
   // Bit 1 of the page fault's error code: a write.
   const auto error = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
   return (error & 2) != 0 ? "writes" : "reads";
+#elif defined(__aarch64__)
+  // Of the instruction (Arm Architecture Reference Manual, "Loads and Stores"): bit 22 stands for a load, and
+  // so does bit 23 where one general register is loaded. Atomic operations write.
+  const std::uint32_t code =
+      *reinterpret_cast<const std::uint32_t*>(static_cast<ucontext_t*>(context)->uc_mcontext.pc);
+  const bool general = (code & 0x3c000000u) == 0x38000000u;
+  const bool atomic = (code & 0x3f200c00u) == 0x38200000u;
+  const bool load = (code & 0x400000u) != 0 || (general && (code & 0x800000u) != 0);
+  return load && !atomic ? "reads" : "writes";
 #else
   return "touches";
 #endif

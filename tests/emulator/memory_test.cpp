@@ -129,8 +129,8 @@ __global__ void divide(const volatile int* divisors, int* out) {
   out[threadIdx.x] = 100 / divisors[threadIdx.x];
 }
 
-// A sanitizer finds this before the machine does.
-#if !defined(__SANITIZE_ADDRESS__)
+// A sanitizer finds this before the machine does, and an Arm processor finds nothing wrong: the result is 0.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("a kernel that divides an integer by zero fails its launch") {
   for_each_schedule();
   const device_array<int> divisors(std::vector<int>{1, 2, 0, 4}), out(4);
