@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What the stages claim: stages/TRACK/STAGE/claims.json (docs/claims.md). Whether such a file has a mistake the program
 tells, with its line; here it is taken as it stands."""
 
