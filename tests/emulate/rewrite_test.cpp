@@ -329,6 +329,7 @@ TEST_CASE("the host's variables are refused in functions of the device") {
            "int n;\n" + kernel + "{ int n = 3; a[i] = n; }",
            "int n;\n__lab_global__ void k(int n) { n = 3; }",
            "int n;\ntemplate <int n> __lab_global__ void k(int* a) { a[0] = n; }",
+           "struct __attribute__((aligned(8))) n { int m; };\n" + kernel + "{ n t = n(); a[i] = t.m; }",
            "int n;\nstruct s { int n; };\n" + kernel + "{ s t; a[i] = t.n; }",
            "enum { n, m };\n" + kernel + "{ a[i] = n; }", "int n;\n" + kernel + "{ a[i] = sizeof(n); }",
            "int n;\n" + kernel + "{ for (int j = 0, n = 3; j < n; ++j) a[j] = 1; }",
@@ -354,6 +355,8 @@ TEST_CASE("a device function is refused where the host calls it, and a host func
            "int f() { auto add = [](int a, int b) { return a; }; return add(1, 2); }",
            "int f() { return sizeof(add(1, 2)) + other::add(1, 2) + g.add(1, 2); }",
            "int add(float a);\nint f() { return add(1); }",
+           "template <class T = int> __lab_device__ T f() { return add(1, 2); }",
+           "struct s { int a, b; __lab_device__ s() : a{1}, b(2) { a = add(1, 2); } };",
            "void f() { g([=] __lab_device__ (int j) { return add(j, 1); }); }"}) {
     INFO(source);
     CHECK(refused_of(add + source).empty());

@@ -184,9 +184,12 @@ class rewriter {
     bool has_parameters = false;
     for (std::size_t at = statement; at < brace; ++at) {
       const std::string_view text = tokens_[at].text;
-      if (text == "(" &&
-          !(at > 0 && (is(at - 1, "__attribute__") || is(at - 1, "alignas") || is(at - 1, "decltype"))))
-        has_parameters = true;
+      if (text == "(") {
+        const bool is_attribute =
+            at > 0 && (is(at - 1, "__attribute__") || is(at - 1, "alignas") || is(at - 1, "decltype"));
+        if (!is_attribute || partner_[at] == nowhere) has_parameters = true;
+        if (is_attribute && partner_[at] != nowhere) at = partner_[at];
+      }
       if (text == "namespace") return true;
       if (text == "extern" && at + 2 == brace && tokens_[at + 1].kind == token_kind::literal) return true;
     }
@@ -259,7 +262,8 @@ class rewriter {
         at = partner_[at];
         continue;
       }
-      if (text == ";" || text == "}" || (text == "=" && !has_parameters)) return;
+      if (text == ";" || text == "}") return;
+      if (text == "=" && !has_parameters && !(at < keyword && is(statement, "template"))) return;
       if (text == "{") {
         if (has_parameters) break;
         if (partner_[at] == nowhere) return;
@@ -610,15 +614,22 @@ class rewriter {
     return false;
   }
 
-  // Of a name of a function that the device alone has, in the host's code. A lambda within may be the
-  // device's.
+  // Of a name of a function that the device alone has. The caller is the host's where nothing in its head
+  // says otherwise; a lambda within may be the device's.
   void check_device_call(std::size_t at) {
     if (is(at - 1, ".") || is(at - 1, "->") || is(at - 1, "::") || !in_block_[at] || is_unevaluated(at) ||
         system_functions_.count(tokens_[at].text) != 0 || is_local(at))
       return;
-    for (std::size_t before = at; before > 0 && in_block_[before]; --before) {
-      if (is(before, "__lab_device__")) return;
+    std::size_t first = at;
+    for (; first > 0 && in_block_[first]; --first) {
+      if (is(first, "__lab_device__")) return;
     }
+    if (is(first, "{")) --first;
+    if (!is(first, ")")) return;
+    for (; first > 0 && !is(first, ";") && !is(first, "{") && !is(first, "}"); --first) {
+      if (tokens_[first].text.starts_with("__lab_") || is(first, ":")) return;
+    }
+    if (is(first + 1, ",")) return;  // members of a constructor
     refuse(at, fmt::format("calling a __device__ function(\"{0}\") from a __host__ function is not allowed; "
                            "declare {0}() __host__ __device__, or call it in a kernel",
                            tokens_[at].text));
