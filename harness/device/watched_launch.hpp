@@ -12,6 +12,7 @@
 #include "harness/device/stage_call.hpp"
 #if LAB_EMULATED
 #include "common/emulator/deferred_streams.hpp"
+#include "common/emulator/emulator.hpp"
 #include "common/emulator/launch_watch.hpp"
 #endif
 
@@ -40,8 +41,9 @@ auto watched_launch([[maybe_unused]] const traits& its_traits, [[maybe_unused]] 
   return call_stage("launch", [&] {
 #if LAB_EMULATED
     launch_watch watch(stream, {.may_synchronise = its_traits.synchronises});
-    // Kernels that may begin early do so where streams are deferred.
-    std::optional<emulator::deferred_streams> deferred(std::in_place, 0);
+    // Kernels that may begin early do so where streams are deferred. Else kernels are done at the call.
+    std::optional<emulator::deferred_streams> deferred;
+    if (emulator::configuration().reverse) deferred.emplace(0);
     if constexpr (std::is_void_v<decltype(launch(watch))>) {
       launch(watch);
       deferred.reset();
