@@ -176,7 +176,8 @@ void exchange(const rows_call& call, int count, bool transposed, const char* nam
   constexpr std::array works{exchange_rows<1, false, to_fragments>, exchange_rows<1, true, to_fragments>,
                              exchange_rows<2, false, to_fragments>, exchange_rows<2, true, to_fragments>,
                              exchange_rows<4, false, to_fragments>, exchange_rows<4, true, to_fragments>};
-  perform(call, name, where, works[static_cast<std::size_t>(count / 2 * 2 + transposed)]);
+  const int which = count / 2 * 2 + (transposed ? 1 : 0);
+  perform(call, name, where, works[static_cast<std::size_t>(which)]);
 }
 
 }  // namespace

@@ -273,7 +273,7 @@ std::optional<bool> array_workload::writes_what_it_finds(std::int64_t index) {
     return kept{before, download({index}).bytes == before.bytes};
   };
   const kept poisoned = launch_over(memory_fill::ones);
-  const kept one = launch_over(memory_fill::random);
+  const kept one = launch_over(memory_fill::zeros);
   const kept other = launch_over(memory_fill::random);
   // Where both held the same, that may be what the stage writes.
   if (one.stays && other.stays && one.before.bytes != other.before.bytes) return false;

@@ -29,7 +29,8 @@ class floating_point_guard {
   std::fenv_t before_{};
 };
 
-// "int" for `throw 42`: the type of the exception that is being handled.
+}  // namespace
+
 std::string thrown_type() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "an unknown type";
@@ -37,8 +38,6 @@ std::string thrown_type() {
       abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
   return name ? name.get() : type->name();
 }
-
-}  // namespace
 
 void guarded_call(const char* name, const std::function<void()>& call) {
   const floating_point_guard guard;

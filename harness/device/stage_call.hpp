@@ -27,6 +27,9 @@ class stage_error : public std::runtime_error {
 // By these words scratch memory that is asked for by mistake is told from what does not fit here.
 inline constexpr const char* more_than_any_device_has = "more than any device has";
 
+// "int" for `throw 42`: the type of the exception that is being handled.
+std::string thrown_type();
+
 // Calls `call`, a function of the stage's that its description calls `name`. What it throws becomes a
 // stage_error, whatever its type; CUDA's errors and a lack of memory pass through.
 void guarded_call(const char* name, const std::function<void()>& call);

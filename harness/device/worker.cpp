@@ -1,5 +1,7 @@
 #include "harness/device/worker.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -179,7 +179,7 @@ class Track:
         self.sources = "\n".join(texts.values())
         head = texts.get(directory / "problem.hpp", "")
         self.title = self.constant(head, "title") or "(no title is found in problem.hpp)"
-        self.unit = self.constant(head, "unit")
+        self.unit = self.constant(head, "unit") or "element"  # as array_problem has it
         try:
             self.parameters = self.read_parameters()
             self.texts = self.read_texts()
@@ -221,6 +221,9 @@ class Track:
             if isinstance(values, Expression) or any(isinstance(one, Expression) for one in values):
                 raise NotUnderstood(f"the defaults of {resolved.get('name')}")
             is_choice = words and not any(isinstance(one, str) for one in values)
+            if kind == "emulator" and not values:
+                defaults[kind] = defaults["cuda"]
+                continue
             defaults[kind] = [numbers.get(one, words[one] if one < len(words) else one) if is_choice else one for one in values]
         return {"name": resolved["name"], "meaning": resolved["meaning"], "choices": words, "defaults": defaults}
 

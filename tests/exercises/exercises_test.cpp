@@ -660,7 +660,7 @@ TEST_CASE("a stage of one's own fails until it is written, and is no stage of th
                                {"new", "elementwise/01_naive"},
                                {"new"},
                                {"new", "elementwise/10_x", "--from", "reduction/01_naive"},
-                               {"new", "--exercise", "elementwise/02"},
+                               {"new", "--exercise", "elementwise/2"},
                                {"new", "--exercise", "elementwise/01_naive", "--student", "../x"},
                                {"check", "elementwise/77_none"},
                                {"check", "../x"}}) {
