@@ -123,7 +123,7 @@ def sources_of(sight):
     return shown
 
 
-def source_table(sight, name, most):
+def source_table(sight, most):
     head = "".join(f'<th scope="col" title="{escape(column)} {escape(meaning)}">{column}</th>' for column, (_, meaning) in COLUMNS.items())
     rows = []
     for file, (first, lines) in sources_of(sight).items():
@@ -183,7 +183,7 @@ def panel(sight, most):
     if sight.problem:
         parts.append(f"<p>{escape(sight.problem)}</p>")
     parts += [f'<p class="race">{escape(one)}</p>' for one in sight.diagnostics]
-    parts.append(source_table(sight, sight.path, most))
+    parts.append(source_table(sight, most))
     parts += [phases_of(kernel, sight.path) for kernel in sight.kernels]
     occupancies = [occupancy_of(sight, kernel) for kernel in sight.kernels]
     parts.append(f'<div class="pictures">{pictures_of(sight)}</div>')

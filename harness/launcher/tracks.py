@@ -217,13 +217,10 @@ class Track:
         numbers = {one[0]: one[1] for one in choices if isinstance(one, list) and len(one) == 2 and isinstance(one[0], int)}
         defaults = {}
         for kind, member in (("cuda", "bench"), ("emulator", "emulator_bench")):
-            values = resolved.get(member, [])
+            values = resolved.get(member) or resolved.get("bench", [])
             if isinstance(values, Expression) or any(isinstance(one, Expression) for one in values):
                 raise NotUnderstood(f"the defaults of {resolved.get('name')}")
             is_choice = words and not any(isinstance(one, str) for one in values)
-            if kind == "emulator" and not values:
-                defaults[kind] = defaults["cuda"]
-                continue
             defaults[kind] = [numbers.get(one, words[one] if one < len(words) else one) if is_choice else one for one in values]
         return {"name": resolved["name"], "meaning": resolved["meaning"], "choices": words, "defaults": defaults}
 
