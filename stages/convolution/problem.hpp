@@ -37,8 +37,7 @@ struct output {
   float* filtered;
 };
 
-struct problem {
-  using elements = element_types<float, float, float>;
+struct problem : array_problem<float, float, float> {
   using input = convolution::input;
   using output = convolution::output;
 
@@ -48,19 +47,16 @@ struct problem {
 
   static constexpr const char* title = "2-D convolution, float32";
   static constexpr const char* unit = "value";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
     return {{.name = "rows",
              .member = &parameters::rows,
              .meaning = "rows of the image",
-             .minimum = 0,
              .bench = {8192},
              .emulator_bench = {128}},
             {.name = "columns",
              .member = &parameters::columns,
              .meaning = "columns of the image",
-             .minimum = 0,
              .bench = {8192},
              .emulator_bench = {256}},
             {.name = "radius",
@@ -150,8 +146,7 @@ struct problem {
     return error / (1 - error);
   }
 
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 }  // namespace lab::convolution

@@ -7,7 +7,7 @@ namespace lab::convolution {
 
 namespace {
 
-using case_list = std::vector<verification_case<problem::parameters>>;
+using case_list = cases_of<problem::parameters>;
 
 void add(case_list& list, std::int64_t rows, std::int64_t columns, std::int64_t radius, std::int64_t edge = 0,
          pattern kind = pattern::small_integers) {
