@@ -230,9 +230,10 @@ class array_track final : public track {
       constexpr double of_input = 16;  // to make it, move it and look at it
       const auto outputs = static_cast<double>(layout.output.size());
       const double given = values_of(layout);
-      // An output of several inputs may be the work of a block, however few they are.
-      constexpr double of_block = emulated ? 512 : 0;
-      const double blocks = 2 * outputs <= given ? outputs : 0;
+      // A sum of several inputs, or a row, may be the work of a block, however few its values are.
+      constexpr double of_block = emulated ? 4096 : 0;
+      double blocks = std::max(2 * outputs <= given ? outputs : 0, rows_of(layout.output));
+      for (const array_member& input : layout.inputs) blocks = std::max(blocks, rows_of(input));
       return static_cast<double>(layout.terms) * outputs + of_input * given + of_block * blocks;
     }
     [[nodiscard]] double values(const parameter_values& p) const override {
@@ -248,6 +249,10 @@ class array_track final : public track {
     }
 
    private:
+    static double rows_of(const array_member& array) {
+      const std::int64_t row = std::max<std::int64_t>(1, array.shape.back());
+      return array.shape.size() < 2 ? 0 : static_cast<double>(array.size() / row);
+    }
     // All that is read, or written where nothing is.
     static double values_of(const array_layout& layout) {
       double all = layout.inputs.empty() ? static_cast<double>(layout.output.size()) : 0;
