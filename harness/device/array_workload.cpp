@@ -467,7 +467,8 @@ double array_workload::largest_input() const {
 // Whether working out the digests costs more than keeping them: all that is kept travels with every request.
 bool array_workload::is_worth_keeping() const {
   constexpr std::int64_t terms_of_stream = 16;
-  return (streams() ? terms_of_stream * size() : whole_cost()) >= many_to_fold;
+  const std::int64_t cost = streams() ? terms_of_stream * size() : whole_cost();
+  return std::max(cost, facts_.has_exact_outputs ? all_inputs() : 0) >= many_to_fold;
 }
 
 std::string array_workload::reference_key() const {

@@ -69,7 +69,7 @@ struct problem : array_problem<std::uint32_t, unsigned char> {
             {.name = "content",
              .member = &parameters::content,
              .meaning = "what the timed bytes are: any, all the same, in order, or nine of ten the same",
-             .bench = {"uniform", "one_value", "sorted", "mostly_one"},
+             .bench = {"uniform", "one_value"},
              .emulator_bench = {"uniform"},
              .choices = {{0, "uniform"}, {1, "one_value"}, {2, "sorted"}, {3, "mostly_one"}},
              .apply_default = "uniform"}};
