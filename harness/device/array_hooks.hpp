@@ -39,9 +39,12 @@ std::array<std::int64_t, dimensions> extents(const npy_header& header, const std
 
 // n, the size of the only dimension of the first file.
 parameter_values n_of_file(const std::vector<npy_header>& headers, const std::vector<std::string>& paths);
-// And `type`: "float64" where it holds these, else "float32".
+// And `type`, as it is called: "float64", "int64", or else "float32".
 parameter_values n_and_type_of_file(const std::vector<npy_header>& headers,
                                     const std::vector<std::string>& paths);
+// rows and columns, the sizes of the two dimensions of the first file.
+parameter_values rows_and_columns_of_file(const std::vector<npy_header>& headers,
+                                          const std::vector<std::string>& paths);
 
 // exact_cases of these patterns, whatever the parameters.
 template <pattern... kinds>

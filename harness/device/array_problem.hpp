@@ -53,8 +53,18 @@ struct generated_values {
   }
 };
 
-// The same for one thread that goes through them in order, at up to two places at a time (what enters a
-// window, and what leaves it): made many at a time. What is asked for elsewhere is made by itself.
+// to[k] = value(first + k * step) for k < count; of generated inputs many at a time.
+template <class T>
+void read_values(const auto& value, std::int64_t first, std::int64_t step, std::int64_t count, T* to) {
+  if constexpr (requires { value.values(first, step, count, to); }) {
+    value.values(first, step, count, to);
+  } else {
+    for (std::int64_t k = 0; k < count; ++k) to[k] = value(first + k * step);
+  }
+}
+
+// Generated values for one thread that goes through them in order, at up to two places at a time (what enters
+// a window, and what leaves it): made many at a time. What is asked for elsewhere is made by itself.
 template <class T>
 class values_in_order : public generated_values<T> {
  public:

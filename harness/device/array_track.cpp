@@ -520,8 +520,16 @@ parameter_values n_of_file(const std::vector<npy_header>& headers, const std::ve
 parameter_values n_and_type_of_file(const std::vector<npy_header>& headers,
                                     const std::vector<std::string>& paths) {
   parameter_values values = n_of_file(headers, paths);
-  values["type"] = headers[0].holds<double>() ? "float64" : "float32";
+  values["type"] = headers[0].holds<double>()         ? "float64"
+                   : headers[0].holds<std::int64_t>() ? "int64"
+                                                      : "float32";
   return values;
+}
+
+parameter_values rows_and_columns_of_file(const std::vector<npy_header>& headers,
+                                          const std::vector<std::string>& paths) {
+  const auto [rows, columns] = extents<2>(headers.at(0), paths.at(0));
+  return {{"rows", rows}, {"columns", columns}};
 }
 
 void register_array_track(std::string name, std::unique_ptr<any_array_problem> problem) {

@@ -31,13 +31,6 @@ std::string why_invalid(const problem::parameters& p) {
   return "";
 }
 
-// Sums of 33^2 products of -31 .. 31 are within 1 046 529, and 2^24 is 16 times that. With a third factor
-// they walk at random: 33 x 5800 is a standard deviation of 191 000, and 2^24 is 88 of them.
-std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return {{pattern::small_integers}};
-}
-
 // The radius is that of the filter.
 parameter_values parameters_of_files(const std::vector<npy_header>& headers,
                                      const std::vector<std::string>& paths) {
@@ -104,11 +97,13 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
 }
 
 namespace {
+// Sums of 33^2 products of -31 .. 31 are within 1 046 529, and 2^24 is 16 times that. With a third factor
+// they walk at random: 33 x 5800 is a standard deviation of 191 000, and 2^24 is 88 of them.
 const array_track_registration<problem> registered{LAB_PATH,
                                                    {.why_invalid = why_invalid,
                                                     .alternatives = alternatives,
                                                     .parameters_of_files = parameters_of_files,
-                                                    .exact_cases = exact_cases}};
+                                                    .exact_cases = exact_with<pattern::small_integers>}};
 }  // namespace
 
 }  // namespace lab::convolution

@@ -22,13 +22,47 @@ struct output {
   float* c;
 };
 
-struct problem : array_problem<float, float, float> {
-  using input = matrix_product::input;
-  using output = matrix_product::output;
-
+// What the products of matrices have in common whose factors have other elements than these.
+template <class Factor>
+struct product_problem : array_problem<float, Factor, Factor> {
   struct parameters {
     std::int64_t m = 0, n = 0, k = 0;
   };
+
+  // A and B are read once, and C is written once.
+  static array_layout layout(const parameters& p) {
+    const auto [m, n, k] = p;
+    return {.inputs = {{"a", {m, k}}, {"b", {k, n}}},
+            .output = {"c", {m, n}},
+            .terms = k,
+            .written_bytes = static_cast<std::int64_t>(sizeof(float)) * m * n};
+  }
+
+  // A product of two float32 is exact in float64, and what rounds there is 2^-29 of what rounds in float32.
+  static expectation reference(const auto& a, const auto& b, const parameters& p, std::int64_t i) {
+    constexpr std::int64_t piece = 256;
+    std::array<Factor, piece> row;
+    std::array<Factor, piece> column;
+    double sum = 0;
+    double magnitude = 0;
+    for (std::int64_t begin = 0; begin < p.k; begin += piece) {
+      const std::int64_t count = std::min(piece, p.k - begin);
+      read_values(a, i / p.n * p.k + begin, 1, count, row.data());
+      read_values(b, begin * p.n + i % p.n, p.n, count, column.data());
+      for (std::int64_t j = 0; j < count; ++j) {
+        const double product = static_cast<double>(static_cast<float>(row[j])) *
+                               static_cast<double>(static_cast<float>(column[j]));
+        sum += product;
+        magnitude += std::abs(product);
+      }
+    }
+    return {.value = sum, .scale = magnitude};
+  }
+};
+
+struct problem : product_problem<float> {
+  using input = matrix_product::input;
+  using output = matrix_product::output;
 
   static constexpr const char* title = "C = A B, float32";
 
@@ -50,46 +84,14 @@ struct problem : array_problem<float, float, float> {
              .emulator_bench = {128}}};
   }
 
-  // A and B are read once, and C is written once; each output is k products and as many additions.
+  // Each output is k products and as many additions.
   static array_layout layout(const parameters& p) {
-    const auto [m, n, k] = p;
-    return {.inputs = {{"a", {m, k}}, {"b", {k, n}}},
-            .output = {"c", {m, n}},
-            .terms = k,
-            .written_bytes = static_cast<std::int64_t>(sizeof(float)) * m * n,
-            .operations = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+    array_layout arrays = product_problem::layout(p);
+    arrays.operations = 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+    return arrays;
   }
   static input bind_input(const parameters& p, const float* a, const float* b) {
     return {a, b, p.m, p.n, p.k};
-  }
-
-  // to[j] = element first + j * step, for j < count; of generated inputs many at a time.
-  static void take(const auto& value, std::int64_t first, std::int64_t step, std::int64_t count, float* to) {
-    if constexpr (requires { value.values(first, step, count, to); }) {
-      value.values(first, step, count, to);
-    } else {
-      for (std::int64_t j = 0; j < count; ++j) to[j] = value(first + j * step);
-    }
-  }
-
-  // A product of two float32 is exact in float64, and what rounds there is 2^-29 of what rounds in float32.
-  static expectation reference(const auto& a, const auto& b, const parameters& p, std::int64_t i) {
-    constexpr std::int64_t piece = 256;
-    std::array<float, piece> row;
-    std::array<float, piece> column;
-    double sum = 0;
-    double magnitude = 0;
-    for (std::int64_t begin = 0; begin < p.k; begin += piece) {
-      const std::int64_t count = std::min(piece, p.k - begin);
-      take(a, i / p.n * p.k + begin, 1, count, row.data());
-      take(b, begin * p.n + i % p.n, p.n, count, column.data());
-      for (std::int64_t j = 0; j < count; ++j) {
-        const double product = static_cast<double>(row[j]) * static_cast<double>(column[j]);
-        sum += product;
-        magnitude += std::abs(product);
-      }
-    }
-    return {.value = sum, .scale = magnitude};
   }
 
   // A term passes through the rounding of its product and at most k - 1 additions, in any order:

@@ -1,6 +1,6 @@
 // What the stages of the matrix product are tried on.
 #include "harness/device/array_track.hpp"
-#include "stages/matrix_product/problem.hpp"
+#include "stages/matrix_product/product_hooks.hpp"
 
 namespace lab::matrix_product {
 
@@ -76,39 +76,7 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
 
 namespace {
 
-std::string why_invalid(const problem::parameters& p) {
-  constexpr std::int64_t most = std::int64_t{1} << 46;
-  const auto fits = [](std::int64_t rows, std::int64_t columns) {
-    return columns == 0 || rows <= most / columns;
-  };
-  if (fits(p.m, p.k) && fits(p.k, p.n) && fits(p.m, p.n)) return "";
-  return "A, B and C may have 2^46 elements each";
-}
-
-// Products of -31 .. 31 are whole numbers, whose sums walk at random, 330 a step: after 2^22 steps they are
-// within 6.8e5, and 2^24 is 24 times that.
-bool is_exact(const problem::parameters& p) {
-  return p.k <= std::int64_t{1} << 22;
-}
-
-std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return is_exact(p) ? std::vector<exact_case>{{pattern::small_integers}} : std::vector<exact_case>{};
-}
-
-// B must have as many rows as A has columns, which the harness says where it has not.
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  const auto [m, k] = extents<2>(headers.at(0), paths.at(0));
-  const std::int64_t n = extents<2>(headers.at(1), paths.at(1))[1];
-  return {{"m", m}, {"n", n}, {"k", k}};
-}
-
-const array_track_registration<problem> registered{LAB_PATH,
-                                                   {.why_invalid = why_invalid,
-                                                    .parameters_of_files = parameters_of_files,
-                                                    .exact_cases = exact_cases,
-                                                    .is_exact = is_exact}};
+const array_track_registration<problem> registered{LAB_PATH, hooks_of_products<problem>()};
 
 }  // namespace
 

@@ -1,44 +1,17 @@
 // What the stages of the matrix product of bfloat16 are tried on.
-#include "harness/device/array_track.hpp"
-#include "harness/device/case_inputs.hpp"
+#include "stages/matrix_product/product_hooks.hpp"
 #include "stages/matrix_product_bf16/problem.hpp"
 
 namespace lab::matrix_product_bf16 {
 
 namespace {
 
-using case_list = std::vector<verification_case<problem::parameters>>;
+using case_list = cases_of<problem::parameters>;
 
 // What is nearest to p for stages whose rows begin at multiples of 16 bytes, and for those of whole tiles.
 std::vector<problem::parameters> alternatives(const problem::parameters& p, pattern /*input*/) {
   const auto up = [](std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; };
   return {{p.m, up(p.n, 8), up(p.k, 8)}, {up(p.m, 16), up(p.n, 16), up(p.k, 16)}};
-}
-
-std::string why_invalid(const problem::parameters& p) {
-  constexpr std::int64_t most = std::int64_t{1} << 46;
-  const auto fits = [](std::int64_t rows, std::int64_t columns) {
-    return columns == 0 || rows <= most / columns;
-  };
-  if (fits(p.m, p.k) && fits(p.k, p.n) && fits(p.m, p.n)) return "";
-  return "A, B and C may have 2^46 elements each";
-}
-
-// Products of -31 .. 31 are whole numbers, whose sums walk at random, 330 a step: after 2^22 steps they are
-// within 6.8e5, and 2^24 is 24 times that.
-bool is_exact(const problem::parameters& p) {
-  return p.k <= std::int64_t{1} << 22;
-}
-
-std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t /*tile*/,
-                                    std::uint64_t /*seed*/) {
-  return is_exact(p) ? std::vector<exact_case>{{pattern::small_integers}} : std::vector<exact_case>{};
-}
-
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  const auto [m, k] = extents<2>(headers.at(0), paths.at(0));
-  return {{"m", m}, {"n", extents<2>(headers.at(1), paths.at(1))[1]}, {"k", k}};
 }
 
 }  // namespace
@@ -91,12 +64,13 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
 
 namespace {
 
-const array_track_registration<problem> registered{LAB_PATH,
-                                                   {.why_invalid = why_invalid,
-                                                    .alternatives = alternatives,
-                                                    .parameters_of_files = parameters_of_files,
-                                                    .exact_cases = exact_cases,
-                                                    .is_exact = is_exact}};
+array_hooks<problem> hooks() {
+  auto hooks = matrix_product::hooks_of_products<problem>();
+  hooks.alternatives = alternatives;
+  return hooks;
+}
+
+const array_track_registration<problem> registered{LAB_PATH, hooks()};
 
 }  // namespace
 

@@ -157,8 +157,9 @@ std::vector<exact_case> exact_cases(const problem::parameters& /*p*/, std::int64
 
 parameter_values parameters_of_files(const std::vector<npy_header>& headers,
                                      const std::vector<std::string>& paths) {
-  const auto [rows, columns] = extents<2>(headers.at(0), paths.at(0));
-  return {{"rows", rows}, {"columns", columns}, {"pitch", 0}};
+  parameter_values values = rows_and_columns_of_file(headers, paths);
+  values["pitch"] = 0;
+  return values;
 }
 
 const array_track_registration<problem> registered{LAB_PATH,

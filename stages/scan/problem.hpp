@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 #include "stages/scan/user_operation.hpp"
 
 namespace lab::scan {
@@ -79,18 +78,13 @@ struct problem {
 
   // Every value is read once, and every result written once.
   static array_layout layout(const parameters& p) {
-    const std::int64_t size = static_cast<element>(p.type) == element::int64 ? 8 : 4;
-    return {.inputs = {{"values", {p.n}}},
-            .output = {"results", {p.n}},
-            .terms = p.n,
-            .fewest_bytes = 2 * size * p.n};
+    return {.inputs = {{"values", {p.n}}}, .output = {"results", {p.n}}, .terms = p.n};
   }
   static input bind_input(const parameters& p, const void* values) {
     return {values, p.n, static_cast<element>(p.type),
             static_cast<scan::kind>(p.kind) == scan::kind::inclusive,
             static_cast<scan::operation>(p.operation)};
   }
-  static output bind_output(const parameters& /*p*/, void* results) { return {results}; }
 
   static constexpr auto reference_hooks = reference_hook::reference_run;
   class reference_run;
@@ -102,8 +96,7 @@ struct problem {
   static double relative_error(const parameters& p);
 
   // Sizes around tiles and groups of tiles, of every type, kind and operation.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // The bound for a sum in which every value passes through at most `additions` additions, relative to the sum

@@ -9,7 +9,6 @@ std::vector<parameter<problem::parameters>> problem::describe() {
   return {{.name = "n",
            .member = &parameters::n,
            .meaning = "values",
-           .minimum = 0,
            .bench = {1'000'000'000},
            .emulator_bench = {262'144}},
           {.name = "type",
@@ -58,7 +57,7 @@ class case_list {
     ++turn_;
   }
 
-  std::vector<verification_case<problem::parameters>> cases;
+  cases_of<problem::parameters> cases;
 
  private:
   std::uint64_t turn_ = 0;
@@ -68,8 +67,7 @@ constexpr element all_elements[] = {element::int32, element::int64, element::flo
 
 }  // namespace
 
-std::vector<verification_case<problem::parameters>> problem::cases(std::int64_t tile, bool thorough,
-                                                                   std::uint64_t seed) {
+cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   using enum kind;
   case_list list;
   // A few quick ones that every run repeats: several tiles and a ragged end, nothing, an operation that is
@@ -133,17 +131,8 @@ std::vector<exact_case> exact_cases(const problem::parameters& p, std::int64_t t
   return list;
 }
 
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  const npy_header& header = headers.at(0);
-  return {{"n", extents<1>(header, paths.at(0))[0]},
-          {"type", header.holds<std::int32_t>()   ? "int32"
-                   : header.holds<std::int64_t>() ? "int64"
-                                                  : "float32"}};
-}
-
 const array_track_registration<problem> registered{
-    LAB_PATH, {.parameters_of_files = parameters_of_files, .exact_cases = exact_cases}};
+    LAB_PATH, {.parameters_of_files = n_and_type_of_file, .exact_cases = exact_cases}};
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
-#include "harness/device/stage.hpp"
 
 namespace lab::softmax {
 
@@ -27,8 +26,7 @@ struct output {
   float* results;
 };
 
-struct problem {
-  using elements = element_types<float, float>;
+struct problem : array_problem<float, float> {
   using input = softmax::input;
   using output = softmax::output;
 
@@ -38,20 +36,16 @@ struct problem {
   };
 
   static constexpr const char* title = "Softmax of rows, float32";
-  static constexpr const char* unit = "element";
-  static constexpr array_ceiling ceiling = array_ceiling::copy;
 
   static std::vector<parameter<parameters>> describe() {
     return {{.name = "rows",
              .member = &parameters::rows,
              .meaning = "rows, at most 2^31 - 1",
-             .minimum = 0,
              .bench = {262'144},
              .emulator_bench = {128}},
             {.name = "columns",
              .member = &parameters::columns,
              .meaning = "values of a row",
-             .minimum = 0,
              .bench = {1'024},
              .emulator_bench = {1'024}}};
   }
@@ -60,11 +54,9 @@ struct problem {
   static array_layout layout(const parameters& p) {
     return {.inputs = {{"values", {p.rows, p.columns}}},
             .output = {"results", {p.rows, p.columns}},
-            .terms = p.columns,
-            .fewest_bytes = p.rows * p.columns * static_cast<std::int64_t>(sizeof(float) + sizeof(float))};
+            .terms = p.columns};
   }
   static input bind_input(const parameters& p, const float* values) { return {values, p.rows, p.columns}; }
-  static output bind_output(const parameters& /*p*/, float* results) { return {results}; }
 
   template <class Value>
   static expectation reference(const Value& value, const parameters& p, std::int64_t i);
@@ -73,8 +65,7 @@ struct problem {
   static double relative_error(const parameters& p);
 
   // Rows of every residue, and around the sizes at which stages change.
-  static std::vector<verification_case<parameters>> cases(std::int64_t tile, bool thorough,
-                                                          std::uint64_t seed);
+  static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
 // The bound, relative to the scale below, where a value passes through at most `additions` additions. With

@@ -6,7 +6,7 @@
 namespace lab::softmax {
 
 namespace {
-using case_list = std::vector<verification_case<problem::parameters>>;
+using case_list = cases_of<problem::parameters>;
 
 void add(case_list& list, std::int64_t rows, std::int64_t columns, pattern input = pattern::signed_random,
          bool brief = true) {
@@ -25,12 +25,6 @@ std::string why_invalid(const problem::parameters& p) {
   if (p.rows >= std::int64_t{1} << 31) return "rows must be at most 2^31 - 1";
   if (p.columns > 0 && p.rows > most / p.columns) return "rows x columns must be at most 2^40";
   return "";
-}
-
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  const auto [rows, columns] = extents<2>(headers.at(0), paths.at(0));
-  return {{"rows", rows}, {"columns", columns}};
 }
 }  // namespace
 
@@ -91,7 +85,7 @@ const array_track_registration<problem> registered{
     LAB_PATH,
     {.why_invalid = why_invalid,
      .alternatives = alternatives,
-     .parameters_of_files = parameters_of_files,
+     .parameters_of_files = rows_and_columns_of_file,
      .is_exact = [](const problem::parameters&) { return false; }}};
 }  // namespace
 

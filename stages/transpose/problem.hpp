@@ -68,12 +68,7 @@ struct problem : array_problem<float, float> {
     for (std::int64_t i = first; i < first + count;) {
       const std::int64_t row = i % p.rows, column = i / p.rows, begin = row * p.columns + column;
       const std::int64_t size = std::min({at_once, p.rows - row, first + count - i});
-      if constexpr (requires { value.values(begin, p.columns, size, some.data()); }) {
-        value.values(begin, p.columns, size, some.data());
-      } else {
-        for (std::int64_t k = 0; k < size; ++k)
-          some[static_cast<std::size_t>(k)] = value(begin + k * p.columns);
-      }
+      read_values(value, begin, p.columns, size, some.data());
       for (std::int64_t k = 0; k < size; ++k) visit(i + k, some[static_cast<std::size_t>(k)]);
       i += size;
     }

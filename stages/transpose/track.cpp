@@ -24,12 +24,6 @@ std::string why_invalid(const problem::parameters& p) {
   if (p.columns > 0 && p.rows > most / p.columns) return "rows x columns must be at most 2^40";
   return "";
 }
-
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  const auto [rows, columns] = extents<2>(headers.at(0), paths.at(0));
-  return {{"rows", rows}, {"columns", columns}};
-}
 }  // namespace
 
 case_list problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
@@ -78,7 +72,7 @@ namespace {
 const array_track_registration<problem> registered{LAB_PATH,
                                                    {.why_invalid = why_invalid,
                                                     .alternatives = alternatives,
-                                                    .parameters_of_files = parameters_of_files,
+                                                    .parameters_of_files = rows_and_columns_of_file,
                                                     .exact_cases = exact_with<pattern::integers>,
                                                     .keeps_zero_signs = true}};
 }  // namespace

@@ -64,16 +64,6 @@ std::string why_invalid(const problem::parameters& p) {
   return "";
 }
 
-// As the file says: the number of values, and their type.
-parameter_values parameters_of_files(const std::vector<npy_header>& headers,
-                                     const std::vector<std::string>& paths) {
-  const npy_header& header = headers.at(0);
-  const bool is_int64 = header.holds<std::int64_t>();
-  if (!is_int64 && !header.holds<double>())
-    throw npy_error(paths.at(0), "the values must be int64 or float64, not of type " + header.type);
-  return {{"n", extents<1>(header, paths.at(0))[0]}, {"type", is_int64 ? "int64" : "float64"}};
-}
-
 }  // namespace
 
 own_function own_function_from(const std::map<std::string, std::string>& texts) {
@@ -260,7 +250,7 @@ bool streams(const problem::parameters& p) {
 const array_track_registration<problem> registered{
     LAB_PATH,
     {.why_invalid = why_invalid,
-     .parameters_of_files = parameters_of_files,
+     .parameters_of_files = n_and_type_of_file,
      .exact_cases = exact_with<pattern::integers, pattern::small_integers>,
      .streams = streams,
      .texts = texts,
