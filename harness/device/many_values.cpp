@@ -1,5 +1,7 @@
 #include "harness/device/many_values.hpp"
 
+#include <type_traits>
+
 // Compiled once for every width of vectors, and chosen when the program starts. (Elsewhere the loops are as
 // right, and three to five times as slow.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
@@ -45,24 +47,8 @@ template <class T>
 }  // namespace
 
 LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
-                                  std::int64_t count, double* to) {
-  fill(kind, seed, first, step, count, to);
-}
-LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
-                                  std::int64_t count, float* to) {
-  fill(kind, seed, first, step, count, to);
-}
-LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
-                                  std::int64_t count, std::int64_t* to) {
-  fill(kind, seed, first, step, count, to);
-}
-LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
-                                  std::int64_t count, std::int32_t* to) {
-  fill(kind, seed, first, step, count, to);
-}
-LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
-                                  std::int64_t count, unsigned char* to) {
-  fill(kind, seed, first, step, count, to);
+                                  std::int64_t count, element_type type, void* to) {
+  with_element(type, [&]<class T>(T) { fill(kind, seed, first, step, count, static_cast<T*>(to)); });
 }
 
 LAB_EVERY_WIDTH std::uint64_t sum_of_hashes(const std::uint64_t* keys, std::int64_t first,

@@ -2,30 +2,20 @@
 // vectors of, in the widest that the processor has.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
+#include "harness/device/element_type.hpp"
 #include "harness/device/inputs.hpp"
 
 namespace lab {
 
-// to[k] = input_value<T>(kind, seed, first + k * step) for k < count.
+// to[k] = input_value<T>(kind, seed, first + k * step) for k < count, where T is the type with this name.
 void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
-                  double* to);
-void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
-                  float* to);
-void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
-                  std::int64_t* to);
-void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
-                  std::int32_t* to);
-void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
-                  unsigned char* to);
+                  element_type type, void* to);
 template <class T>
 void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step, std::int64_t count,
                   T* to) {
-  for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(kind, seed, first + k * step);
+  input_values(kind, seed, first, step, count, element_of<T>(), to);
 }
 
 // The sum over k < count of random_bits(keys[k], first + k): a digest of keys and their places.

@@ -117,6 +117,11 @@ owner consecutive_owner(const Parameters& /*parameters*/, std::int64_t index) {
   return {std::to_string(index / tile), std::to_string(index % tile / per_thread)};
 }
 
+// Parts of `size` that cover n: blocks for a grid, say.
+__host__ __device__ constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
+  return (n + size - 1) / size;
+}
+
 // A registered stage without its type. `typed` points to a stage<Problem>, `problem` says which.
 struct stage_entry {
   std::string path;   // "track/01_naive"

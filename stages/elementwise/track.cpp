@@ -7,13 +7,9 @@ namespace lab::elementwise {
 cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   cases_of<parameters> list = {{{.n = 3 * tile + 17}}, {{.n = 20'011}, pattern::nonfinite}};
   if (!thorough) return list;
-  for (const std::int64_t n : std::array<std::int64_t, 12>{0, 1, 2, 3, 31, 32, 33, tile - 1, tile, tile + 1,
-                                                           2 * tile - 1, 2 * tile + 1})
-    list.push_back({{.n = n}});
-  for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
-                             pattern::negative, pattern::zeros, pattern::negative_zeros, pattern::mixed_zeros,
-                             pattern::negative_infinity, pattern::positive_infinity, pattern::all_nan,
-                             pattern::constant, pattern::ties, pattern::wide, pattern::extremes})
+  for (const std::int64_t n : border_sizes(tile)) list.push_back({{.n = n}});
+  for (const pattern kind : patterns_of_one_kind(pattern::signed_random, pattern::spikes, pattern::denormal,
+                                                 pattern::ramp, pattern::wide, pattern::extremes))
     list.push_back({{.n = 2 * tile + 311}, kind});
   for (const std::int64_t n : residue_sizes(tile, seed))
     list.push_back({.parameters = {.n = n}, .input = pattern::ramp, .brief = true});

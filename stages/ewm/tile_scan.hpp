@@ -6,8 +6,6 @@
 
 namespace lab::ewm {
 
-#if defined(__CUDACC__) || LAB_EMULATED
-
 template <class Operation, int threads, int per_thread>
 class tile_scan {
  public:
@@ -121,7 +119,5 @@ class tile_scan {
   int thread_;
   bool is_plain_ = false;  // of the thread's values none is missing, and none very large
 };
-
-#endif
 
 }  // namespace lab::ewm

@@ -9,10 +9,6 @@
 
 namespace lab::matrix_product_bf16 {
 
-__host__ __device__ constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
-  return (n + size - 1) / size;
-}
-
 // One dimension: y would end at 65535 blocks.
 template <int rows, int columns>
 dim3 grid_of(const input& in) {

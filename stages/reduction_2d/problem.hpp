@@ -174,11 +174,6 @@ inline double problem::relative_error(const parameters& p) {
   return std::min(rounding_error(cost(p)), 1e-4);
 }
 
-// Parts of `size` that cover n.
-constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
-  return (n + size - 1) / size;
-}
-
 // A grid of x times y blocks. Throws where CUDA has none so large.
 inline dim3 grid(std::int64_t x, std::int64_t y = 1) {
   if (x > 0x7fffffff || y > 0xffff) throw std::length_error("more blocks than a grid can have");

@@ -178,11 +178,6 @@ expectation problem::reference(const Value& value, const parameters& p, std::int
   return run.expected();
 }
 
-// Parts of `size` that cover n.
-__host__ __device__ constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
-  return (n + size - 1) / size;
-}
-
 // Calls visit.operator()<T, Operation>(values, results) with the types that the input asks for.
 template <class Visit>
 void with_types(const input& in, const output& out, const Visit& visit) {

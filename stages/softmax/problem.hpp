@@ -121,9 +121,4 @@ expectation problem::reference(const Value& value, const parameters& p, std::int
           .scale = result > 0 ? result * (1 - distance + known.mean_distance) + least : least};
 }
 
-// Parts of `size` that cover n.
-__host__ __device__ constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
-  return (n + size - 1) / size;
-}
-
 }  // namespace lab::softmax

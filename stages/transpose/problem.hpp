@@ -78,9 +78,4 @@ struct problem : array_problem<float, float> {
   static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
-// Parts of `size` that cover n.
-__host__ __device__ constexpr std::int64_t parts(std::int64_t n, std::int64_t size) {
-  return (n + size - 1) / size;
-}
-
 }  // namespace lab::transpose

@@ -7,9 +7,16 @@
 #include "stages/udf/own_source.hpp"
 #include "stages/udf/run_time_plan.hpp"
 
-#if !LAB_EMULATED  // nothing is compiled for the emulator while the program runs
-
 namespace lab::udf {
+
+#if LAB_EMULATED  // for which nothing is compiled while the program runs
+
+inline void check_own(const problem::parameters& /*p*/) {}
+inline plan<problem> right_plan(const problem::parameters& /*p*/, cudaStream_t /*stream*/) {
+  throw unsupported_error("functions of one's own are compiled for GPUs");
+}
+
+#else
 
 // Throws usage_error, source_error or unsupported_error for a function that no stage can run.
 inline void check_own(const problem::parameters& p) {
@@ -45,7 +52,7 @@ inline std::string linked_own(const problem::parameters& p, const std::string& k
 
 // What is right: the plainest kernel. C++ is compiled with it, and called rather than inlined; PTX is linked
 // with it, and not translated.
-inline plan<problem> right_plan(const problem::parameters& p) {
+inline plan<problem> right_plan(const problem::parameters& p, cudaStream_t /*stream*/) {
   const signature types = signature::of(p);
   if (p.own->written_in == language::ptx)
     return plan_of(linked_own(p, plain_kernel_text(types)), walk::elements);
@@ -58,6 +65,6 @@ inline plan<problem> right_plan(const problem::parameters& p) {
                  walk::elements);
 }
 
-}  // namespace lab::udf
-
 #endif
+
+}  // namespace lab::udf

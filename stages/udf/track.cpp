@@ -6,10 +6,8 @@
 #include "common/file.hpp"
 #include "common/utf8.hpp"
 #include "harness/device/array_track.hpp"
-#include "stages/udf/problem.hpp"
-#if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"
-#endif
+#include "stages/udf/problem.hpp"
 
 namespace lab::udf {
 
@@ -121,17 +119,7 @@ void stand_in_for(const std::map<std::string, std::string>& texts, parameter_val
 void take(const std::map<std::string, std::string>& texts, problem::parameters& p) {
   if (texts.empty()) return;
   p.own = std::make_shared<const own_function>(own_function_from(texts));
-#if !LAB_EMULATED
   check_own(p);
-#endif
-}
-
-plan<problem> prepare_right([[maybe_unused]] const problem::parameters& p, cudaStream_t /*stream*/) {
-#if LAB_EMULATED
-  throw unsupported_error("functions of one's own are compiled for GPUs");
-#else
-  return right_plan(p);
-#endif
 }
 
 // Every function with every type and result, in turn.
@@ -256,7 +244,7 @@ const array_track_registration<problem> registered{
      .texts = texts,
      .stand_in_for = stand_in_for,
      .take = take,
-     .prepare_right = prepare_right}};
+     .prepare_right = right_plan}};
 
 }  // namespace
 

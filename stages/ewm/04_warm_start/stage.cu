@@ -23,8 +23,6 @@ constexpr int ahead = slots - 2;
 constexpr int blocks_per_multiprocessor = 2;
 static_assert(tile % 2 == 0, "bulk copies move multiples of 16 bytes");
 
-#if defined(__CUDACC__) || LAB_EMULATED
-
 template <class Operation>
 struct shared_state {
   double values[slots][tile];
@@ -189,8 +187,6 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
   }
   if (has_bulk_copies && threadIdx.x == 0) wait_group_read<0>();
 }
-
-#endif
 
 template <class Operation>
 void launch_one(const Operation& operation, const input& in, const output& out, cudaStream_t stream) {

@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(square* square_rows)
 }
 
 constexpr std::int64_t pitch_of(std::int64_t length) {
-  return tiles(length, 4) * 4;
+  return parts(length, 4) * 4;
 }
 
 std::size_t workspace_bytes(const problem::parameters& p) {
@@ -114,7 +114,7 @@ void launch(const input& in, const output& out, workspace scratch, cudaStream_t 
     return;
   }
   const auto blocks = [](std::int64_t height, std::int64_t width) {
-    return dim3(static_cast<unsigned>(tiles(height, square) * tiles(width, square)));
+    return dim3(static_cast<unsigned>(parts(height, square) * parts(width, square)));
   };
   const dim3 threads(square, square_rows);
   auto* const packed_a = static_cast<float*>(scratch.data);

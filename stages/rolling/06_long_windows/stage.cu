@@ -41,8 +41,6 @@ void with_operation_of(const input& in, const Visit& visit) {
   });
 }
 
-#if defined(__CUDACC__) || LAB_EMULATED
-
 // From global into shared memory, without a register in between (compute capability 8.0). The thread's copies
 // are there when it has waited, those of others behind a barrier.
 __device__ __forceinline__ void copy_value(double* shared, const double* global) {
@@ -203,8 +201,6 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<typename Operati
   __syncthreads();
   for (int k = thread; k < tile && start + k < n; k += block_threads) results[start + k] = own[k];
 }
-
-#endif
 
 std::int64_t tiles_for(std::int64_t n) {
   return (n + tile - 1) / tile;

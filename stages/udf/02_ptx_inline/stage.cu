@@ -3,20 +3,14 @@
 // source text: NVRTC inlines it, whereas a linker would leave a call.
 #include <map>
 
-#include "stages/udf/run_time_plan.hpp"
-#if !LAB_EMULATED
 #include "common/ptx/translate.hpp"
 #include "stages/udf/own_plan.hpp"
-#endif
+#include "stages/udf/texts.hpp"
 
 namespace lab::udf::ptx_inline {
 namespace {
 
 #if !LAB_EMULATED
-constexpr const char* kernels =
-#include "kernels.inc"
-    ;
-
 // By function, type and result: "square.int64.bool".
 const std::string& ptx_of(const problem::parameters& p) {
   static const std::map<std::string, std::string> all = {

@@ -1,21 +1,12 @@
 // The function is source text until the program runs. NVRTC compiles it together with the kernel's source,
 // and inlines it as if both were in one file.
-#include "stages/udf/run_time_plan.hpp"
-#if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"
-#endif
+#include "stages/udf/texts.hpp"
 
 namespace lab::udf::source {
 namespace {
 
 #if !LAB_EMULATED
-constexpr const char* functions =
-#include "functions.inc"
-    ;
-constexpr const char* kernels =
-#include "kernels.inc"
-    ;
-
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
   const signature types = signature::of(p);
   constexpr const char* inlined = "__device__ inline";

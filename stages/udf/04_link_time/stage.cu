@@ -1,22 +1,13 @@
 // Function and kernel are compiled separately, to LTO-IR, and nvJitLink inlines the function into the kernel.
 // The kernel's part can be compiled and stored before the function exists, and compiling the function alone
 // takes little time.
-#include "stages/udf/run_time_plan.hpp"
-#if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"
-#endif
+#include "stages/udf/texts.hpp"
 
 namespace lab::udf::link_time {
 namespace {
 
 #if !LAB_EMULATED
-constexpr const char* functions =
-#include "functions.inc"
-    ;
-constexpr const char* kernels =
-#include "kernels.inc"
-    ;
-
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
   const signature types = signature::of(p);
   const std::string kernel = kernel_text(types, walk::elements, kernels);

@@ -1,21 +1,12 @@
 // The function takes one element, but the kernel around it can load two at a time: accesses of 16 bytes, with
 // four of them in flight in each thread.
-#include "stages/udf/run_time_plan.hpp"
-#if !LAB_EMULATED
 #include "stages/udf/own_plan.hpp"
-#endif
+#include "stages/udf/texts.hpp"
 
 namespace lab::udf::vectorized {
 namespace {
 
 #if !LAB_EMULATED
-constexpr const char* functions =
-#include "functions.inc"
-    ;
-constexpr const char* kernels =
-#include "kernels.inc"
-    ;
-
 plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
   const signature types = signature::of(p);
   constexpr const char* inlined = "__device__ inline";
@@ -28,20 +19,17 @@ plan<problem> prepare(const problem::parameters& p, cudaStream_t /*stream*/) {
           .image;
   return plan_of(cubin, walk::pairs);
 }
+
+std::string unsupported(const problem::parameters& p) {
+  if (p.window > 0) return "windows overlap: a thread has no two of its own";
+  return needs_source(p);
+}
 #endif
 
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "16-byte accesses around the function",
                                         .prepare = LAB_GPU_ONLY(prepare),
-                                        .unsupported = [](const problem::parameters& p) -> std::string {
-                                          if (p.window > 0)
-                                            return "windows overlap: a thread has no two of its own";
-#if !LAB_EMULATED
-                                          return needs_source(p);
-#else
-                                          return "";
-#endif
-                                        },
+                                        .unsupported = LAB_GPU_ONLY(unsupported),
                                         .tile = std::int64_t{2} * vectors_of_thread * block_threads,
                                         .traits = {.gpu_only = true}}};
 
