@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "tests/device_array.hpp"
 #include "tests/textbook/textbook.hpp"
 
 namespace lab::textbook {
@@ -16,27 +17,7 @@ namespace {
 constexpr int n = 1024, block = 256, side = 64;
 
 template <class T>
-class array {
- public:
-  explicit array(const std::vector<T>& values) : size_(values.size()) {
-    CUDA_CHECK(cudaMalloc(&data_, size_ * sizeof(T)));
-    CUDA_CHECK(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  explicit array(std::size_t size, T value = {}) : array(std::vector<T>(size, value)) {}
-  array(const array&) = delete;
-  array& operator=(const array&) = delete;
-  ~array() { CUDA_REPORT(cudaFree(data_)); }
-  operator T*() const { return data_; }
-  std::vector<T> values() const {
-    std::vector<T> result(size_);
-    CUDA_CHECK(cudaMemcpy(result.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return result;
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_;
-};
+using array = test::device_array<T>;
 
 // Small whole numbers: sums of them are exact in any order.
 std::vector<float> numbers(int count, int modulus = 7) {

@@ -8,6 +8,7 @@
 #include "common/emulator/diagnostics.hpp"
 #include "common/emulator/emulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/device_array.hpp"
 
 // Both thread orders, and blocks on one and on three OS threads: the test case runs four times. Starts
 // without errors.
@@ -20,30 +21,7 @@ inline void for_each_schedule() {
   lab::emulator::reset();
 }
 
-// Device memory that starts as a copy of host values.
-template <class T>
-class device_array {
- public:
-  explicit device_array(const std::vector<T>& values) : size_(values.size()) {
-    CUDA_CHECK(cudaMalloc(&pointer_, size_ * sizeof(T)));
-    CUDA_CHECK(cudaMemcpy(pointer_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  explicit device_array(std::size_t size, T value = T{}) : device_array(std::vector<T>(size, value)) {}
-  device_array(const device_array&) = delete;
-  device_array& operator=(const device_array&) = delete;
-  ~device_array() { cudaFree(pointer_); }
-
-  T* get() const { return pointer_; }
-  std::vector<T> values() const {
-    std::vector<T> result(size_);
-    CUDA_CHECK(cudaMemcpy(result.data(), pointer_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return result;
-  }
-
- private:
-  T* pointer_ = nullptr;
-  std::size_t size_;
-};
+using lab::test::device_array;
 
 // cudaLaunchKernelEx with the launch described in one line; returns its error instead of throwing.
 template <class... Parameters, class... Arguments>

@@ -6,30 +6,12 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "tests/device_array.hpp"
 
 namespace lab {
 
 template <class T>
-class on_device {
- public:
-  explicit on_device(const std::vector<T>& values) : size_(values.size()) {
-    CUDA_CHECK(cudaMalloc(&pointer_, size_ * sizeof(T)));
-    CUDA_CHECK(cudaMemcpy(pointer_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  on_device(const on_device&) = delete;
-  on_device& operator=(const on_device&) = delete;
-  ~on_device() { cudaFree(pointer_); }
-  T* get() const { return pointer_; }
-  std::vector<T> values() const {
-    std::vector<T> result(size_);
-    CUDA_CHECK(cudaMemcpy(result.data(), pointer_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return result;
-  }
-
- private:
-  T* pointer_ = nullptr;
-  std::size_t size_;
-};
+using on_device = test::device_array<T>;
 
 // Bit by bit; `first` becomes the first one's number.
 template <class T>

@@ -1,6 +1,7 @@
 #include "tests/textbook/textbook.hpp"
 
 #include "common/cuda.hpp"
+#include "tests/device_array.hpp"
 
 namespace lab::textbook {
 namespace {
@@ -9,20 +10,7 @@ constexpr int threads = 128;
 
 // Zeros on the device for as long as one example runs.
 template <class T>
-class zeros {
- public:
-  explicit zeros(std::size_t count) {
-    CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
-    CUDA_CHECK(cudaMemset(data_, 0, count * sizeof(T)));
-  }
-  zeros(const zeros&) = delete;
-  zeros& operator=(const zeros&) = delete;
-  ~zeros() { CUDA_REPORT(cudaFree(data_)); }
-  T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
+using zeros = test::device_array<T>;
 
 template <class T>
 __global__ void copy_kernel(const T* __restrict__ from, T* __restrict__ to, int n, int stride, int offset) {
