@@ -33,4 +33,14 @@ struct parameter {
   std::optional<parameter_value> apply_default;  // of `apply`, where it need not be given
 };
 
+// n, the number of values; `Parameters` has a member of this name.
+template <class Parameters>
+parameter<Parameters> parameter_n(std::int64_t emulator_bench) {
+  return {.name = "n",
+          .member = &Parameters::n,
+          .meaning = "values",
+          .bench = {1'000'000'000},
+          .emulator_bench = {emulator_bench}};
+}
+
 }  // namespace lab

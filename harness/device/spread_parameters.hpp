@@ -18,7 +18,7 @@ namespace lab {
 enum scaling : std::int64_t { strong_scaling, weak_scaling };
 
 template <class Parameters>
-parameter<Parameters> parameter_n(std::int64_t emulator_bench) {
+parameter<Parameters> parameter_spread_n(std::int64_t emulator_bench) {
   return {.name = "n",
           .member = &Parameters::n,
           .meaning = "values, in all or on each GPU",

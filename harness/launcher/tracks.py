@@ -159,7 +159,7 @@ def groups_in(body):
 @functools.lru_cache
 def headers(root):
     """Where the functions are that make parameters."""
-    files = [*sorted((root / "harness/device").glob("*parameters.hpp")), root / "harness/device/column_problem.hpp"]
+    files = [*sorted((root / "harness/device").glob("*parameter*.hpp")), root / "harness/device/column_problem.hpp"]
     return "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
 
 

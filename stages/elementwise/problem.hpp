@@ -25,13 +25,7 @@ struct problem : array_problem<double, double> {
 
   static constexpr const char* title = "Double every element, float64";
 
-  static std::vector<parameter<parameters>> describe() {
-    return {{.name = "n",
-             .member = &parameters::n,
-             .meaning = "values",
-             .bench = {1'000'000'000},
-             .emulator_bench = {1'000'000}}};
-  }
+  static std::vector<parameter<parameters>> describe() { return {parameter_n<parameters>(1'000'000)}; }
 
   // Every value is read once and written once.
   static array_layout layout(const parameters& p) {

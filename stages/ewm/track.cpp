@@ -5,11 +5,7 @@
 namespace lab::ewm {
 
 std::vector<parameter<problem::parameters>> problem::describe() {
-  return {{.name = "n",
-           .member = &parameters::n,
-           .meaning = "values",
-           .bench = {1'000'000'000},
-           .emulator_bench = {300'000}},
+  return {parameter_n<parameters>(300'000),
           {.name = "span",
            .member = &parameters::span,
            .meaning = "alpha is 2 / (span + 1); replaced by alpha or half-life, where one is given",

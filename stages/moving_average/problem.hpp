@@ -43,11 +43,7 @@ struct problem : array_problem<double, double> {
   static constexpr const char* unit = "average";
 
   static std::vector<parameter<parameters>> describe() {
-    return {{.name = "n",
-             .member = &parameters::n,
-             .meaning = "values",
-             .bench = {1'000'000'000},
-             .emulator_bench = {1'000'000}},
+    return {parameter_n<parameters>(1'000'000),
             {.name = "window",
              .member = &parameters::window,
              .meaning = "values averaged in each output",

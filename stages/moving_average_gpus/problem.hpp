@@ -45,7 +45,7 @@ struct problem : array_problem<double, double> {
   static constexpr const char* unit = "average";
 
   static std::vector<parameter<parameters>> describe() {
-    return {parameter_n<parameters>(200'000),
+    return {parameter_spread_n<parameters>(200'000),
             {.name = "window",
              .member = &parameters::window,
              .meaning = "values averaged in each output",

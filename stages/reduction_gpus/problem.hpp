@@ -47,7 +47,7 @@ struct problem {
   static constexpr bool is_replicated = true;
 
   static std::vector<parameter<parameters>> describe() {
-    return {parameter_n<parameters>(400'000),
+    return {parameter_spread_n<parameters>(400'000),
             {.name = "type",
              .member = &parameters::type,
              .meaning = "type of the values",

@@ -8,11 +8,7 @@
 namespace lab::rolling {
 
 std::vector<parameter<problem::parameters>> problem::describe() {
-  return {{.name = "n",
-           .member = &parameters::n,
-           .meaning = "values",
-           .bench = {1'000'000'000},
-           .emulator_bench = {300'000}},
+  return {parameter_n<parameters>(300'000),
           {.name = "window",
            .member = &parameters::window,
            .meaning = "values that an output is made of",

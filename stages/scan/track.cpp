@@ -6,11 +6,7 @@
 namespace lab::scan {
 
 std::vector<parameter<problem::parameters>> problem::describe() {
-  return {{.name = "n",
-           .member = &parameters::n,
-           .meaning = "values",
-           .bench = {1'000'000'000},
-           .emulator_bench = {262'144}},
+  return {parameter_n<parameters>(262'144),
           {.name = "type",
            .member = &parameters::type,
            .meaning = "type of the values",

@@ -14,11 +14,7 @@ namespace lab::udf {
 std::vector<parameter<problem::parameters>> problem::describe() {
   std::vector<choice> functions;
   for (std::int64_t k = 0; k < std::ssize(function_names); ++k) functions.push_back({k, function_names[k]});
-  return {{.name = "n",
-           .member = &parameters::n,
-           .meaning = "values",
-           .bench = {1'000'000'000},
-           .emulator_bench = {300'000}},
+  return {parameter_n<parameters>(300'000),
           {.name = "type",
            .member = &parameters::type,
            .meaning = "of a value",
