@@ -70,7 +70,7 @@ def selected(patterns):
 
     found = set() if patterns else matching("*")
     for pattern in (pattern.rstrip("/") or pattern for pattern in patterns):
-        hits = matching(pattern) or (matching(pattern + "*") if "/" in pattern else ())
+        hits = matching(pattern) or ("/" in pattern and (matching(pattern + "_*") or matching(pattern + "*")))
         if not hits:
             raise nothing_matches(pattern, [name for track, stages in all_stages.items() for name in (track, *(f"{track}/{stage}" for stage in stages))])
         found.update(hits)

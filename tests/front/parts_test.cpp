@@ -210,8 +210,10 @@ TEST_CASE("a pattern with a slash that names nothing is a beginning of paths") {
   CHECK(selected_paths({"*/01"}) == strings{"reduction/01_naive", "moving_average/01_naive"});
   CHECK(selected_paths({"moving_average/0"}) ==
         strings{"moving_average/01_naive", "moving_average/02_shared_memory"});
-  const std::vector<lab::track_description> nested{make_track("a", {"01_x", "01_x_y"})};
+  const std::vector<lab::track_description> nested{make_track("a", {"01_x", "01_x_y", "01b_x"})};
   CHECK(lab::front::select_one_stage(nested, "a/01_x").stage->path == "a/01_x");
+  CHECK(lab::front::select_one_stage(nested, "a/01b").stage->path == "a/01b_x");
+  CHECK(lab::front::select_stages(nested, {"a/01"})[0].stages.size() == 2);
   CHECK_THROWS_AS(selected_paths({"reduct"}), lab::front::usage_error);
 }
 

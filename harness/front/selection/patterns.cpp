@@ -64,7 +64,8 @@ bool matches(const std::string& pattern, const track_description& track, const s
          fnmatch(pattern.c_str(), track.name.c_str(), 0) == 0;
 }
 
-// The pattern, or one of what begins with it where nothing is called so: "track/02" means "track/02*".
+// The pattern, or one of what begins with it where nothing is called so: "track/02" means "track/02_*", and
+// where there is none of these "track/02*".
 std::string completed(const std::vector<track_description>& tracks, const std::string& text) {
   const std::string pattern = without_trailing_slash(text);
   const auto names_a_stage = [&](const std::string& wanted) {
@@ -74,9 +75,11 @@ std::string completed(const std::vector<track_description>& tracks, const std::s
     });
   };
   if (names_a_stage(pattern)) return pattern;
-  if (pattern.find('/') == std::string::npos || !names_a_stage(pattern + "*"))
-    throw nothing_matches(tracks, text);
-  return pattern + "*";
+  if (pattern.find('/') == std::string::npos) throw nothing_matches(tracks, text);
+  for (const char* const rest : {"_*", "*"}) {
+    if (names_a_stage(pattern + rest)) return pattern + rest;
+  }
+  throw nothing_matches(tracks, text);
 }
 
 }  // namespace

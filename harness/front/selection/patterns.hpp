@@ -16,8 +16,8 @@ struct track_selection {
 
 // The stages that at least one pattern matches; every stage when there is no pattern. A shell-style pattern
 // names stages by their paths ("track/02_*", "*/*cub*"), or whole tracks ("track"); one with a slash that
-// names nothing is a beginning of paths ("track/02"). The result points into `tracks`. Throws usage_error,
-// with names that are near, when a pattern matches nothing.
+// names nothing is a beginning of paths ("track/02": of "track/02_*" before "track/02b_*"). The result points
+// into `tracks`. Throws usage_error, with names that are near, when a pattern matches nothing.
 [[nodiscard]] std::vector<track_selection> select_stages(const std::vector<track_description>& tracks,
                                                          std::vector<std::string> patterns);
 

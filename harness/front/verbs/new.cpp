@@ -83,11 +83,11 @@ std::string stage_beginning(const std::string& source, const std::string& track,
 }
 
 int make_stage(const new_options& options) {
-  const auto parts = matched_groups(options.stage, "([A-Za-z0-9_]{1,60})/([0-9]{2}_[a-z0-9_]{1,56})");
+  const auto parts = matched_groups(options.stage, "([A-Za-z0-9_]{1,60})/([0-9]{2}[a-z]?_[a-z0-9_]{1,56})");
   if (parts.empty()) {
     throw usage_error(fmt::format(
-        "a stage is named TRACK/NN_name, as reduction/09_mine: two digits, then small letters, digits "
-        "and underscores, not '{}'",
+        "a stage is named TRACK/NN_name, as reduction/09_mine: two digits, a letter or none, then small "
+        "letters, digits and underscores, not '{}'",
         cleaned(options.stage, 100)));
   }
   const std::string track = parts[1];
