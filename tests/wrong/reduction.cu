@@ -1,6 +1,7 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
 #include <map>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "common/block_reduce.hpp"
@@ -195,34 +196,56 @@ WRONG(another_bound_later, failure_kind::wrong, "wrong at index 0",
       as_stage("one bound first, and then another", spoiled<guess>, bound));
 }  // namespace another_bound_later
 
-// Has only the threads that still combine wait at the tree's barrier.
-template <class T, class Operation>
-__global__ void barrier_in_branch(const T* values, std::int64_t n, T* partials) {
+// A block's results as a tree, which Tree::combine_all(of_thread, combine) makes in shared memory.
+template <class T, class Operation, class Tree>
+__global__ void tree_kernel(const T* values, std::int64_t n, T* partials) {
   __shared__ T of_thread[block_threads];
-  constexpr Operation combine{};
   of_thread[threadIdx.x] = combine_share<T, Operation>(values, n);
   __syncthreads();
-  for (unsigned half = block_threads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      of_thread[threadIdx.x] = combine(of_thread[threadIdx.x], of_thread[threadIdx.x + half]);
-      __syncthreads();
-    }
-  }
+  Tree::combine_all(of_thread, Operation{});
   if (threadIdx.x == 0) partials[blockIdx.x] = of_thread[0];
 }
 
-void launch_barrier_in_branch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+template <class Tree>
+void launch_tree(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   const int blocks = blocks_of(in.n);
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* result) {
     auto* partials = static_cast<T*>(scratch.data);
-    lab::launch(barrier_in_branch<T, Operation>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
+    lab::launch(tree_kernel<T, Operation, Tree>, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), 0,
                 stream, values, in.n, partials);
-    lab::launch(barrier_in_branch<T, Operation>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
+    lab::launch(tree_kernel<T, Operation, Tree>, dim3(1), dim3(block_threads), 0, stream, partials, blocks,
                 result);
   });
 }
+
+// Has only the threads that still combine wait at the tree's barrier.
+struct barrier_in_branch {
+  template <class T, class Operation>
+  static __device__ void combine_all(T* of_thread, Operation combine) {
+    for (unsigned half = block_threads / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) {
+        of_thread[threadIdx.x] = combine(of_thread[threadIdx.x], of_thread[threadIdx.x + half]);
+        __syncthreads();
+      }
+    }
+  }
+};
 WRONG(barrier_in_branch, failure_kind::crash, on_emulator("wait at this barrier"),
-      as_stage("barrier in branch", launch_barrier_in_branch));
+      as_stage("barrier in branch", launch_tree<barrier_in_branch>));
+
+// A tree of neighbours that ends before the last step, in which the block's second half joins.
+struct neighbours_end_early {
+  template <class T, class Operation>
+  static __device__ void combine_all(T* of_thread, Operation combine) {
+    for (unsigned distance = 1; 2 * distance < block_threads; distance *= 2) {
+      if (threadIdx.x % (2 * distance) == 0)
+        of_thread[threadIdx.x] = combine(of_thread[threadIdx.x], of_thread[threadIdx.x + distance]);
+      __syncthreads();
+    }
+  }
+};
+WRONG(neighbours_end_early, failure_kind::wrong, "n=401 ",
+      as_stage("neighbours end early", launch_tree<neighbours_end_early>));
 
 // Right, but its bound on errors is no number.
 namespace bound_of_nan {
@@ -620,25 +643,37 @@ STAGE(silent_when_timed, {.idea = "silent when timed",
                           .relative_error = relative_error,
                           .traits = {.nondeterministic = true}});
 
-// Adds the blocks' results with atomics, in the order in which they come, and does not say so.
-__global__ void undeclared_order(const double* values, std::int64_t n, double* result) {
-  const double partial =
-      block_reduce<block_threads>(combine_share<double, sum<double>>(values, n), sum<double>{});
+// A sum of values of T whose blocks add their results with atomicAdd, in the order in which they come.
+template <class T>
+__global__ void adds_atomically(const T* values, std::int64_t n, T* result) {
+  const T partial = block_reduce<block_threads>(combine_share<T, sum<T>>(values, n), sum<T>{});
   if (threadIdx.x == 0) atomicAdd(result, partial);
 }
 
-void launch_undeclared_order(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
-  if (in.operation != operation::sum || in.type != element::float64) {
+template <class T>
+void launch_atomically(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  if (in.operation != operation::sum || (in.type == element::float32) != std::is_same_v<T, float>) {
     launch_twice(in, out, scratch, in.n, stream);
     return;
   }
-  auto* result = static_cast<double*>(out.result);
+  auto* result = static_cast<T*>(out.result);
   CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof *result, stream));
-  lab::launch(undeclared_order, dim3(static_cast<unsigned>(blocks_of(in.n))), dim3(block_threads), 0, stream,
-              static_cast<const double*>(in.values), in.n, result);
+  lab::launch(adds_atomically<T>, dim3(static_cast<unsigned>(blocks_of(in.n))), dim3(block_threads), 0,
+              stream, static_cast<const T*>(in.values), in.n, result);
 }
+
+// Does not say that its bits may change.
 WRONG(undeclared_order, failure_kind::wrong, on_gpu("not declared nondeterministic"),
-      as_stage("undeclared order", launch_undeclared_order));
+      as_stage("undeclared order", launch_atomically<double>));
+
+// Takes denormals for zero, as atomicAdd of float32 in global memory does.
+WRONG(flushes_denormals, failure_kind::wrong, on_gpu("input=denormal"),
+      {.idea = "atomicAdd of float32",
+       .launch = launch_atomically<float>,
+       .workspace_bytes = partials_bytes,
+       .tile = block_threads,
+       .relative_error = relative_error,
+       .traits = {.nondeterministic = true}});
 
 // Wrong where the number of values leaves 77 over a whole number of 128.
 __global__ void wrong_at_residue(const float* /*values*/, std::int64_t n, float* result) {

@@ -26,8 +26,7 @@ __device__ double value_of(unsigned long long bits) {
 }
 
 // *target = combine(*target, value), whoever else does the same meanwhile: the new bits are stored only if
-// the old ones are still there, and otherwise combined anew. (atomicAdd would do for sums, but for one thing:
-// that of float32 in global memory takes denormals for zero.)
+// the old ones are still there, and otherwise combined anew.
 template <class T, class Operation>
 __device__ void combine_atomically(T* target, T value, Operation combine) {
   using word = decltype(bits_of(value));
