@@ -9,8 +9,8 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /measured -->
     <!-- scaling: TRACK -->                the stages of a track over several GPUs against one GPU's best
     <!-- /scaling -->
-    <!-- accuracy: TRACK -->               the errors of a track's stages, and whether their bits repeat
-    <!-- /accuracy -->
+    <!-- accuracy: TRACK -->               the errors of a track's stages, and whether their bits repeat; of TRACK@n=1000
+    <!-- /accuracy -->                     those parameter sets alone
     <!-- traffic: TRACK -->                what a launch of each stage moves, from the profiles in reports/h200/profiles/
     <!-- /traffic -->
     <!-- plot: small_n.svg time against n -->  an image beside the page (reports/plots.py), and words for who cannot
@@ -362,15 +362,20 @@ def provenance(records, rows):
     return f"{text}{age(records, rows)}"
 
 
+def chosen_sets(records, words):
+    """Of "TRACK@n=1000,type=float32" the track, the records that have it, and those of its parameter sets that have these values."""
+    track, _, chosen = words.partition("@")
+    records = first_with(records, track)
+    chosen = [pair.split("=") for pair in chosen.split(",") if pair]
+    return track, records, [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
+
+
 def ladder(records, track):
     if "/" in track:
         device, track = track.split("/", 1)
         others = [other for other in records.other_devices if other.name == device]
         return ladder(others[0], track) if others else NOTHING
-    track, _, chosen = track.partition("@")
-    records = with_track(records, track)
-    chosen = [pair.split("=") for pair in chosen.split(",") if pair]
-    sets = [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
+    track, records, sets = chosen_sets(records, track)
     if not sets:
         return NOTHING
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]
@@ -409,14 +414,18 @@ def ladder_cell(row):
     return words.get(row["status"], "FAILED")
 
 
-def with_track(records, track):
-    """The first device's records; another one's, where these hold nothing of the track."""
-    return next((one for one in [records, *records.other_devices] if one.rows.get(track)), records)
+def first_with(records, track, stage=None):
+    """The first device's records; another one's, where these hold nothing of the track, or of the stage."""
+
+    def is_held(one):
+        return any(stage is None or stage in stages for stages in one.rows.get(track, {}).values())
+
+    return next((one for one in [records, *records.other_devices] if is_held(one)), records)
 
 
 def measured(records, stage):
     track = stage.split("/")[0]
-    records = with_track(records, track)
+    records = first_with(records, track, stage)
     sets = [parameters for parameters in records.parameter_sets(track) if stage in records.rows[track][parameters]]
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)] if len(sets) > 1 else []
     lines, used = [], []
@@ -517,10 +526,11 @@ def processes(records, track):
 
 
 def accuracy(records, track):
+    track, records, sets = chosen_sets(records, track)
     lines = ["| stage | parameters | allowed error | largest error found, part of the allowed one | same bits in every run |", "| --- |" + " --- |" * 4]
     used = []
-    for stage in sorted({stage for stages in records.rows.get(track, {}).values() for stage in stages}):
-        for parameters in records.parameter_sets(track):
+    for stage in sorted({stage for parameters in sets for stage in records.rows[track][parameters]}):
+        for parameters in sets:
             row = records.rows[track][parameters].get(stage)
             if row is None or row["status"] != "ok" or "relative_error" not in row["verification"]:
                 continue

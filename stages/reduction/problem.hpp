@@ -51,7 +51,7 @@ struct problem {
     return {{.name = "n",
              .member = &parameters::n,
              .meaning = "values",
-             .bench = {1'000'000'000},
+             .bench = {1'000'000, 10'000'000, 1'000'000'000},
              .emulator_bench = {1'000'000}},
             {.name = "type",
              .member = &parameters::type,
