@@ -1,7 +1,7 @@
 // Bulk asynchronous copies between global and shared memory, and the barriers that they complete on (compute
 // capability 9.0). PTX ISA, sections "cp.async.bulk" and "mbarrier". Addresses and sizes are multiples of 16
 // bytes. On lower architectures the functions trap. The emulator's are in
-// common/emulator/bulk_copy_functions.hpp.
+// common/emulator/core/bulk_copy_functions.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
 #if LAB_EMULATED
-#include "common/emulator/bulk_copy_functions.hpp"
+#include "common/emulator/core/bulk_copy_functions.hpp"
 #endif
 
 namespace lab {

@@ -1,7 +1,7 @@
 // Clusters of blocks, which run at the same time and reach one another's shared memory (compute capability
 // 9.0). PTX ISA, sections "barrier.cluster", "mapa" and "cp.async.bulk". A kernel says how many blocks form a
 // cluster by __cluster_dims__, or its launch does by cudaLaunchAttributeClusterDimension. On lower
-// architectures the functions trap. The emulator's are in common/emulator/cluster_functions.hpp.
+// architectures the functions trap. The emulator's are in common/emulator/core/cluster_functions.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
 #if LAB_EMULATED
-#include "common/emulator/cluster_functions.hpp"
+#include "common/emulator/core/cluster_functions.hpp"
 #endif
 
 #if defined(__CUDACC__) && !LAB_EMULATED

@@ -9,7 +9,7 @@
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
 #if LAB_EMULATED
-#include "common/emulator/dependent_launch_functions.hpp"
+#include "common/emulator/core/dependent_launch_functions.hpp"
 #endif
 
 #if defined(__CUDACC__) || LAB_EMULATED

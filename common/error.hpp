@@ -8,7 +8,7 @@
 #if !defined(LAB_EMULATED)
 #error "the build must define LAB_EMULATED: 0 for CUDA, 1 for the CPU emulator"
 #elif LAB_EMULATED
-#include "common/emulator/cuda_runtime.hpp"
+#include "common/emulator/core/cuda_runtime.hpp"
 #else
 #include <cuda_runtime.h>
 #endif

@@ -9,7 +9,7 @@
 #include "common/memory.hpp"
 #include "common/process_group.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 namespace lab {

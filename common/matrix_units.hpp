@@ -1,7 +1,8 @@
 // The matrix units (tensor cores) of one warp: mma.sync, and ldmatrix and stmatrix, which carry fragments
 // between registers and shared memory. PTX ISA, "Warp-level matrix instructions"; what a lane's registers
 // hold is said there, too. <mma.h> has nvcuda::wmma. Compute capability 8.0, stores 9.0; on lower
-// architectures the functions trap. The emulator's are in common/emulator/matrix_functions.hpp and wmma.hpp.
+// architectures the functions trap. The emulator's are in common/emulator/core/matrix_functions.hpp and
+// wmma.hpp.
 //
 // All 32 lanes of a warp call each of these together.
 #pragma once
@@ -9,8 +10,8 @@
 #include "common/cuda.hpp"
 #include "common/sm90.hpp"
 #if LAB_EMULATED
-#include "common/emulator/matrix_functions.hpp"
-#include "common/emulator/wmma.hpp"
+#include "common/emulator/core/matrix_functions.hpp"
+#include "common/emulator/core/wmma.hpp"
 #else
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -17,7 +17,7 @@
 
 #if LAB_EMULATED
 #define LAB_WITH_NCCL 1
-#include "common/emulator/nccl.hpp"
+#include "common/emulator/core/nccl.hpp"
 #elif !defined(LAB_WITH_NCCL)
 #define LAB_WITH_NCCL 0
 #elif LAB_WITH_NCCL

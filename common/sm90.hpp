@@ -11,7 +11,7 @@
 #endif
 
 #if LAB_EMULATED
-#include "common/emulator/register_functions.hpp"
+#include "common/emulator/core/register_functions.hpp"
 #else
 
 namespace lab {

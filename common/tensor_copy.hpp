@@ -1,15 +1,16 @@
 // Copies of boxes of a tensor between global and shared memory by the tensor memory accelerator (TMA, compute
 // capability 9.0). PTX ISA, section "cp.async.bulk.tensor". A kernel takes its tensor map as `const
 // __grid_constant__ lab::tensor_map`. On lower architectures the functions trap. Layouts and swizzles are in
-// common/emulator/tensor_layout.hpp, the emulator's functions in common/emulator/tensor_copy_functions.hpp.
+// common/emulator/core/tensor_layout.hpp, the emulator's functions in
+// common/emulator/core/tensor_copy_functions.hpp.
 #pragma once
 
 #include "common/bulk_copy.hpp"
 #include "common/cuda.hpp"
-#include "common/emulator/tensor_layout.hpp"
+#include "common/emulator/core/tensor_layout.hpp"
 #include "common/sm90.hpp"
 #if LAB_EMULATED
-#include "common/emulator/tensor_copy_functions.hpp"
+#include "common/emulator/core/tensor_copy_functions.hpp"
 #else
 #include <cuda.h>
 

@@ -1,7 +1,7 @@
 // Matrix products of a warpgroup (wgmma): four warps from a multiple of four on, 128 threads, multiply tiles
 // that lie in shared memory, and go on while they do. PTX ISA, section "Asynchronous warpgroup level matrix
 // instructions". Compute capability 9.0 alone (sm_90a); in other code the functions trap. The emulator's are
-// in common/emulator/warpgroup_functions.hpp.
+// in common/emulator/core/warpgroup_functions.hpp.
 //
 // All threads of the warpgroup call the same ones, in the same order:
 //
@@ -14,11 +14,11 @@
 #include <type_traits>
 
 #include "common/cuda.hpp"
-#include "common/emulator/tensor_layout.hpp"
+#include "common/emulator/core/tensor_layout.hpp"
 #include "common/matrix_units.hpp"
 #include "common/sm90.hpp"
 #if LAB_EMULATED
-#include "common/emulator/warpgroup_functions.hpp"
+#include "common/emulator/core/warpgroup_functions.hpp"
 #endif
 
 #if defined(__CUDACC__) && !LAB_EMULATED

@@ -41,9 +41,9 @@ text { fill: #f0f6fc } .node path { fill: #21262d; stroke: #9198a1 } .front path
 def room_of(path):
     """The room of a file, by its path from the root; None for one that is in none."""
     parts = pathlib.PurePosixPath(path).parts
-    if path.startswith(FRONT + "/"):
-        return "/".join(parts[:3]) if len(parts) > 3 else FRONT
-    if path.startswith(("common/emulator/", "harness/device/", "harness/grade/")):
+    if path.startswith((FRONT + "/", "common/emulator/")):
+        return "/".join(parts[:min(3, len(parts) - 1)])
+    if path.startswith(("harness/device/", "harness/grade/")):
         return "/".join(parts[:2])
     return parts[0] if len(parts) > 1 and parts[0] in ("common", "harness", "stages", "tests", "reports") else None
 

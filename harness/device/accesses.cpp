@@ -7,7 +7,7 @@
 #include <optional>
 #include <tuple>
 
-#include "common/emulator/source_lines.hpp"
+#include "common/emulator/core/source_lines.hpp"
 #include "harness/device/observed_launch.hpp"
 
 namespace lab {

@@ -5,7 +5,7 @@
 
 #include "harness/device/kernels.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 namespace lab {

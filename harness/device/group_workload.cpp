@@ -11,7 +11,7 @@
 #include "harness/device/agreement.hpp"
 #include "harness/device/watched_launch.hpp"
 #if LAB_EMULATED
-#include "common/emulator/deferred_streams.hpp"
+#include "common/emulator/core/deferred_streams.hpp"
 #endif
 
 namespace lab {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 #include "common/memory.hpp"
 #include "harness/device/kernels.hpp"

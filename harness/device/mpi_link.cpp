@@ -13,7 +13,7 @@
 #include "common/cuda.hpp"
 #include "common/process_group.hpp"
 #if LAB_EMULATED
-#include "common/emulator/nccl.hpp"
+#include "common/emulator/core/nccl.hpp"
 #endif
 
 namespace lab {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "harness/device/verify/checked_launch.hpp"
 
 namespace lab {

@@ -10,8 +10,8 @@
 #if LAB_EMULATED
 #include <chrono>
 
-#include "common/emulator/call_trace.hpp"
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/call_trace.hpp"
+#include "common/emulator/core/emulator.hpp"
 #elif __has_include(<cupti.h>)
 #define LAB_CUPTI 1
 #include <cupti.h>

@@ -11,9 +11,9 @@
 #include "harness/device/stage.hpp"
 #include "harness/device/stage_call.hpp"
 #if LAB_EMULATED
-#include "common/emulator/deferred_streams.hpp"
-#include "common/emulator/emulator.hpp"
-#include "common/emulator/launch_watch.hpp"
+#include "common/emulator/core/deferred_streams.hpp"
+#include "common/emulator/core/emulator.hpp"
+#include "common/emulator/core/launch_watch.hpp"
 #endif
 
 namespace lab {

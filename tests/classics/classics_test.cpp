@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "common/emulator/emulator.hpp"
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/core/emulator.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/catch.hpp"
 #include "tests/classics/broken.hpp"
 #include "tests/textbook/textbook.hpp"

@@ -18,7 +18,7 @@
 #include "tests/temporary_directory.hpp"
 #include "tests/tracks/upper_case/problem.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 // This file is compiled with others, whose helpers have the same names.

@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 namespace {

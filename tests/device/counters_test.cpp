@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #include "common/memory.hpp"
 #include "common/stream.hpp"
 #include "harness/device/counters.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #include "common/gpu_group.hpp"
 #include "common/stream.hpp"
 #include "harness/device/measure/ceilings.hpp"

@@ -24,7 +24,7 @@
 #include "tests/device/device.hpp"
 #include "tests/device/verified.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 using lab::failure_kind;

@@ -14,7 +14,7 @@
 #include "tests/device/device.hpp"
 #include "tests/redact/support.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 namespace {

@@ -8,7 +8,7 @@
 #include "harness/device/verify/verifier.hpp"
 #include "tests/device/device.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 namespace lab {

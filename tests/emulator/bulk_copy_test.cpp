@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "common/emulator/block_copies.hpp"
+#include "common/emulator/core/block_copies.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // What a kernel's compiled code says of how its accesses are counted: from listings of code and accesses of a
 // warp, both made here, so that neither a compiler nor a kernel is needed.
-#include "common/emulator/observed/compiled_counts.hpp"
+#include "common/emulator/observe/compiled_counts.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/emulator/observed/compiled_code.hpp"
-#include "common/emulator/observed/linear_system.hpp"
+#include "common/emulator/observe/compiled_code.hpp"
+#include "common/emulator/observe/linear_system.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Threads that count what warps have done: what they add up to, and what becomes of one that fails. Without a
 // kernel, so that the thread sanitizer can look at them.
-#include "common/emulator/observed/counting_threads.hpp"
+#include "common/emulator/observe/counting_threads.hpp"
 
 #include <limits>
 #include <random>

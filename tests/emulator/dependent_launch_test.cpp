@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/dependent_launch.hpp"
-#include "common/emulator/deferred_streams.hpp"
+#include "common/emulator/core/deferred_streams.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/support.hpp"
 

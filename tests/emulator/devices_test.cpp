@@ -1,10 +1,10 @@
 // Several devices: whose memory is whose, who may touch it, and what streams of different devices wait for.
-#include "common/emulator/devices.hpp"
+#include "common/emulator/core/devices.hpp"
 
 #include <algorithm>
 
-#include "common/emulator/deferred_streams.hpp"
-#include "common/emulator/nccl.hpp"
+#include "common/emulator/core/deferred_streams.hpp"
+#include "common/emulator/core/nccl.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {

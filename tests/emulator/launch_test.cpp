@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "common/emulator/observer.hpp"
+#include "common/emulator/core/observer.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {

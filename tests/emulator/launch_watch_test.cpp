@@ -1,4 +1,4 @@
-#include "common/emulator/launch_watch.hpp"
+#include "common/emulator/core/launch_watch.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The pipelines of bulk_copy_test.cpp, of observed kernels: what is wrong with them is told with both lines.
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/bulk_copy_test.cpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // The clusters of cluster_test.cpp, of observed kernels.
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/cluster_test.cpp"
 
 TEST_CASE("observed: right clusters have no fault", "[cluster]") {

@@ -1,7 +1,7 @@
 // The faults of fault_test.cpp, of observed kernels; and races that only those show, each beside the right
 // kernel.
-#include "common/emulator/observed/observation.hpp"
-#include "common/emulator/scheduler.hpp"
+#include "common/emulator/core/scheduler.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/fault_test.cpp"
 
 // Seen by other files, so that the compiler keeps what is written there and never read.

@@ -1,5 +1,5 @@
 // The fragments of matrix_units_test.cpp, of observed kernels: what their rows cost, and races.
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/matrix_units_test.cpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // The copies of tensor_copy_test.cpp, of observed kernels.
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/tensor_copy_test.cpp"
 
 TEST_CASE("observed: a box that is read before it has landed is told with both lines", "[tensor]") {

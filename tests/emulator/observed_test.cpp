@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {

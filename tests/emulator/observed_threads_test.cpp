@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "common/emulator/known_launches.hpp"
-#include "common/emulator/observed/counting_threads.hpp"
-#include "common/emulator/observed/observation.hpp"
-#include "common/emulator/scheduler.hpp"
+#include "common/emulator/core/known_launches.hpp"
+#include "common/emulator/core/scheduler.hpp"
+#include "common/emulator/observe/counting_threads.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // The pipeline of warpgroup_matrix_test.cpp, of an observed kernel: what is wrong is told with both lines.
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/warpgroup_matrix_test.cpp"
 
 namespace {

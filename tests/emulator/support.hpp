@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/cuda.hpp"
-#include "common/emulator/diagnostics.hpp"
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/emulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/device_array.hpp"
 

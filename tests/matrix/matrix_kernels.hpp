@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/emulator/matrix_arithmetic.hpp"
+#include "common/emulator/core/matrix_arithmetic.hpp"
 #include "common/matrix_units.hpp"
 #include "common/random.hpp"
 

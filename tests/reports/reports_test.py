@@ -311,7 +311,7 @@ class Rooms(unittest.TestCase):
             self.assertTrue(left <= one + x <= left + width and top <= other + y <= top + height, (one, other))
 
     def test_a_file_is_in_the_room_of_its_directory(self):
-        paths = {"common/file.hpp": "common", "common/emulator/observed/x.hpp": "common/emulator", "harness/front/run/ladder.cpp": "harness/front/run",
+        paths = {"common/file.hpp": "common", "common/emulator/observe/x.hpp": "common/emulator/observe", "harness/front/run/ladder.cpp": "harness/front/run",
                  "harness/front/main.cpp": "harness/front", "harness/protocol.hpp": "harness", "stages/track/01_first/stage.cu": "stages"}
         self.assertEqual({path: rooms.room_of(path) for path in paths}, paths)
 

@@ -6,7 +6,7 @@
 
 #include "tests/textbook/textbook.hpp"
 #if LAB_EMULATED
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #endif
 
 int main() {

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "common/emulator/observed/observation.hpp"
+#include "common/emulator/observe/observation.hpp"
 #include "tests/catch.hpp"
 #include "tests/textbook/textbook.hpp"
 

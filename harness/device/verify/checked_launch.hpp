@@ -9,7 +9,7 @@
 #include "harness/device/track.hpp"
 #include "harness/failure_message.hpp"
 #if LAB_EMULATED
-#include "common/emulator/emulator.hpp"
+#include "common/emulator/core/emulator.hpp"
 #endif
 
 namespace lab {

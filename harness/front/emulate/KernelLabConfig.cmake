@@ -15,7 +15,7 @@ if(NOT TARGET KernelLab::emulator)
     INTERFACE_COMPILE_DEFINITIONS LAB_EMULATED=1
     INTERFACE_COMPILE_FEATURES cxx_std_20
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
-      "${kernel_lab_prefix}/include/kernel_lab;${kernel_lab_prefix}/include/kernel_lab/common/emulator/include"
+      "${kernel_lab_prefix}/include/kernel_lab;${kernel_lab_prefix}/include/kernel_lab/common/emulator/programs/include"
     INTERFACE_LINK_LIBRARIES
       "${kernel_lab_prefix}/lib/kernel_lab/liblab_emulated_program.a;Boost::context;Threads::Threads")
 endif()

@@ -45,7 +45,7 @@ struct machine_kernel {
                                                      const std::vector<std::string>& headers);
 
 // In words, a line for each file, kernel, block and access: what an observed program is given
-// (common/emulator/observed/compiled_code.hpp).
+// (common/emulator/observe/compiled_code.hpp).
 [[nodiscard]] std::string listing_of(const std::vector<machine_kernel>& kernels);
 
 }  // namespace lab::front

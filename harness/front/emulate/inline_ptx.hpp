@@ -1,5 +1,5 @@
 // The statement of an asm() in a kernel as C++, for the instructions that programs write by hand. What it
-// makes calls common/emulator/program/inline_ptx.hpp.
+// makes calls common/emulator/programs/inline_ptx.hpp.
 #pragma once
 
 #include <string>

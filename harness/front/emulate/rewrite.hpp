@@ -19,8 +19,8 @@
 // What nvcc refuses since it exists on one side alone is refused here too, as far as names tell it: functions
 // and variables of the host in functions that are the device's alone.
 //
-// common/emulator/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that a
-// keyword in a string or in a comment is none.
+// common/emulator/programs/include/cuda_runtime.h turns the keywords into markers (`__lab_shared__`), so that
+// a keyword in a string or in a comment is none.
 #pragma once
 
 #include <array>

@@ -53,9 +53,10 @@ emulation_toolchain find_toolchain(bool observe) {
   found.root = files::exists(prefix / "include/kernel_lab/common/emulator", error)
                    ? (prefix / "include/kernel_lab").string()
                    : LAB_SOURCE_ROOT;
-  found.headers = {found.root + "/common/emulator/include"};
+  found.headers = {found.root + "/common/emulator/programs/include"};
   // Those that the build writes; installed they all lie in one folder.
-  if (found.root == LAB_SOURCE_ROOT) found.headers.push_back(LAB_BUILD_ROOT "/common/emulator/include");
+  if (found.root == LAB_SOURCE_ROOT)
+    found.headers.push_back(LAB_BUILD_ROOT "/common/emulator/programs/include");
   for (const std::string& folder : found.headers) require(folder);
   found.compiler = LAB_CXX;
   // A makefile that is called with CXX=lab-nvcc hands that on.
@@ -88,7 +89,7 @@ emulation_toolchain find_toolchain(bool observe) {
     throw environment_error(
         "this build cannot observe kernels: it found no libbacktrace, or a sanitizer is on");
   add(found.observing, "common/emulator", "liblab_observed_program.a");
-  add(found.libraries, "common/emulator/observed", "liblab_observed.a");
+  add(found.libraries, "common/emulator/observe", "liblab_observed.a");
   std::rotate(found.libraries.begin(), found.libraries.end() - 1, found.libraries.end());
   found.libraries.push_back(backtrace);
   found.observing_flags = words_of(LAB_OBSERVING_FLAGS);

@@ -1,0 +1,413 @@
+// What the scheduler knows of barriers in shared memory, named barriers and bulk copies.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "common/emulator/core/device_memory.hpp"
+#include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/observer.hpp"
+#include "common/emulator/core/scheduler.hpp"
+
+namespace lab::emulator {
+namespace {
+
+// What stands for a block's named barriers where an observer is told of them.
+constexpr std::array<char, 16> named_barriers{};
+
+}  // namespace
+
+// ---- while others wait
+
+// True if some thread that does not wait at the block's barrier can go on. While the others wait, or ask
+// again and again, a copy lands; and one now and then where no thread ever has to wait for it.
+bool block_runner::others_go_on() {
+  constexpr unsigned patience = 256;
+  if (copies_.has_copies_in() && ++passes_with_copies_ % patience == 0) land_copy();
+  const bool is_awake = std::exchange(woken_, false);
+  if (wake_yielded()) {
+    if (!is_awake) land_copy();
+    return !stopping_;
+  }
+  if (is_awake) return true;
+  if (has_arrived_in_cluster()) {
+    pass_cluster_barrier();
+    return std::exchange(woken_, false) || land_copy();
+  }
+  if (serve_registers() && std::exchange(woken_, false)) return true;
+  const bool is_barrier_full = at_barrier_ != 0 && at_barrier_ + exited_ == threads_.size();
+  return !is_barrier_full && land_copy();
+}
+
+bool block_runner::land_copy() {
+  if (!copies_.has_copies_in()) return false;
+  const block_copies::landing landed = copies_.land_one();
+  if (rests_) {
+    landed_at_rest_.emplace_back(landed.shared, landed.bytes);
+  } else if (active_observer) {
+    active_observer->bulk_copy_over(landed.shared, landed.bytes);
+  }
+  if (!landed.complaint.empty()) {
+    failure_ = prefix(landed.where, landed.by.block) + text_of_thread(threads_[landed.by.thread].index) +
+               " has begun a bulk copy that " + landed.complaint;
+    stopping_ = true;
+    return true;
+  }
+  wake_waiting(landed.barrier);
+  return true;
+}
+
+// Threads for which the phase has ended may go on.
+void block_runner::wake_waiting(const std::uint64_t* barrier) {
+  if (at_other_barriers_ == 0) return;
+  for (emulated_thread& thread : threads_) {
+    if (thread.state != thread_state::at_phase || thread.wait->barrier != barrier ||
+        !copies_.has_ended(barrier, thread.wait->phase))
+      continue;
+    thread.state = thread_state::ready;
+    --at_other_barriers_;
+    woken_ = true;
+  }
+}
+
+// A copy that lands when its block has ended writes what belongs to another block, and one that is read then
+// may hold what that has written.
+void block_runner::finish_copies() {
+  const auto left = copies_.end_block();
+  if (!left) return;
+  failure_ =
+      prefix(left->where, left->by.block) + text_of_thread(threads_[left->by.thread].index) +
+      (left->is_out ? " begins a bulk copy from shared memory that has not been read when the block ends"
+                    : " begins a bulk copy into shared memory that has not landed when the block ends");
+  stopping_ = true;
+}
+
+// Of each barrier that threads wait for.
+std::string block_runner::describe_waits() const {
+  std::string text;
+  std::set<std::pair<const std::uint64_t*, unsigned>> known;
+  bool tells_of_cluster = false;
+  std::set<unsigned> groups;  // that wait for registers
+  const auto begin = [&](const emulated_thread& thread, place where) {
+    text += text.empty() ? prefix(where) : "; " + text_of(where) + ": ";
+    text += text_of_thread(thread.index);
+  };
+  for (const emulated_thread& thread : threads_) {
+    if (!waits_at_other_barrier(thread.state)) continue;
+    const barrier_wait& wait = *thread.wait;
+    if (thread.state == thread_state::at_registers) {
+      if (groups.insert(wait.phase).second) begin(thread, wait.where), text += describe_register_wait(thread);
+      continue;
+    }
+    if (thread.state == thread_state::at_cluster) {
+      if (!std::exchange(tells_of_cluster, true)) begin(thread, wait.where), text += describe_cluster_wait();
+      continue;
+    }
+    if (!known.emplace(wait.barrier, wait.barrier != nullptr ? 0 : wait.phase).second) continue;
+    begin(thread, wait.where);
+    if (wait.barrier != nullptr) {
+      text += " waits for ever for " + copies_.text_of_phase(wait.barrier);
+      continue;
+    }
+    if (wait.phase >= wait_for_product) {
+      text += " waits for ever for a product that not all four warps of its warpgroup have begun";
+      continue;
+    }
+    const auto there = std::count_if(threads_.begin(), threads_.end(), [&](const emulated_thread& one) {
+      return one.state == thread_state::at_named_barrier && one.wait->phase == wait.phase;
+    });
+    text += format(" waits for ever at named barrier %u, where %td of %u threads are", wait.phase, there,
+                   wait.threads);
+  }
+  for (const emulated_thread& thread : threads_) {
+    if (thread.state != thread_state::at_barrier) continue;
+    begin(thread, thread.where);
+    text += " waits at this barrier";
+    break;
+  }
+  return text;
+}
+
+// ---- barriers in shared memory
+
+void block_runner::refuse(place where, const std::string& what) {
+  if (!what.empty()) fail(where, what);
+}
+
+void block_runner::initialise_phases(std::uint64_t* barrier, int arrivals, place where,
+                                     const void* return_address) {
+  if (active_observer) active_observer->barrier_used(barrier, true, return_address);
+  const outside_of_kernel here;
+  if (!is_shared(barrier, sizeof *barrier))
+    fail(where, "initialises a barrier that does not lie in the block's shared memory");
+  refuse(where, copies_.initialise(barrier, arrivals, running_->number, where));
+}
+
+void block_runner::arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
+                                   const void* return_address) {
+  stop_if_launch_failed();
+  if (active_observer) {
+    active_observer->barrier_used(barrier, false, return_address);
+    active_observer->tell_block(barrier);
+  }
+  const outside_of_kernel here;
+  const auto [owner, own] = owner_of(barrier, where);
+  refuse(where, owner->copies_.arrive(own, arrives, bytes));
+  owner->wake_waiting(own);
+}
+
+void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place where,
+                                  const void* return_address) {
+  stop_if_launch_failed();
+  if (active_observer) active_observer->barrier_used(barrier, false, return_address);
+  bool has_ended = false;
+  {
+    const outside_of_kernel here;
+    if (is_in_cluster(barrier))
+      fail(where, "waits at a barrier of another block, for whose phases its own threads alone can wait");
+    refuse(where, copies_.refuse_wait(barrier, phase));
+    has_ended = copies_.has_ended(barrier, phase);
+  }
+  if (!has_ended) {
+    barrier_wait wait{where, barrier, phase, 0, false, 0};
+    running_->wait = &wait;
+    running_->state = thread_state::at_phase;
+    ++at_other_barriers_;
+    suspend();
+  }
+  if (active_observer) {
+    active_observer->phase_waited_for();
+    active_observer->told_by_block(barrier);
+  }
+}
+
+// bar.sync counts whole warps. Their lanes arrive one after the other here.
+unsigned block_runner::wait_at_named_barrier(int name, int threads, bool predicate, place where) {
+  stop_if_launch_failed();
+  if (name < 0 || static_cast<std::size_t>(name) >= named_barriers.size() || threads <= 0 ||
+      threads % 32 != 0)
+    fail(where,
+         format("waits at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
+                "warps of 32",
+                name, threads));
+  const auto number = static_cast<unsigned>(name);
+  barrier_wait wait{where, nullptr, number, static_cast<unsigned>(threads), predicate, predicate};
+  const void* const key = &named_barriers[number];
+  if (active_observer) active_observer->tell_block(key);
+  const auto waits_there = [number](const emulated_thread& thread) {
+    return thread.state == thread_state::at_named_barrier && thread.wait->phase == number;
+  };
+  unsigned there = 1;
+  for (const emulated_thread& thread : threads_) {
+    if (!waits_there(thread)) continue;
+    if (thread.wait->threads != wait.threads)
+      fail(where, format("waits at named barrier %u with %u threads, but ", number, wait.threads) +
+                      text_of_thread(thread.index) + format(" with %u at ", thread.wait->threads) +
+                      text_of(thread.wait->where));
+    ++there;
+    wait.votes += thread.wait->predicate;
+  }
+  if (there < wait.threads) {
+    running_->wait = &wait;
+    running_->state = thread_state::at_named_barrier;
+    ++at_other_barriers_;
+    suspend();
+  } else {
+    for (emulated_thread& thread : threads_) {
+      if (!waits_there(thread)) continue;
+      thread.wait->votes = wait.votes;
+      thread.state = thread_state::ready;
+      --at_other_barriers_;
+      woken_ = true;
+    }
+  }
+  if (active_observer) active_observer->told_by_block(key);
+  return wait.votes;
+}
+
+// ---- bulk copies
+
+bool block_runner::is_shared(const void* pointer, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto lies_in = [&](std::uintptr_t begin, std::size_t size) {
+    return address - begin < size && bytes <= size - (address - begin);
+  };
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared);
+  if (lies_in(dynamic, sizeof lab_dynamic_shared)) return lies_in(dynamic, launch_->dynamic_shared_bytes);
+  // Variables of functions that the kernel calls are not known one by one.
+  return lies_in(thread_local_memory_.begin, thread_local_memory_.bytes);
+}
+
+void block_runner::check_bulk_copy(const void* global, const void* shared, std::int64_t bytes,
+                                   bool writes_global, place where) {
+  constexpr std::uintptr_t unit = 16;
+  const auto wrong = [&](const std::string& what, cudaError_t error) {
+    launch_->error = error;
+    fail(where, format("begins a bulk copy of %lld bytes ", static_cast<long long>(bytes)) + what);
+  };
+  if (bytes <= 0 || bytes % static_cast<std::int64_t>(unit) != 0)
+    wrong("which is no multiple of 16 above 0", cudaErrorMisalignedAddress);
+  const auto size = static_cast<std::size_t>(bytes);
+  const device_memory& memory = device_memory::instance();
+  const std::string direction = writes_global ? "to" : "from";
+  if (const auto complaint = memory.complaint(global, size))
+    wrong(direction + " device memory, which " + *complaint, cudaErrorIllegalAddress);
+  if (reinterpret_cast<std::uintptr_t>(global) % unit != 0)
+    wrong(direction + " device memory " + memory.describe(global) +
+              ", at an address that is no multiple of 16: misaligned",
+          cudaErrorMisalignedAddress);
+  if (writes_global && memory.is_read_only(global))
+    wrong("to device memory that the launch may only read", cudaErrorIllegalAddress);
+  if (shared == nullptr) return;
+  const std::string other_direction = writes_global ? "from" : "to";
+  if (!is_shared(shared, size))
+    wrong(other_direction + " what is not, or not all, the block's shared memory", cudaErrorIllegalAddress);
+  if (reinterpret_cast<std::uintptr_t>(shared) % unit != 0)
+    wrong(other_direction + " shared memory, at an address that is no multiple of 16: misaligned",
+          cudaErrorMisalignedAddress);
+}
+
+void block_runner::copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
+                                place where, const void* return_address) {
+  const auto size = static_cast<std::size_t>(bytes);
+  {
+    const outside_of_kernel here;
+    check_bulk_copy(global, shared, bytes, false, where);
+    if (copies_.is_in_flight(shared, size))
+      fail(where, "begins a bulk copy to shared memory that another one may still be writing");
+  }
+  if (active_observer) {
+    active_observer->bulk_copy_began(shared, global, size, true, return_address);
+    active_observer->tell_block(barrier);
+  }
+  const outside_of_kernel here;
+  refuse(where, copies_.copy_in(shared, global, size, barrier, this_thread(), where));
+  if (copies_.is_in_flight(shared, size)) return;
+  if (active_observer) active_observer->bulk_copy_over(shared, size);
+  wake_waiting(barrier);
+}
+
+void block_runner::copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where,
+                                    const void* return_address) {
+  {
+    const outside_of_kernel here;
+    check_bulk_copy(global, shared, bytes, true, where);
+  }
+  const auto size = static_cast<std::size_t>(bytes);
+  if (active_observer) active_observer->bulk_copy_began(shared, global, size, false, return_address);
+  const outside_of_kernel here;
+  copies_.copy_out(global, shared, size, this_thread(), where);
+}
+
+// ---- copies of tensors
+
+void block_runner::check_tensor_copy(const tensor_box& box, unsigned dimensions, const void* shared,
+                                     bool writes_global, place where) {
+  const tensor_layout& layout = box.layout;
+  const auto wrong = [&](const std::string& what, cudaError_t error) {
+    launch_->error = error;
+    fail(where, "begins a tensor copy " + what);
+  };
+  if (layout.rank != dimensions)
+    wrong(format("with %u coordinates, by a map of %u dimensions", dimensions, layout.rank),
+          cudaErrorIllegalInstruction);
+  // Both measured on an H100; a copy in may begin before the tensor.
+  if (const std::int64_t first = box.at[0] * layout.element_bytes; first % 16 != 0)
+    wrong(format("whose box begins %lld bytes from the beginning of a row: no multiple of 16",
+                 static_cast<long long>(first)),
+          cudaErrorIllegalInstruction);
+  if (writes_global && std::any_of(box.at.begin(), box.at.end(), [](std::int64_t at) { return at < 0; }))
+    wrong("out whose box begins at a negative coordinate", cudaErrorIllegalInstruction);
+  const std::string direction = writes_global ? "from" : "to";
+  if (!is_shared(shared, layout.box_bytes()))
+    wrong(direction +
+              format(" %zu bytes of what is not, or not all, the block's shared memory", layout.box_bytes()),
+          cudaErrorIllegalAddress);
+  const unsigned alignment = swizzle_alignment(layout.pattern);
+  if (reinterpret_cast<std::uintptr_t>(shared) % alignment != 0)
+    wrong(direction + format(" shared memory at an address that is no multiple of %u: misaligned", alignment),
+          cudaErrorMisalignedAddress);
+  const device_memory& memory = device_memory::instance();
+  box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
+    const std::string other_direction = writes_global ? "to" : "from";
+    if (const auto complaint = memory.complaint(global, bytes))
+      wrong(other_direction + " device memory, which " + *complaint, cudaErrorIllegalAddress);
+    if (writes_global && memory.is_read_only(global))
+      wrong("to device memory that the launch may only read", cudaErrorIllegalAddress);
+  });
+}
+
+// The box is one copy in shared memory, and one in device memory for each row.
+void block_runner::observe_tensor_copy(const tensor_box& box, const void* shared, bool into_shared,
+                                       const void* return_address) {
+  if (!active_observer) return;
+  constexpr const char* name = "tensor copy";
+  active_observer->bulk_copy_began(shared, nullptr, box.layout.box_bytes(), into_shared, return_address,
+                                   name);
+  box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
+    active_observer->bulk_copy_began(nullptr, global, bytes, into_shared, return_address, name);
+  });
+}
+
+void block_runner::tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions,
+                                  std::uint64_t* barrier, place where, const void* return_address) {
+  const std::size_t size = box.layout.box_bytes();
+  {
+    const outside_of_kernel here;
+    check_tensor_copy(box, dimensions, shared, false, where);
+    if (copies_.is_in_flight(shared, size))
+      fail(where, "begins a tensor copy to shared memory that another copy may still be writing");
+  }
+  observe_tensor_copy(box, shared, true, return_address);
+  if (active_observer) active_observer->tell_block(barrier);
+  const outside_of_kernel here;
+  refuse(where, copies_.copy_in(shared, box, barrier, this_thread(), where));
+  if (copies_.is_in_flight(shared, size)) return;
+  if (active_observer) active_observer->bulk_copy_over(shared, size);
+  wake_waiting(barrier);
+}
+
+void block_runner::tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared,
+                                   place where, const void* return_address) {
+  {
+    const outside_of_kernel here;
+    check_tensor_copy(box, dimensions, shared, true, where);
+  }
+  observe_tensor_copy(box, shared, false, return_address);
+  const outside_of_kernel here;
+  copies_.copy_out(box, shared, this_thread(), where);
+}
+
+void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
+                    place where) {
+  running_block().tensor_copy_in(shared, box, dimensions, barrier, where, __builtin_return_address(0));
+}
+void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where) {
+  running_block().tensor_copy_out(box, dimensions, shared, where, __builtin_return_address(0));
+}
+
+void block_runner::check_prefetch(const void* global, std::int64_t bytes, place where) {
+  const outside_of_kernel here;
+  check_bulk_copy(global, nullptr, bytes, false, where);
+}
+
+void block_runner::fence_phases() {
+  if (active_observer) active_observer->proxy_fence_passed();
+  const outside_of_kernel here;
+  copies_.fence_initialisations(running_->number);
+}
+
+void block_runner::commit_copies_out() {
+  const outside_of_kernel here;
+  copies_.commit_group(running_->number);
+}
+
+void block_runner::wait_for_copies_out(std::size_t pending) {
+  stop_if_launch_failed();
+  const outside_of_kernel here;
+  for (const auto& [shared, bytes] : copies_.wait_group_read(running_->number, pending)) {
+    if (active_observer) active_observer->bulk_copy_over(shared, bytes);
+  }
+}
+
+}  // namespace lab::emulator

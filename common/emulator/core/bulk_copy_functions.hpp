@@ -1,0 +1,96 @@
+// What common/bulk_copy.hpp is on the emulator. The functions check what they are given, and fail the launch
+// with the line of their call; block_copies.hpp says when copies are done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/emulator/core/dialect.hpp"
+
+namespace lab::emulator {
+
+// mbarrier.init, .arrive and .expect_tx, and a wait until phase `phase` has ended.
+void initialise_phases(std::uint64_t* barrier, int arrivals, place where);
+void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where);
+void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
+void fence_phases();
+// fence.proxy.async
+void fence_proxies();
+// cp.async.bulk.
+void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where);
+void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where);
+void check_prefetch(const void* global, std::int64_t bytes, place where);
+void commit_copies_out();
+void wait_for_copies_out(std::size_t pending);
+// bar.sync and bar.red: the number of threads whose predicate is true.
+unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
+
+}  // namespace lab::emulator
+
+namespace lab {
+
+struct mbarrier {
+  std::uint64_t state;
+
+  __forceinline__ void initialise(int arrivals, emulator::place where = emulator::place::here()) {
+    emulator::initialise_phases(&state, arrivals, where);
+  }
+  __forceinline__ void arrive(emulator::place where = emulator::place::here()) {
+    emulator::arrive_in_phase(&state, true, 0, where);
+  }
+  __forceinline__ void arrive_expect_tx(int bytes, emulator::place where = emulator::place::here()) {
+    emulator::arrive_in_phase(&state, true, bytes, where);
+  }
+  __forceinline__ void wait(unsigned phase, emulator::place where = emulator::place::here()) {
+    emulator::wait_for_phase(&state, phase, where);
+  }
+};
+
+__forceinline__ void fence_mbarrier_init() {
+  emulator::fence_phases();
+}
+
+__forceinline__ void fence_proxy_async() {
+  emulator::fence_proxies();
+}
+
+template <class T>
+__forceinline__ void copy_in(T* shared, const T* global, int count, mbarrier& barrier,
+                             emulator::place where = emulator::place::here()) {
+  const auto bytes = std::int64_t{count} * static_cast<std::int64_t>(sizeof(T));
+  emulator::arrive_in_phase(&barrier.state, true, bytes, where);
+  emulator::copy_in_bulk(shared, global, bytes, &barrier.state, where);
+}
+
+template <class T>
+__forceinline__ void copy_in_and_keep(T* shared, const T* global, int count, mbarrier& barrier,
+                                      emulator::place where = emulator::place::here()) {
+  copy_in(shared, global, count, barrier, where);
+}
+
+template <class T>
+__forceinline__ void prefetch(const T* global, int count, emulator::place where = emulator::place::here()) {
+  emulator::check_prefetch(global, std::int64_t{count} * static_cast<std::int64_t>(sizeof(T)), where);
+}
+
+template <class T>
+__forceinline__ void copy_out(T* global, const T* shared, int count,
+                              emulator::place where = emulator::place::here()) {
+  emulator::copy_out_in_bulk(global, shared, std::int64_t{count} * static_cast<std::int64_t>(sizeof(T)),
+                             where);
+}
+
+__forceinline__ void commit_group() {
+  emulator::commit_copies_out();
+}
+
+template <int pending>
+__forceinline__ void wait_group_read() {
+  emulator::wait_for_copies_out(pending);
+}
+
+__forceinline__ void named_barrier(int name, int threads, emulator::place where = emulator::place::here()) {
+  emulator::wait_at_named_barrier(name, threads, false, where);
+}
+
+}  // namespace lab

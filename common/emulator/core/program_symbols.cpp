@@ -1,0 +1,184 @@
+#include "common/emulator/core/program_symbols.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string_view>
+
+namespace lab::emulator {
+namespace {
+
+struct tables {
+  std::vector<program_symbol> symbols;
+  std::vector<device_variable> variables;  // by address
+  std::vector<memory_range> writable;      // sections
+  std::vector<memory_range> own;           // variables of the program, as linked
+  std::vector<memory_range> virtual_tables;
+};
+
+std::string plain_name(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                     std::free);
+  return plain ? plain.get() : symbol;
+}
+
+// Of a variable, by its mangled name: the emulator's and the library's change while kernels run.
+bool is_the_programs(const std::string& name) {
+  constexpr std::string_view others[] = {"_ZN3lab8emulator",
+                                         "_ZNK3lab8emulator",
+                                         "_ZZN3lab8emulator",
+                                         "_ZZNK3lab8emulator",
+                                         "_ZGV",
+                                         "_ZSt",
+                                         "_ZNSt",
+                                         "_ZZSt",
+                                         "_ZZNSt"};
+  return std::none_of(std::begin(others), std::end(others),
+                      [&name](std::string_view other) { return name.starts_with(other); });
+}
+
+// Kernels are mostly local to their file, so dladdr() does not know them; the symbol table does.
+tables read_tables() {
+  tables found;
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
+  const auto read = [&image](std::size_t offset, auto& value) {
+    if (offset > image.size() || sizeof value > image.size() - offset) return false;
+    std::memcpy(&value, image.data() + offset, sizeof value);
+    return true;
+  };
+  ElfW(Ehdr) header;
+  if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return found;
+  std::vector<ElfW(Shdr)> sections(header.e_shnum);
+  for (std::size_t number = 0; number < sections.size(); ++number) {
+    if (!read(header.e_shoff + number * header.e_shentsize, sections[number])) return found;
+  }
+  // Sections that kernels can write to: not those of thread-local variables, nor those which the loader has
+  // closed, nor constant memory.
+  std::vector<bool> is_writable(sections.size()), holds_variables(sections.size());
+  for (std::size_t number = 0; number < sections.size(); ++number) {
+    const ElfW(Shdr)& section = sections[number];
+    if (header.e_shstrndx >= sections.size()) continue;
+    const std::size_t at = sections[header.e_shstrndx].sh_offset + section.sh_name;
+    const std::string name = at < image.size() ? image.data() + at : "";
+    is_writable[number] = (section.sh_flags & SHF_WRITE) != 0 && (section.sh_flags & SHF_TLS) == 0 &&
+                          (name.starts_with(".data") || name.starts_with(".bss")) &&
+                          !name.starts_with(".data.rel.ro");
+    if (is_writable[number]) found.writable.push_back({section.sh_addr, section.sh_size});
+    holds_variables[number] =
+        is_writable[number] || ((section.sh_flags & SHF_WRITE) != 0 && name.starts_with("lab_constant_"));
+  }
+  for (const ElfW(Shdr) & section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const ElfW(Shdr)& names = sections[section.sh_link];
+    for (std::size_t entry = 0; entry < section.sh_size / sizeof(ElfW(Sym)); ++entry) {
+      ElfW(Sym) symbol;
+      if (!read(section.sh_offset + entry * sizeof symbol, symbol)) break;
+      const auto type = symbol.st_info & 0xf;
+      const std::size_t name = names.sh_offset + symbol.st_name;
+      if (name >= image.size()) continue;
+      if (type == STT_FUNC || type == STT_TLS) {
+        found.symbols.push_back({image.data() + name, symbol.st_value, symbol.st_size, type == STT_FUNC});
+        continue;
+      }
+      if (type != STT_OBJECT || symbol.st_size == 0 || symbol.st_shndx >= sections.size()) continue;
+      if (holds_variables[symbol.st_shndx] && is_the_programs(image.data() + name))
+        found.own.push_back({symbol.st_value, symbol.st_size});
+      if (std::strncmp(image.data() + name, "_ZTV", 4) == 0)
+        found.virtual_tables.push_back({symbol.st_value, symbol.st_size});
+      if (is_writable[symbol.st_shndx])
+        found.variables.push_back({symbol.st_value, symbol.st_size, plain_name(image.data() + name)});
+    }
+  }
+  std::sort(found.variables.begin(), found.variables.end(),
+            [](const device_variable& a, const device_variable& b) { return a.begin < b.begin; });
+  return found;
+}
+
+const tables& the_tables() {
+  static const tables& all = *new tables(read_tables());
+  return all;
+}
+
+// The first module is the executable.
+std::uintptr_t load_address() {
+  std::uintptr_t address = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* result) {
+        *static_cast<std::uintptr_t*>(result) = module->dlpi_addr;
+        return 1;
+      },
+      &address);
+  return address;
+}
+
+std::vector<memory_range> as_loaded(std::vector<memory_range> ranges) {
+  for (memory_range& one : ranges) one.begin += load_address();
+  return ranges;
+}
+
+}  // namespace
+
+const std::vector<program_symbol>& program_symbols() {
+  return the_tables().symbols;
+}
+
+const std::vector<memory_range>& program_variables() {
+  static const std::vector<memory_range> loaded = as_loaded(the_tables().own);
+  return loaded;
+}
+
+const std::vector<memory_range>& virtual_tables() {
+  static const std::vector<memory_range> loaded = as_loaded(the_tables().virtual_tables);
+  return loaded;
+}
+
+const device_variable* find_device_variable(std::uintptr_t address) {
+  const tables& all = the_tables();
+  const auto holds = [address](const memory_range& one) { return address - one.begin < one.bytes; };
+  if (std::none_of(all.writable.begin(), all.writable.end(), holds)) return nullptr;
+  const auto after =
+      std::upper_bound(all.variables.begin(), all.variables.end(), address,
+                       [](std::uintptr_t value, const device_variable& one) { return value < one.begin; });
+  return after == all.variables.begin() ? nullptr : &*std::prev(after);
+}
+
+const std::string& mangled_name(const void* function) {
+  static const std::map<std::uintptr_t, const std::string*> names = [] {
+    std::map<std::uintptr_t, const std::string*> by_address;
+    for (const program_symbol& symbol : program_symbols()) {
+      if (symbol.is_function) by_address.emplace(symbol.value, &symbol.name);
+    }
+    return by_address;
+  }();
+  static const std::uintptr_t loaded_at = load_address();
+  static const std::string unknown;
+  const auto found = names.find(reinterpret_cast<std::uintptr_t>(function) - loaded_at);
+  return found == names.end() ? unknown : *found->second;
+}
+
+thread_local_range thread_local_memory() {
+  thread_local_range found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* result) {
+        for (int number = 0; number < module->dlpi_phnum; ++number) {
+          if (module->dlpi_phdr[number].p_type != PT_TLS) continue;
+          *static_cast<thread_local_range*>(result) = {
+              reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data), module->dlpi_phdr[number].p_memsz};
+        }
+        return 1;
+      },
+      &found);
+  return found;
+}
+
+}  // namespace lab::emulator

@@ -1,0 +1,94 @@
+// What common/tensor_copy.hpp is on the emulator. Copies are done when bulk copies are (block_copies.hpp).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/emulator/core/bulk_copy_functions.hpp"
+#include "common/emulator/core/dialect.hpp"
+#include "common/emulator/core/tensor_layout.hpp"
+
+namespace lab {
+
+struct tensor_map {
+  tensor_layout layout;
+};
+
+inline tensor_map encode(const tensor_layout& layout) {
+  check(layout);
+  return {layout};
+}
+
+namespace emulator {
+
+// A box of a tensor, and where it lies.
+struct tensor_box {
+  tensor_layout layout;
+  std::array<std::int64_t, tensor_layout::most_dimensions> at{};
+
+  // Calls visit(offset, global, bytes) for what each row of the box has of the tensor: its offset in a tile
+  // that is not swizzled.
+  template <class Visit>
+  void for_each_row(Visit visit) const {
+    const auto element = static_cast<std::int64_t>(layout.element_bytes);
+    const auto size = [this](std::size_t k) { return static_cast<std::int64_t>(layout.sizes[k]); };
+    const std::int64_t first = std::max<std::int64_t>(0, -at[0]);
+    const std::int64_t last = std::min<std::int64_t>(layout.box[0], size(0) - at[0]);
+    if (first >= last) return;
+    for (std::int64_t z = 0; z < layout.box[2]; ++z) {
+      for (std::int64_t y = 0; y < layout.box[1]; ++y) {
+        if (at[1] + y < 0 || at[1] + y >= size(1) || at[2] + z < 0 || at[2] + z >= size(2)) continue;
+        const std::int64_t row = (z * layout.box[1] + y) * layout.box[0];
+        unsigned char* const global = static_cast<unsigned char*>(layout.global) + (at[0] + first) * element +
+                                      (at[1] + y) * static_cast<std::int64_t>(layout.strides[1]) +
+                                      (at[2] + z) * static_cast<std::int64_t>(layout.strides[2]);
+        visit(static_cast<std::size_t>((row + first) * element), global,
+              static_cast<std::size_t>((last - first) * element));
+      }
+    }
+  }
+  // The whole box to a tile of shared memory, and what the tensor has of it from there.
+  void read_to(void* shared) const;
+  void write_from(const void* shared) const;
+};
+
+void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
+                    place where);
+void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where);
+
+}  // namespace emulator
+
+template <class T>
+__forceinline__ T* tensor_shared() {
+  return reinterpret_cast<T*>(lab_dynamic_shared);
+}
+
+__forceinline__ void prefetch_tensor_map(const tensor_map&) {}
+
+__forceinline__ void tensor_copy_in(void* shared, const tensor_map& map, int x, mbarrier& barrier,
+                                    emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_in(shared, {map.layout, {x}}, 1, &barrier.state, where);
+}
+__forceinline__ void tensor_copy_out(const tensor_map& map, int x, const void* shared,
+                                     emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_out({map.layout, {x}}, 1, shared, where);
+}
+__forceinline__ void tensor_copy_in(void* shared, const tensor_map& map, int x, int y, mbarrier& barrier,
+                                    emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_in(shared, {map.layout, {x, y}}, 2, &barrier.state, where);
+}
+__forceinline__ void tensor_copy_out(const tensor_map& map, int x, int y, const void* shared,
+                                     emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_out({map.layout, {x, y}}, 2, shared, where);
+}
+__forceinline__ void tensor_copy_in(void* shared, const tensor_map& map, int x, int y, int z,
+                                    mbarrier& barrier, emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_in(shared, {map.layout, {x, y, z}}, 3, &barrier.state, where);
+}
+__forceinline__ void tensor_copy_out(const tensor_map& map, int x, int y, int z, const void* shared,
+                                     emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_out({map.layout, {x, y, z}}, 3, shared, where);
+}
+
+}  // namespace lab

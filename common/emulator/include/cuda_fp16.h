@@ -1,9 +1,0 @@
-// __half: numbers of IEEE 754's binary16.
-#pragma once
-
-#include <cuda_runtime.h>
-
-#include "common/emulator/half.hpp"
-#include "common/emulator/program/narrow_functions.hpp"
-
-LAB_EMULATOR_NARROW_CONVERSIONS(half, __half)

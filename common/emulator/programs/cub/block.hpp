@@ -1,0 +1,502 @@
+// CUB's parts for a block and for a warp: each is what the collective means, by shared memory and barriers or
+// by shuffles, and not how CUB does it on a GPU. The counters of a kernel that uses them are those of this
+// header.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+#include "common/emulator/programs/cub/operators.hpp"
+
+namespace cub {
+
+using lab::emulator::place;
+
+inline unsigned thread_of_block() {
+  return cooperative_groups::thread_block::thread_rank();
+}
+
+// One value of each thread, in a block's shared memory.
+template <class T, int Count>
+struct shared_values {
+  lab::emulator::storage_use use;
+  alignas(T) unsigned char bytes[sizeof(T) * static_cast<std::size_t>(Count)];
+  T* values() { return reinterpret_cast<T*>(bytes); }
+};
+// A collective that is given no storage has some of its own, as in CUB.
+template <class Storage>
+Storage& storage_of_its_own() {
+  static thread_local Storage storage;
+  return storage;
+}
+struct NullType {};
+
+// ---- a block
+
+enum BlockReduceAlgorithm {
+  BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
+  BLOCK_REDUCE_RAKING,
+  BLOCK_REDUCE_WARP_REDUCTIONS
+};
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+enum BlockLoadAlgorithm {
+  BLOCK_LOAD_DIRECT,
+  BLOCK_LOAD_STRIPED,
+  BLOCK_LOAD_VECTORIZE,
+  BLOCK_LOAD_TRANSPOSE,
+  BLOCK_LOAD_WARP_TRANSPOSE,
+  BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED
+};
+enum BlockStoreAlgorithm {
+  BLOCK_STORE_DIRECT,
+  BLOCK_STORE_STRIPED,
+  BLOCK_STORE_VECTORIZE,
+  BLOCK_STORE_TRANSPOSE,
+  BLOCK_STORE_WARP_TRANSPOSE,
+  BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED
+};
+
+template <class T, int SizeX, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int SizeY = 1,
+          int SizeZ = 1, int = 0>
+class BlockReduce {
+  static constexpr int threads = SizeX * SizeY * SizeZ;
+
+ public:
+  using TempStorage = shared_values<T, threads>;
+  BlockReduce() : BlockReduce(storage_of_its_own<TempStorage>()) {}
+  explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
+
+  // The result is thread 0's; the others have their own value.
+  template <class Combine>
+  T Reduce(T value, Combine combine, place where = place::here()) {
+    return Reduce(value, combine, threads, where);
+  }
+  template <class Combine>
+  T Reduce(T value, Combine combine, int count, place where = place::here()) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    const unsigned thread = thread_of_block();
+    T* const values = storage_.values();
+    values[thread] = value;
+    lab::emulator::wait_at_barrier(false, where);
+    if (thread == 0) {
+      for (int i = 1; i < count; ++i) value = combine(value, values[i]);
+    }
+    return value;
+  }
+  template <int Items, class Combine>
+  T Reduce(const T (&values)[Items], Combine combine, place where = place::here()) {
+    T sum = values[0];
+    for (int i = 1; i < Items; ++i) sum = combine(sum, values[i]);
+    return Reduce(sum, combine, where);
+  }
+  T Sum(T value, place where = place::here()) { return Reduce(value, cub::Sum(), where); }
+  T Sum(T value, int count, place where = place::here()) { return Reduce(value, cub::Sum(), count, where); }
+  template <int Items>
+  T Sum(const T (&values)[Items], place where = place::here()) {
+    return Reduce(values, cub::Sum(), where);
+  }
+
+ private:
+  TempStorage& storage_;
+};
+
+template <class T, int SizeX, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int SizeY = 1, int SizeZ = 1, int = 0>
+class BlockScan {
+  static constexpr int threads = SizeX * SizeY * SizeZ;
+
+ public:
+  using TempStorage = shared_values<T, threads + 1>;
+  BlockScan() : BlockScan(storage_of_its_own<TempStorage>()) {}
+  explicit BlockScan(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
+
+  template <class Combine>
+  void InclusiveScan(T value, T& result, Combine combine, place where = place::here()) {
+    T whole;
+    InclusiveScan(value, result, combine, whole, where);
+  }
+  template <class Combine>
+  void InclusiveScan(T value, T& result, Combine combine, T& whole, place where = place::here()) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    scan(value, combine, where);
+    result = values_[thread_of_block()];
+    whole = values_[threads - 1];
+  }
+  template <class Combine>
+  void ExclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
+    T whole;
+    ExclusiveScan(value, result, first, combine, whole, where);
+  }
+  // `whole` is without `first`, as in CUB.
+  template <class Combine>
+  void ExclusiveScan(T value, T& result, T first, Combine combine, T& whole, place where = place::here()) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    scan(value, combine, where);
+    const unsigned thread = thread_of_block();
+    result = thread == 0 ? first : combine(first, values_[thread - 1]);
+    whole = values_[threads - 1];
+  }
+  void InclusiveSum(T value, T& result, place where = place::here()) {
+    InclusiveScan(value, result, cub::Sum(), where);
+  }
+  void InclusiveSum(T value, T& result, T& whole, place where = place::here()) {
+    InclusiveScan(value, result, cub::Sum(), whole, where);
+  }
+  void ExclusiveSum(T value, T& result, place where = place::here()) {
+    ExclusiveScan(value, result, T{}, cub::Sum(), where);
+  }
+  void ExclusiveSum(T value, T& result, T& whole, place where = place::here()) {
+    ExclusiveScan(value, result, T{}, cub::Sum(), whole, where);
+  }
+  template <int Items, class Combine>
+  void InclusiveScan(const T (&values)[Items], T (&results)[Items], Combine combine,
+                     place where = place::here()) {
+    T whole;
+    InclusiveScan(values, results, combine, whole, where);
+  }
+  template <int Items, class Combine>
+  void InclusiveScan(const T (&values)[Items], T (&results)[Items], Combine combine, T& whole,
+                     place where = place::here()) {
+    T sum = values[0];
+    results[0] = values[0];
+    for (int i = 1; i < Items; ++i) results[i] = sum = combine(sum, values[i]);
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    scan(sum, combine, where);
+    const unsigned thread = thread_of_block();
+    for (int i = 0; thread > 0 && i < Items; ++i) results[i] = combine(values_[thread - 1], results[i]);
+    whole = values_[threads - 1];
+  }
+  template <int Items, class Combine>
+  void ExclusiveScan(const T (&values)[Items], T (&results)[Items], T first, Combine combine,
+                     place where = place::here()) {
+    T whole;
+    ExclusiveScan(values, results, first, combine, whole, where);
+  }
+  template <int Items, class Combine>
+  void ExclusiveScan(const T (&values)[Items], T (&results)[Items], T first, Combine combine, T& whole,
+                     place where = place::here()) {
+    T sum = values[0];
+    for (int i = 1; i < Items; ++i) sum = combine(sum, values[i]);
+    T before;
+    ExclusiveScan(sum, before, first, combine, whole, where);
+    for (int i = 0; i < Items; ++i) {
+      const T next = combine(before, values[i]);  // results may be values
+      results[i] = before;
+      before = next;
+    }
+  }
+  template <int Items>
+  void InclusiveSum(const T (&values)[Items], T (&results)[Items], place where = place::here()) {
+    InclusiveScan(values, results, cub::Sum(), where);
+  }
+  template <int Items>
+  void InclusiveSum(const T (&values)[Items], T (&results)[Items], T& whole, place where = place::here()) {
+    InclusiveScan(values, results, cub::Sum(), whole, where);
+  }
+  template <int Items>
+  void ExclusiveSum(const T (&values)[Items], T (&results)[Items], place where = place::here()) {
+    ExclusiveScan(values, results, T{}, cub::Sum(), where);
+  }
+  template <int Items>
+  void ExclusiveSum(const T (&values)[Items], T (&results)[Items], T& whole, place where = place::here()) {
+    ExclusiveScan(values, results, T{}, cub::Sum(), whole, where);
+  }
+
+ private:
+  template <class Combine>
+  void scan(T value, Combine combine, place where) {
+    const unsigned thread = thread_of_block();
+    values_[thread] = value;
+    lab::emulator::wait_at_barrier(false, where);
+    if (thread == 0) {
+      for (int i = 1; i < threads; ++i) values_[i] = combine(values_[i - 1], values_[i]);
+    }
+    lab::emulator::wait_at_barrier(false, where);
+  }
+  TempStorage& storage_;
+  T* values_;
+};
+
+// What the algorithms that exchange items need; here each thread takes its own.
+struct transposing {
+  lab::emulator::storage_use use;
+};
+struct direct {};
+// In its scope a collective uses the storage, if the algorithm needs any.
+class use_of_transposing {
+ public:
+  use_of_transposing(transposing* storage, bool is_of_warps, place where) {
+    if (storage == nullptr) return;
+    use_.emplace(storage->use, is_of_warps, where);
+    if (!is_of_warps) lab::emulator::wait_at_barrier(false, where);
+  }
+  use_of_transposing(direct*, bool, place) {}
+
+ private:
+  std::optional<lab::emulator::collective_use> use_;
+};
+
+// Items are blocked, thread by thread, but for the striped algorithm.
+template <class T, int SizeX, int Items, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int SizeY = 1,
+          int SizeZ = 1, int = 0>
+class BlockLoad {
+  static constexpr bool transposes = Algorithm >= BLOCK_LOAD_TRANSPOSE;
+  static constexpr bool by_warps = Algorithm > BLOCK_LOAD_TRANSPOSE;
+
+ public:
+  using TempStorage = std::conditional_t<transposes, transposing, direct>;
+  BlockLoad() : BlockLoad(storage_of_its_own<TempStorage>()) {}
+  explicit BlockLoad(TempStorage& storage) : storage_(&storage) {}
+  template <class In>
+  void Load(In from, T (&items)[Items], place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
+    for (int i = 0; i < Items; ++i) items[i] = from[position(i)];
+  }
+  template <class In>
+  void Load(In from, T (&items)[Items], int count, place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
+    for (int i = 0; i < Items; ++i) {
+      if (position(i) < count) items[i] = from[position(i)];
+    }
+  }
+  template <class In, class Default>
+  requires(!std::is_same_v<Default, place>) void Load(In from, T (&items)[Items], int count, Default value,
+                                                      place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
+    for (int i = 0; i < Items; ++i)
+      items[i] = position(i) < count ? from[position(i)] : static_cast<T>(value);
+  }
+
+ private:
+  static int position(int i) {
+    const int thread = static_cast<int>(thread_of_block());
+    return Algorithm == BLOCK_LOAD_STRIPED ? thread + i * SizeX * SizeY * SizeZ : thread * Items + i;
+  }
+  TempStorage* storage_ = nullptr;
+};
+template <class T, int SizeX, int Items, BlockStoreAlgorithm Algorithm = BLOCK_STORE_DIRECT, int SizeY = 1,
+          int SizeZ = 1, int = 0>
+class BlockStore {
+  static constexpr bool transposes = Algorithm >= BLOCK_STORE_TRANSPOSE;
+  static constexpr bool by_warps = Algorithm > BLOCK_STORE_TRANSPOSE;
+
+ public:
+  using TempStorage = std::conditional_t<transposes, transposing, direct>;
+  BlockStore() : BlockStore(storage_of_its_own<TempStorage>()) {}
+  explicit BlockStore(TempStorage& storage) : storage_(&storage) {}
+  template <class Out>
+  void Store(Out to, T (&items)[Items], place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
+    for (int i = 0; i < Items; ++i) to[position(i)] = items[i];
+  }
+  template <class Out>
+  void Store(Out to, T (&items)[Items], int count, place where = place::here()) {
+    const use_of_transposing use(storage_, by_warps, where);
+    for (int i = 0; i < Items; ++i) {
+      if (position(i) < count) to[position(i)] = items[i];
+    }
+  }
+
+ private:
+  static int position(int i) {
+    const int thread = static_cast<int>(thread_of_block());
+    return Algorithm == BLOCK_STORE_STRIPED ? thread + i * SizeX * SizeY * SizeZ : thread * Items + i;
+  }
+  TempStorage* storage_ = nullptr;
+};
+
+// Items that lie blocked, thread by thread, and striped, one of each thread in turn.
+template <class T, int SizeX, int Items, bool = false, int SizeY = 1, int SizeZ = 1, int = 0>
+class BlockExchange {
+  static constexpr int threads = SizeX * SizeY * SizeZ;
+
+ public:
+  using TempStorage = shared_values<T, threads * Items>;
+  BlockExchange() : BlockExchange(storage_of_its_own<TempStorage>()) {}
+  explicit BlockExchange(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
+
+  template <class Out>
+  void BlockedToStriped(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
+    exchange(in, out, blocked, striped, where);
+  }
+  template <class Out>
+  void StripedToBlocked(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
+    exchange(in, out, striped, blocked, where);
+  }
+  void BlockedToStriped(T (&items)[Items], place where = place::here()) {
+    exchange(items, items, blocked, striped, where);
+  }
+  void StripedToBlocked(T (&items)[Items], place where = place::here()) {
+    exchange(items, items, striped, blocked, where);
+  }
+  // Item i goes to position ranks[i].
+  template <class Out, class Rank>
+  void ScatterToBlocked(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
+                        place where = place::here()) {
+    exchange(
+        in, out, [&](int i) { return static_cast<int>(ranks[i]); }, blocked, where);
+  }
+  template <class Out, class Rank>
+  void ScatterToStriped(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
+                        place where = place::here()) {
+    exchange(
+        in, out, [&](int i) { return static_cast<int>(ranks[i]); }, striped, where);
+  }
+
+ private:
+  static int blocked(int i) { return static_cast<int>(thread_of_block()) * Items + i; }
+  static int striped(int i) { return static_cast<int>(thread_of_block()) + i * threads; }
+  template <class Out, class Put, class Take>
+  void exchange(const T (&in)[Items], Out (&out)[Items], Put put, Take take, place where) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    for (int i = 0; i < Items; ++i) values_[put(i)] = in[i];
+    lab::emulator::wait_at_barrier(false, where);
+    for (int i = 0; i < Items; ++i) out[i] = values_[take(i)];
+  }
+  TempStorage& storage_;
+  T* values_;
+};
+
+template <class T, class Out, int Items>
+void StoreDirectBlocked(int thread, Out to, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) to[thread * Items + i] = items[i];
+}
+template <int Threads, class T, class Out, int Items>
+void StoreDirectStriped(int thread, Out to, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) to[thread + i * Threads] = items[i];
+}
+template <class T, class In, int Items>
+void LoadDirectBlocked(int thread, In from, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) items[i] = from[thread * Items + i];
+}
+template <int Threads, class T, class In, int Items>
+void LoadDirectStriped(int thread, In from, T (&items)[Items]) {
+  for (int i = 0; i < Items; ++i) items[i] = from[thread + i * Threads];
+}
+
+template <class Key, int SizeX, int Items, class Value = NullType, int = 4, bool = true,
+          BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0, int SizeY = 1, int SizeZ = 1>
+class BlockRadixSort {
+  static constexpr int count = SizeX * SizeY * SizeZ * Items;
+  struct element {
+    Key key;
+    [[no_unique_address]] Value
+        value;  // none takes no room, which would be read though nobody has written it
+  };
+
+ public:
+  using TempStorage = shared_values<element, count>;
+  BlockRadixSort() : BlockRadixSort(storage_of_its_own<TempStorage>()) {}
+  explicit BlockRadixSort(TempStorage& storage) : storage_(storage), elements_(storage.values()) {}
+  void Sort(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
+    Value values[Items];
+    sort(keys, values, false, false, where);
+  }
+  void SortDescending(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
+    Value values[Items];
+    sort(keys, values, true, false, where);
+  }
+  void SortBlockedToStriped(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
+    Value values[Items];
+    sort(keys, values, false, true, where);
+  }
+  template <class V>
+  void Sort(Key (&keys)[Items], V (&values)[Items], int = 0, int = 0, place where = place::here()) {
+    sort(keys, values, false, false, where);
+  }
+  template <class V>
+  void SortDescending(Key (&keys)[Items], V (&values)[Items], int = 0, int = 0, place where = place::here()) {
+    sort(keys, values, true, false, where);
+  }
+
+ private:
+  void sort(Key (&keys)[Items], Value (&values)[Items], bool down, bool striped, place where) {
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    const int thread = static_cast<int>(thread_of_block());
+    for (int i = 0; i < Items; ++i) elements_[thread * Items + i] = {keys[i], values[i]};
+    lab::emulator::wait_at_barrier(false, where);
+    if (thread == 0) {
+      std::stable_sort(elements_, elements_ + count, [down](const element& a, const element& b) {
+        return down ? b.key < a.key : a.key < b.key;
+      });
+    }
+    lab::emulator::wait_at_barrier(false, where);
+    for (int i = 0; i < Items; ++i) {
+      const element& mine = elements_[striped ? thread + i * SizeX * SizeY * SizeZ : thread * Items + i];
+      keys[i] = mine.key;
+      values[i] = mine.value;
+    }
+  }
+  TempStorage& storage_;
+  element* elements_;
+};
+
+// ---- a warp
+
+template <class T, int Threads = 32, int = 0>
+class WarpReduce {
+ public:
+  struct TempStorage {};
+  explicit WarpReduce(TempStorage&) {}
+  // The result is the first lane's.
+  template <class Combine>
+  T Reduce(T value, Combine combine, place where = place::here()) {
+    return Reduce(value, combine, Threads, where);
+  }
+  template <class Combine>
+  T Reduce(T value, Combine combine, int count, place where = place::here()) {
+    const cooperative_groups::thread_block_tile<Threads> tile;
+    const unsigned lane = tile.thread_rank(), end = static_cast<unsigned>(count);
+    for (unsigned distance = 1; distance < Threads; distance *= 2) {
+      const T other = tile.shfl_down(value, distance, where);
+      if (lane + distance < end && lane + distance < tile.lane_group::size()) value = combine(value, other);
+    }
+    return value;
+  }
+  T Sum(T value, place where = place::here()) { return Reduce(value, cub::Sum(), where); }
+  T Sum(T value, int count, place where = place::here()) { return Reduce(value, cub::Sum(), count, where); }
+};
+
+template <class T, int Threads = 32, int = 0>
+class WarpScan {
+  using tile = cooperative_groups::thread_block_tile<Threads>;
+
+ public:
+  struct TempStorage {};
+  explicit WarpScan(TempStorage&) {}
+  template <class Combine>
+  void InclusiveScan(T value, T& result, Combine combine, place where = place::here()) {
+    result = cooperative_groups::inclusive_scan(tile(), value, combine, where);
+  }
+  template <class Combine>
+  void InclusiveScan(T value, T& result, Combine combine, T& whole, place where = place::here()) {
+    InclusiveScan(value, result, combine, where);
+    whole = tile().shfl(result, Threads - 1, where);
+  }
+  template <class Combine>
+  void ExclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
+    T all;
+    InclusiveScan(value, all, combine, where);
+    const T before = tile().shfl_up(all, 1, where);
+    result = tile().thread_rank() == 0 ? first : combine(first, before);
+  }
+  void InclusiveSum(T value, T& result, place where = place::here()) {
+    InclusiveScan(value, result, cub::Sum(), where);
+  }
+  void InclusiveSum(T value, T& result, T& whole, place where = place::here()) {
+    InclusiveScan(value, result, cub::Sum(), whole, where);
+  }
+  void ExclusiveSum(T value, T& result, place where = place::here()) {
+    ExclusiveScan(value, result, T{}, cub::Sum(), where);
+  }
+  void ExclusiveSum(T value, T& result, T& whole, place where = place::here()) {
+    T all;
+    InclusiveScan(value, all, cub::Sum(), whole, where);
+    const T before = tile().shfl_up(all, 1, where);
+    result = tile().thread_rank() == 0 ? T{} : before;
+  }
+};
+
+}  // namespace cub
