@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "common/emulator/core/known_launches.hpp"
 #include "common/emulator/core/scheduler.hpp"
 #include "common/emulator/observe/counting_threads.hpp"
 #include "common/emulator/observe/observation.hpp"
+#include "common/emulator/programs/known_launches.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {
@@ -266,14 +266,14 @@ TEST_CASE("observed threads: a launch that is not computed again is counted as i
     }
     return errors;
   };
-  lab::emulator::keeps_known_launches = true;
+  lab::emulator::compute_or_recall = lab::emulator::recall_or_compute;
   const std::uint64_t before = lab::emulator::recalled_launches();
   const said alone = observe_with(1, false, launches);
   const std::uint64_t recalled_alone = lab::emulator::recalled_launches() - before;
-  lab::emulator::note_unseen_change();
+  ++lab::emulator::effects_of_kernels.unseen_changes;
   const said together = observe_with(3, false, launches);
   const std::uint64_t recalled_together = lab::emulator::recalled_launches() - before - recalled_alone;
-  lab::emulator::keeps_known_launches = false;
+  lab::emulator::compute_or_recall = nullptr;
   CHECK(together == alone);
   CHECK(recalled_alone > 0);
   CHECK(recalled_together > 0);

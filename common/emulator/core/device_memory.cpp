@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/emulator.hpp"
+#include "common/emulator/core/observer.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -80,6 +82,7 @@ std::uintptr_t device_memory::find_gap(std::size_t bytes) const {
 }
 
 void* device_memory::allocate(std::size_t bytes, int device, const void* pool) {
+  const bool is_zero = configuration().is_program && active_observer == nullptr;
   const std::lock_guard lock(mutex_);
   std::size_t& used = used_[static_cast<std::size_t>(device)];
   if (bytes > capacity_ || used > capacity_ - bytes) return nullptr;
@@ -95,7 +98,7 @@ void* device_memory::allocate(std::size_t bytes, int device, const void* pool) {
   next_ = chunk + chunk_bytes + page_bytes_;
   const std::uintptr_t address = chunk + chunk_bytes - aligned_bytes;
   std::memset(bytes_at(chunk), red_zone_byte, address - chunk);
-  if (!fresh_memory_is_zero) std::memset(bytes_at(address), fresh_byte, bytes);  // its pages are zero
+  if (!is_zero) std::memset(bytes_at(address), fresh_byte, bytes);  // its pages are zero
   std::memset(bytes_at(address + bytes), red_zone_byte, aligned_bytes - bytes);
   allocations_[address] = {bytes, {chunk, chunk_bytes}, {address, bytes}, ++numbers_, device,
                            pool,  ++versions_};

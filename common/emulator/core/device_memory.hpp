@@ -16,9 +16,9 @@ namespace lab::emulator {
 
 // Allocations live in one reserved range of addresses, each on pages of its own between two inaccessible
 // pages. An allocation ends where its last page does, but for the 256 bytes of its alignment: what is left of
-// its pages are red zones. Fresh memory is filled with a pattern, so that nobody takes it for zeros. Freed
-// memory is unmapped, and its addresses come round again only after the whole range has been used: a later
-// access faults.
+// its pages are red zones. Fresh memory is filled with a pattern, so that nobody takes it for zeros (in a
+// program that is not observed it is zero, as a GPU's often is). Freed memory is unmapped, and its addresses
+// come round again only after the whole range has been used: a later access faults.
 //
 // While a launch is watched, allocations are inaccessible but for the duration of a runtime_access, and what
 // narrow() has taken away stays so. As long as all of them are small, what they hold is kept elsewhere
@@ -28,9 +28,6 @@ class device_memory {
   static constexpr unsigned char fresh_byte = 0xcd;
   static constexpr unsigned char red_zone_byte = 0xfd;
   static constexpr std::size_t alignment = 256;
-
-  // Fresh memory is zero instead, as a GPU's often is: set before main() by programs that are not the lab's.
-  static inline bool fresh_memory_is_zero = false;
 
   static device_memory& instance();
 

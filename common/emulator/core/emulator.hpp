@@ -19,6 +19,11 @@ struct options {
   int devices = 0;
   // Draws when bulk copies and products are done, and which block of a cluster goes on.
   unsigned seed = 0;
+  // A program of `lab emulate` runs, and not a stage. It gets what GPUs grant and CUDA does not promise: a
+  // barrier counts only the threads that have not left the kernel, fresh memory is zero unless kernels are
+  // observed, and a read of unwritten shared memory is a warning. Kernels may launch kernels, and diagnostics
+  // of the runtime's functions begin with the line of the call.
+  bool is_program = false;
 };
 
 // LAB_EMULATOR_THREADS, LAB_EMULATOR_REVERSE (0 or 1), LAB_EMULATOR_MEMORY (bytes),

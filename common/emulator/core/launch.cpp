@@ -22,8 +22,7 @@
 #include "common/emulator/core/errors.hpp"
 #include "common/emulator/core/fault_handler.hpp"
 #include "common/emulator/core/fp_environment.hpp"
-#include "common/emulator/core/graph_capture.hpp"
-#include "common/emulator/core/known_launches.hpp"
+#include "common/emulator/core/kernel_memory.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/runtime_api.hpp"
@@ -31,7 +30,7 @@
 #include "common/emulator/core/scheduler.hpp"
 #include "common/emulator/core/source_lines.hpp"
 #include "common/emulator/core/spin_watch.hpp"
-#include "common/emulator/core/stream_order.hpp"
+#include "common/emulator/core/stream_listener.hpp"
 #include "common/emulator/core/thread_pool.hpp"
 
 namespace lab::emulator {
@@ -422,6 +421,7 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
                      .call = call,
                      .reverse = chosen.reverse,
                      .reverse_blocks = chosen.reverse_blocks,
+                     .is_program = chosen.is_program,
                      .seed = chosen.seed,
                      .shared_variables = shared_variables(call.kernel),
                      .shared_byte = shared_byte,
@@ -436,7 +436,8 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
     const hidden_devices hidden;
     failure = compute();
   } else {
-    failure = compute_or_recall(config, call, on.pool, chosen.threads, compute);
+    failure = compute_or_recall != nullptr ? compute_or_recall(config, call, on.pool, chosen.threads, compute)
+                                           : compute();
   }
   if (state.has_triggered) on.triggering_kernels.insert(call.kernel);
   if (active_observer) {
@@ -530,12 +531,18 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
   const std::optional<dim3> of_kernel = cluster_of_kernel(call.kernel);
   if (!call.cluster) call.cluster = attributes.cluster ? attributes.cluster : of_kernel;
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
-  if (inside_kernel() && kernels_may_launch) return launch_from_kernel(config, call);
+  if (inside_kernel() && configuration().is_program) return launch_from_kernel(config, call);
   if (inside_kernel()) {
     add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
     return finish(cudaErrorNotSupported);
   }
-  if (capture_launch(config, call)) return finish(cudaSuccess);
+  if (active_graph_capture->is_capturing(config.stream)) {
+    cudaLaunchConfig_t later = config;
+    later.stream = nullptr;
+    active_graph_capture->capture(config.stream,
+                                  [later, kept = kept_call(call)] { return launch(later, kept.call()); });
+    return finish(cudaSuccess);
+  }
   // A timeline shows a kernel that is run later when it runs.
   std::optional<traced_call> traced;
   if (!is_deferring()) traced.emplace("cudaLaunchKernel", 0, call.kernel);
@@ -566,7 +573,7 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
 
   const unsigned char shared_byte = shared_bytes_of_launches[on.launches++ % shared_bytes_of_launches.size()];
   lock.unlock();
-  enqueue(config.stream);
+  active_stream_listener->enqueue(config.stream);
   if (!is_deferring()) return run_launch(config, call, shared_byte, on);
   if (config.stream == nullptr) {
     complete_all();

@@ -113,9 +113,4 @@ class outside_of_kernel {
   }
 };
 
-// Whether a kernel fails that reads shared memory which its block has not written; else that is a warning.
-// Lanes beyond a block's last warp often read such words and use nothing of them. Set before main() by
-// programs that are not the lab's.
-inline bool unwritten_shared_reads_fail = true;
-
 }  // namespace lab::emulator

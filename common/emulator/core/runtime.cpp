@@ -26,12 +26,11 @@
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/errors.hpp"
-#include "common/emulator/core/graph_capture.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/runtime_api.hpp"
 #include "common/emulator/core/runtime_call.hpp"
 #include "common/emulator/core/scheduler.hpp"
-#include "common/emulator/core/stream_order.hpp"
+#include "common/emulator/core/stream_listener.hpp"
 
 struct CUstream_st {
   int device;
@@ -363,7 +362,7 @@ cudaError_t destroy(handle_set<Handle>& set, Handle handle) {
 // What a function that waits for the stream answers.
 cudaError_t waited_for(cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  host_waits_for(stream);
+  active_stream_listener->host_waits_for(stream);
   if (stream == nullptr) {
     complete_all();
   } else {
@@ -741,7 +740,7 @@ bool is_host_memory_of_the_device(const void* pointer) {
 }
 
 cudaError_t copy_symbol(void* to, const void* from, const symbol_copy& what) {
-  host_waits_for(what.waits ? cudaStreamLegacy : what.stream);
+  active_stream_listener->host_waits_for(what.waits ? cudaStreamLegacy : what.stream);
   if (what.waits) {
     note_synchronisation(what.function);
   } else {
@@ -836,7 +835,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceReset() {
-  host_waits_for_all();
+  active_stream_listener->host_waits_for_all();
   note_forbidden("cudaDeviceReset", "it ends all work on the device");
   return finish(cudaSuccess);
 }
@@ -848,7 +847,7 @@ cudaError_t cudaDeviceSynchronize() {
   }
   const traced_call traced("cudaDeviceSynchronize");
   note_synchronisation("cudaDeviceSynchronize");
-  host_waits_for_all();
+  active_stream_listener->host_waits_for_all();
   complete_all();
   return finish(cudaSuccess);
 }
@@ -879,7 +878,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   if (stream == nullptr || flags > cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
   *stream = nullptr;
   if (sticky_error() == cudaSuccess) *stream = streams->add(new CUstream_st{current_device()});
-  note_new_stream(*stream, flags == cudaStreamDefault);
+  active_stream_listener->note_new_stream(*stream, flags == cudaStreamDefault);
   return finish(cudaSuccess);
 }
 
@@ -901,8 +900,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   note_stream("cudaStreamWaitEvent", stream);
   if (!events->contains(event)) return finish(cudaErrorInvalidResourceHandle);
-  capture_wait(stream, event);
-  note_waiting_stream(stream, event);
+  active_graph_capture->note_waiting_stream(stream, event);
+  active_stream_listener->note_waiting_stream(stream, event);
   if (is_stream(stream) && is_deferring()) defer_wait(stream, event);
   return on_stream(stream);
 }
@@ -934,28 +933,28 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   note_stream("cudaEventRecord", stream);
   if (!events->contains(event) || !is_stream(stream) || device_of(stream) != event->device)
     return finish(cudaErrorInvalidResourceHandle);
-  note_event(event, stream);
+  active_stream_listener->note_event(event, stream);
   const auto record = [event] { event->recorded = std::chrono::steady_clock::now(); };
   if (is_deferring()) {
     defer_record(event, stream, record);
   } else {
     record();
   }
-  capture_event(event, stream);
+  active_graph_capture->note_event(event, stream);
   return finish(cudaSuccess);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const traced_call traced("cudaEventSynchronize");
   note_synchronisation("cudaEventSynchronize");
-  host_waits_for(event);
+  active_stream_listener->host_waits_for(event);
   complete(event);
   return finish(events->contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   note_synchronisation("cudaEventQuery");
-  host_waits_for(event);
+  active_stream_listener->host_waits_for(event);
   complete(event);
   return finish(events->contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
@@ -966,7 +965,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
       return finish(cudaErrorInvalidResourceHandle);
   }
   if (begin->device != end->device) return finish(cudaErrorInvalidResourceHandle);
-  for (const cudaEvent_t event : {begin, end}) host_waits_for(event);
+  for (const cudaEvent_t event : {begin, end}) active_stream_listener->host_waits_for(event);
   *milliseconds = std::chrono::duration<float, std::milli>(*end->recorded - *begin->recorded).count();
   return finish(cudaSuccess);
 }
@@ -981,7 +980,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 cudaError_t cudaFree(void* pointer) {
   const traced_call traced("cudaFree");
   note_allocation("cudaFree");
-  host_waits_for_all();
+  active_stream_listener->host_waits_for_all();
   complete_all();
   return release(pointer, "cudaFree");
 }
@@ -1053,7 +1052,7 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   note_allocation("cudaHostUnregister");
-  host_waits_for_all();
+  active_stream_listener->host_waits_for_all();
   if (!registered_memory->remove(pointer)) return finish(cudaErrorHostMemoryNotRegistered);
   memory().remove_mapped(pointer);
   return finish(cudaSuccess);
@@ -1082,7 +1081,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaFreeHost(void* pointer) {
   const traced_call traced("cudaFreeHost");
   note_allocation("cudaFreeHost");
-  host_waits_for_all();
+  active_stream_listener->host_waits_for_all();
   if (pointer == nullptr) return finish(cudaSuccess);
   if (!host_allocations->remove(pointer)) return finish(cudaErrorInvalidValue);
   memory().remove_mapped(pointer);
@@ -1099,7 +1098,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   const traced_call traced("cudaMemcpy", bytes);
   note_synchronisation("cudaMemcpy");
-  host_waits_for(cudaStreamLegacy);
+  active_stream_listener->host_waits_for(cudaStreamLegacy);
   // Between two places on the device it does not wait, and nothing orders it with other streams.
   if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy", nullptr);
   return copy_rows("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind);
@@ -1111,17 +1110,17 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   note_stream("cudaMemcpyAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   const auto copy = [=] {
-    note_copy(to, bytes, from, bytes, stream);
+    active_stream_listener->note_copy(to, bytes, from, bytes, stream);
     return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
   };
-  return capture(stream, copy) ? finish(cudaSuccess) : copy();
+  return active_graph_capture->capture(stream, copy) ? finish(cudaSuccess) : copy();
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind) {
   const traced_call traced("cudaMemcpy2D", width_bytes * height);
   note_synchronisation("cudaMemcpy2D");
-  host_waits_for(cudaStreamLegacy);
+  active_stream_listener->host_waits_for(cudaStreamLegacy);
   // Between two places on the device it does not wait, and nothing orders it with other streams.
   if (memory().owns(to) && memory().owns(from)) note_stream("cudaMemcpy2D", nullptr);
   return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width_bytes, height, kind);
@@ -1134,8 +1133,8 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
   note_stream("cudaMemcpy2DAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   if (height > 0)
-    note_copy(to, to_pitch * (height - 1) + width_bytes, from, from_pitch * (height - 1) + width_bytes,
-              stream);
+    active_stream_listener->note_copy(to, to_pitch * (height - 1) + width_bytes, from,
+                                      from_pitch * (height - 1) + width_bytes, stream);
   return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width_bytes, height, kind, stream);
 }
 
@@ -1162,7 +1161,7 @@ cudaError_t copy_between(const char* function, void* to, int to_device, const vo
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
   const traced_call traced("cudaMemcpyPeer", bytes);
   note_stream("cudaMemcpyPeer", nullptr);
-  host_waits_for(cudaStreamLegacy);
+  active_stream_listener->host_waits_for(cudaStreamLegacy);
   return copy_between("cudaMemcpyPeer", to, to_device, from, from_device, bytes, nullptr);
 }
 
@@ -1178,7 +1177,7 @@ cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
   const traced_call traced("cudaMemset", bytes);
   note_stream("cudaMemset", nullptr);
   // Of memory that the host can touch it waits.
-  if (!memory().owns(to) || is_managed(to)) host_waits_for(cudaStreamLegacy);
+  if (!memory().owns(to) || is_managed(to)) active_stream_listener->host_waits_for(cudaStreamLegacy);
   return fill("cudaMemset", to, byte, bytes);
 }
 
@@ -1187,10 +1186,10 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
   note_stream("cudaMemsetAsync", stream);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   const auto set = [=] {
-    note_fill(to, bytes, stream);
+    active_stream_listener->note_fill(to, bytes, stream);
     return fill("cudaMemsetAsync", to, byte, bytes, stream);
   };
-  return capture(stream, set) ? finish(cudaSuccess) : set();
+  return active_graph_capture->capture(stream, set) ? finish(cudaSuccess) : set();
 }
 
 // ---- memory pools

@@ -18,7 +18,7 @@
 #include "common/emulator/core/device_memory.hpp"
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/fp_environment.hpp"
-#include "common/emulator/core/known_launches.hpp"
+#include "common/emulator/core/kernel_memory.hpp"
 #include "common/emulator/core/machine_context.hpp"
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/register_functions.hpp"
@@ -672,8 +672,8 @@ bool block_runner::wake_yielded() {
 // True if all threads of the block wait at one barrier: then they may pass. Otherwise no thread can go on.
 bool block_runner::pass_barrier() {
   const bool all_of_them = at_barrier_ == threads_.size();
-  const bool all_who_stayed = (active_observer != nullptr || exited_threads_may_miss_barriers) &&
-                              at_barrier_ + exited_ == threads_.size();
+  const bool all_who_stayed =
+      (active_observer != nullptr || launch_->is_program) && at_barrier_ + exited_ == threads_.size();
   bool together = all_of_them || all_who_stayed;
   const emulated_thread* first = nullptr;
   barrier_count_ = 0;

@@ -51,6 +51,7 @@ struct launch_state {
   kernel_call call;
   bool reverse;
   bool reverse_blocks;
+  bool is_program = false;  // options::is_program
   unsigned seed;
   std::span<const shared_variable> shared_variables;
   unsigned char shared_byte;  // what shared memory holds when a block begins
@@ -92,11 +93,6 @@ struct launch_state {
   mutable std::array<std::atomic<long long>, 64> clock_calls{};
 };
 
-// Whether a barrier counts only the threads that have not left the kernel, as GPUs do and CUDA does not
-// promise. A kernel of which that is true is warned of once. Set before main() by programs that are not the
-// lab's.
-inline bool exited_threads_may_miss_barriers = false;
-
 // Where the running thread notices that an earlier block, for which it may be waiting, has failed. Does not
 // return then.
 void stop_if_launch_failed();
@@ -117,8 +113,6 @@ inline std::size_t stack_bytes_of_threads() {
   return std::max(least, (factor * stack_limit + 4095) / 4096 * 4096);
 }
 
-// Whether kernels may launch kernels. Set before main() by programs that are not the lab's.
-inline bool kernels_may_launch = false;
 // For a running thread: how many kernels have launched one another until here; keeps a launch until the
 // running one has ended; and ends the thread if its block has launched a kernel, for which it would have to
 // wait here.

@@ -16,6 +16,7 @@
 #endif
 
 #include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/scheduler.hpp"
 
@@ -109,7 +110,7 @@ std::string text_of_line(std::uint32_t offset) {
 }
 
 std::string text_of_call() {
-  if (!names_callers || inside_kernel()) return "";
+  if (!configuration().is_program || inside_kernel()) return "";
   constexpr int most_frames = 64;
   std::array<void*, most_frames> frames;
   const int count = backtrace(frames.data(), most_frames);

@@ -33,11 +33,8 @@ const source_line& line_of(std::uint32_t offset);
 std::string text_of_line(std::uint32_t offset);
 
 // The line of the program's own code whose call the host is in, as "main.cu:31: "; empty where it is not
-// known, and in a kernel.
+// known, in a kernel, and in a stage's worker.
 std::string text_of_call();
-// Whether diagnostics of the runtime's functions begin with that: set before main() by programs that are not
-// the lab's.
-inline bool names_callers = false;
 
 // Of an instruction: "stages/reduction/02_tree/stage.cu:31: "; empty where it is not known, as in a program
 // without debug information.

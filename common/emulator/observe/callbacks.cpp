@@ -6,8 +6,8 @@
 
 #include "common/emulator/core/runtime_call.hpp"
 #include "common/emulator/core/scheduler.hpp"
-#include "common/emulator/core/stream_order.hpp"
 #include "common/emulator/observe/recorder.hpp"
+#include "common/emulator/observe/stream_order.hpp"
 
 namespace lab::emulator {
 namespace {

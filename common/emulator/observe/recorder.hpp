@@ -13,13 +13,13 @@
 
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/source_lines.hpp"
-#include "common/emulator/core/stream_order.hpp"
 #include "common/emulator/observe/compiled_counts.hpp"
 #include "common/emulator/observe/copies_in_flight.hpp"
 #include "common/emulator/observe/counting_threads.hpp"
 #include "common/emulator/observe/global_shadow.hpp"
 #include "common/emulator/observe/observation.hpp"
 #include "common/emulator/observe/shared_shadow.hpp"
+#include "common/emulator/observe/stream_order.hpp"
 #include "common/emulator/observe/warp_counter.hpp"
 #include "common/emulator/observe/warp_trace.hpp"
 

@@ -10,6 +10,7 @@
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/source_lines.hpp"
 #include "common/emulator/observe/observation.hpp"
+#include "common/emulator/observe/stream_order.hpp"
 #include "common/emulator/programs/program_report.hpp"
 
 namespace lab::emulator {
@@ -32,6 +33,7 @@ std::string text_of_accesses(const std::string& accesses) {
 }
 
 observed_kernels_text describe() {
+  tell_early_accesses();
   observed_kernels_text text{"[", "["};
   for (const observed_kernel& kernel : the_observation->kernels()) {
     text.kernels +=
@@ -67,6 +69,7 @@ struct from_the_beginning {
       std::fprintf(stderr, "lab: %s (without --observe it runs)\n", error.what());
       std::_Exit(2);
     }
+    keep_stream_order();
     describe_observed_kernels = describe;
     // What the description needs is made now, and so lives until the program's very end.
     static_cast<void>(line_of(0));

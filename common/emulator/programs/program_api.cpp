@@ -14,14 +14,13 @@
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/errors.hpp"
-#include "common/emulator/core/graph_capture.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/program_symbols.hpp"
 #include "common/emulator/core/runtime_call.hpp"
 #include "common/emulator/core/scheduler.hpp"
 #include "common/emulator/core/shared_variables.hpp"
-#include "common/emulator/core/stream_order.hpp"
+#include "common/emulator/core/stream_listener.hpp"
 #include "common/emulator/programs/address_functions.hpp"
 #include "common/emulator/programs/device_heap.hpp"
 #include "common/emulator/programs/grid_barrier.hpp"
@@ -186,7 +185,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   if (callback == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   // Whoever it tells knows that what came before it is done.
-  host_waits_for(stream);
+  active_stream_listener->host_waits_for(stream);
   callback(stream, sticky_error(), data);
   return accept();
 }
@@ -194,11 +193,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (function == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   const auto call = [=] {
-    host_waits_for(stream);
+    active_stream_listener->host_waits_for(stream);
     if (sticky_error() == cudaSuccess) function(data);
     return cudaSuccess;
   };
-  if (!capture(stream, call)) call();
+  if (!active_graph_capture->capture(stream, call)) call();
   return accept();
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
@@ -258,12 +257,6 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return cudaMemcpy3D(what);
-}
-
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* dependencies, std::size_t count,
-                                   const cudaMemcpy3DParms* what) {
-  return add_graph_node(node, graph, dependencies, count, [copy = *what] { return cudaMemcpy3D(&copy); });
 }
 
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size_t width_bytes, std::size_t height) {
@@ -477,7 +470,7 @@ bool is_global_address(const void* pointer) {
 }
 
 device_access::device_access() {
-  host_waits_for_all();
+  active_stream_listener->host_waits_for_all();
   if (!inside_kernel()) device_memory::instance().lift_protection(device_memory::writes::anywhere);
 }
 device_access::~device_access() {

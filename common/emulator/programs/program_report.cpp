@@ -11,12 +11,11 @@
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/errors.hpp"
-#include "common/emulator/core/known_launches.hpp"
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/scheduler.hpp"
 #include "common/emulator/core/source_lines.hpp"
 #include "common/emulator/core/spin_watch.hpp"
-#include "common/emulator/core/stream_order.hpp"
+#include "common/emulator/programs/known_launches.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -27,7 +26,8 @@ std::atomic<bool> is_written{false};
 void write_report() {
   const char* const path = std::getenv("LAB_EMULATE_REPORT");
   if (path == nullptr || *path == '\0' || is_written.exchange(true)) return;
-  tell_early_accesses();
+  observed_kernels_text observed;
+  if (describe_observed_kernels != nullptr) observed = describe_observed_kernels();
   std::string text =
       format("{\"failed\": %s, \"diagnostics\": [", sticky_error() != cudaSuccess ? "true" : "false");
   const char* separator = "";
@@ -36,10 +36,8 @@ void write_report() {
     separator = ", ";
   }
   text += format("], \"recalled_launches\": %llu", static_cast<unsigned long long>(recalled_launches()));
-  if (describe_observed_kernels != nullptr) {
-    const observed_kernels_text observed = describe_observed_kernels();
+  if (!observed.kernels.empty())
     text += ", \"kernels\": " + observed.kernels + ", \"warnings\": " + observed.warnings;
-  }
   text += "}\n";
   const std::string draft = std::string(path) + ".draft";
   std::FILE* const file = std::fopen(draft.c_str(), "w");
@@ -60,11 +58,9 @@ void write_and_die(int signal_number) {
 
 struct at_the_end {
   at_the_end() {
-    exited_threads_may_miss_barriers = true;
-    kernels_may_launch = true;
-    unwritten_shared_reads_fail = false;
-    names_callers = true;
-    device_memory::fresh_memory_is_zero = describe_observed_kernels == nullptr;
+    options wanted = configuration();
+    wanted.is_program = true;
+    configure(wanted);
     if (std::getenv("LAB_EMULATE_REPORT") == nullptr) return;
     static_cast<void>(diagnostics());  // the log must live longer than this
     std::atexit(write_report);

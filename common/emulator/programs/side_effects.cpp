@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "common/emulator/core/known_launches.hpp"
 #include "common/emulator/core/scheduler.hpp"
 #include "common/emulator/core/spin_watch.hpp"
 #include "common/emulator/programs/device_heap.hpp"
+#include "common/emulator/programs/known_launches.hpp"
 
 namespace {
 
-[[maybe_unused]] const bool enabled = lab::emulator::keeps_known_launches = true;
+[[maybe_unused]] const auto enabled = lab::emulator::compute_or_recall = lab::emulator::recall_or_compute;
 
 using lab::emulator::heap_limit;
 using lab::emulator::heap_used;

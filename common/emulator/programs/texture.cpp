@@ -1,7 +1,7 @@
 #include "common/emulator/programs/texture.hpp"
 
 #include "common/emulator/core/errors.hpp"
-#include "common/emulator/core/known_launches.hpp"
+#include "common/emulator/core/kernel_memory.hpp"
 
 using namespace lab::emulator;
 
@@ -73,7 +73,7 @@ cudaError_t make(unsigned long long* object, const cudaResourceDesc& resource, c
   }
   if (one.memory == nullptr || object == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_supported(one.format)) return finish(cudaErrorNotSupported);
-  note_unseen_change();
+  ++effects_of_kernels.unseen_changes;
   *object = reinterpret_cast<unsigned long long>(new texture(one)) | object_mark;
   return finish(cudaSuccess);
 }

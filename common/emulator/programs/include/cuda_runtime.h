@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "common/emulator/core/cuda_runtime.hpp"
-#include "common/emulator/core/graph_api.hpp"
+#include "common/emulator/programs/graph_api.hpp"
 #include "common/emulator/programs/program_api.hpp"
 #include "common/emulator/programs/texture.hpp"
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -7,8 +8,9 @@
 #include <vector>
 
 #include "common/emulator/core/errors.hpp"
-#include "common/emulator/core/graph_capture.hpp"
-#include "common/emulator/core/stream_order.hpp"
+#include "common/emulator/core/stream_listener.hpp"
+#include "common/emulator/programs/graph_api.hpp"
+#include "common/emulator/programs/program_api.hpp"
 
 using namespace lab::emulator;
 
@@ -85,10 +87,7 @@ std::function<cudaError_t()> kernel_work(const cudaKernelNodeParams& what) {
   return [launch, config] { return launch(config); };
 }
 
-}  // namespace
-
-namespace lab::emulator {
-
+// A new node of the graph that does `work`, once the nodes that it depends on have done theirs.
 cudaError_t add_graph_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                            std::size_t count, std::function<cudaError_t()> work) {
   const std::lock_guard lock(state().mutex);
@@ -100,53 +99,56 @@ cudaError_t add_graph_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaG
   return finish(cudaSuccess);
 }
 
-bool capture(cudaStream_t stream, std::function<cudaError_t()> work) {
-  const std::lock_guard lock(state().mutex);
-  const auto found = state().captures.find(stream);
-  if (found == state().captures.end()) return false;
-  CUgraph_st& graph = *found->second;
-  graph.nodes.push_back(std::make_shared<CUgraphNode_st>(CUgraphNode_st{std::move(work), {}}));
-  return true;
-}
-
-bool capture_launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
-  {
+class capturing_graphs : public graph_capture {
+ public:
+  bool is_capturing(cudaStream_t stream) override {
     const std::lock_guard lock(state().mutex);
-    if (state().captures.empty() || !state().captures.contains(config.stream)) return false;
+    return state().captures.contains(stream);
   }
-  struct kept_call {
-    std::unique_ptr<std::max_align_t[]> arguments;
-    std::vector<const void*> pointers;
-  };
-  auto kept = std::make_shared<kept_call>();
-  kept->arguments = std::make_unique<std::max_align_t[]>(call.argument_bytes / sizeof(std::max_align_t) + 1);
-  std::memcpy(kept->arguments.get(), call.arguments, call.argument_bytes);
-  kept->pointers.assign(call.pointers, call.pointers + call.pointer_count);
-  cudaLaunchConfig_t later = config;
-  later.stream = nullptr;
-  kernel_call again = call;
-  again.arguments = kept->arguments.get();
-  again.pointers = kept->pointers.data();
-  return capture(config.stream, [kept, later, again] { return launch(later, again); });
-}
 
-void capture_event(cudaEvent_t event, cudaStream_t stream) {
-  const std::lock_guard lock(state().mutex);
-  const auto found = state().captures.find(stream);
-  if (found == state().captures.end()) {
-    state().events.erase(event);
-  } else {
-    state().events[event] = found->second;
+  bool capture(cudaStream_t stream, const std::function<cudaError_t()>& work) override {
+    const std::lock_guard lock(state().mutex);
+    const auto found = state().captures.find(stream);
+    if (found == state().captures.end()) return false;
+    found->second->nodes.push_back(std::make_shared<CUgraphNode_st>(CUgraphNode_st{work, {}}));
+    return true;
   }
-}
 
-void capture_wait(cudaStream_t stream, cudaEvent_t event) {
-  const std::lock_guard lock(state().mutex);
-  if (const auto found = state().events.find(event); found != state().events.end())
-    state().captures.insert({stream, found->second});
-}
+  void note_event(cudaEvent_t event, cudaStream_t stream) override {
+    const std::lock_guard lock(state().mutex);
+    const auto found = state().captures.find(stream);
+    if (found == state().captures.end()) {
+      state().events.erase(event);
+    } else {
+      state().events[event] = found->second;
+    }
+  }
 
-}  // namespace lab::emulator
+  void note_waiting_stream(cudaStream_t stream, cudaEvent_t event) override {
+    const std::lock_guard lock(state().mutex);
+    if (const auto found = state().events.find(event); found != state().events.end())
+      state().captures.insert({stream, found->second});
+  }
+};
+constinit capturing_graphs capturing;
+
+// All work that this thread enqueues in this scope is the stream's.
+class work_of_stream {
+ public:
+  explicit work_of_stream(cudaStream_t stream)
+      : before_(stream_of_all), stream_(before_ != nullptr ? *before_ : stream) {
+    stream_of_all = &stream_;
+  }
+  work_of_stream(const work_of_stream&) = delete;
+  work_of_stream& operator=(const work_of_stream&) = delete;
+  ~work_of_stream() { stream_of_all = before_; }
+
+ private:
+  const cudaStream_t* before_;
+  cudaStream_t stream_;
+};
+
+}  // namespace
 
 // ---- capture
 
@@ -156,6 +158,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     return finish(cudaErrorNotSupported);
   const std::lock_guard lock(state().mutex);
   if (state().captures.contains(stream)) return finish(cudaErrorInvalidValue);
+  active_graph_capture = &capturing;
   auto* const graph = new CUgraph_st;
   state().graphs.insert(graph);
   state().captures[stream] = graph;
@@ -230,6 +233,11 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
   auto work = kernel_work(*what);
   return work ? add_graph_node(node, graph, dependencies, count, std::move(work))
               : finish(cudaErrorInvalidValue);
+}
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, std::size_t count,
+                                   const cudaMemcpy3DParms* what) {
+  return add_graph_node(node, graph, dependencies, count, [copy = *what] { return cudaMemcpy3D(&copy); });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* dependencies, std::size_t count, void* to,
@@ -307,7 +315,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
     work = work_of(executable->steps);
   }
-  if (capture(stream, [work] { return run(work); })) return finish(cudaSuccess);
+  if (capturing.capture(stream, [work] { return run(work); })) return finish(cudaSuccess);
   const work_of_stream on_one_stream(stream);
   return finish(run(work));
 }

@@ -1,4 +1,4 @@
-#include "common/emulator/core/known_launches.hpp"
+#include "common/emulator/programs/known_launches.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,75 +24,14 @@ namespace lab::emulator {
 namespace {
 
 using range = device_memory::range;
+using memory_state = std::vector<memory_part>;
 
-std::atomic<bool> side_effect{false};
-std::atomic<bool> has_heap{false};  // memory that is not among what is compared
-std::atomic<std::uint64_t> unseen_changes{0};
-std::atomic<std::uint64_t> seen_effects{0};
 std::atomic<std::uint64_t> recalled{0};
-
-struct checksum {
-  std::uint64_t low = 0, high = 0;
-  bool operator==(const checksum& other) const { return low == other.low && high == other.high; }
-  bool operator<(const checksum& other) const {
-    return low < other.low || (low == other.low && high < other.high);
-  }
-};
-
-// Multiplies each word into one of eight lanes, so that its place counts; eight, since a
-// multiplication takes some cycles.
-checksum checksum_of(range bytes) {
-  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15u;
-  constexpr std::size_t lanes = 8;
-  std::array<std::uint64_t, lanes> sums{1, 2, 3, 4, 5, 6, 7, 8};
-  // Both halves of the product: in the lower one alone a word's highest bit changes nothing but itself.
-  const auto mix = [](std::uint64_t sum, std::uint64_t word) {
-    __extension__ const auto product = static_cast<unsigned __int128>(sum ^ word) * factor;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  };
-  const auto* at = reinterpret_cast<const unsigned char*>(bytes.begin);
-  std::size_t left = bytes.bytes;
-  for (; left >= sizeof sums; at += sizeof sums, left -= sizeof sums) {
-    std::array<std::uint64_t, lanes> words;
-    std::memcpy(words.data(), at, sizeof words);
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] = mix(sums[lane], words[lane]);
-  }
-  std::array<std::uint64_t, lanes> rest{};
-  std::memcpy(rest.data(), at, left);
-  checksum result{bytes.bytes, ~bytes.bytes};
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t sum = mix(sums[lane], rest[lane]);
-    result.low = mix(result.low, sum);
-    result.high = mix(result.high, sum << 32 | sum >> 32);
-  }
-  return result;
-}
-
-struct part {
-  range bytes;
-  bool is_variable;       // of the program, and not in the device's memory
-  std::uint64_t version;  // of device memory that kernels and the runtime alone write; 0 for other memory
-  checksum sum{};
-  bool is_summed = false;
-};
-
-// What kernels can read.
-using memory_state = std::vector<part>;
-
-memory_state reachable_memory() {
-  memory_state state;
-  const device_memory& memory = device_memory::instance();
-  for (const auto& [bytes, version] : memory.usable_versions())
-    state.push_back({bytes, false, is_managed(reinterpret_cast<const void*>(bytes.begin)) ? 0 : version});
-  for (const range one : memory.mapped_ranges()) state.push_back({one, false, 0});
-  for (const memory_range one : program_variables()) state.push_back({{one.begin, one.bytes}, true, 0});
-  return state;
-}
 
 // Takes over the sums of what nobody has written since. Both are in the order of the addresses.
 void take_sums(memory_state& state, const memory_state& earlier) {
   auto known = earlier.begin();
-  for (part& one : state) {
+  for (memory_part& one : state) {
     if (one.version == 0) continue;
     while (known != earlier.end() && (known->version == 0 || known->bytes.begin < one.bytes.begin)) ++known;
     if (known == earlier.end()) return;
@@ -106,7 +45,7 @@ void take_sums(memory_state& state, const memory_state& earlier) {
 
 std::size_t bytes_to_sum_up(const memory_state& state) {
   std::size_t bytes = 0;
-  for (const part& one : state) bytes += one.is_summed ? 0 : one.bytes.bytes;
+  for (const memory_part& one : state) bytes += one.is_summed ? 0 : one.bytes.bytes;
   return bytes;
 }
 
@@ -136,18 +75,20 @@ void sum_up(memory_state& state, thread_pool& pool, int os_threads) {
     const std::array<checksum, 2> both{sum, one.sum};
     sum = checksum_of({reinterpret_cast<std::uintptr_t>(both.data()), sizeof both});
   }
-  for (part& one : state) one.is_summed = true;
+  for (memory_part& one : state) one.is_summed = true;
 }
 
 bool is_same_memory(const memory_state& a, const memory_state& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const part& one, const part& other) {
-    return one.bytes.begin == other.bytes.begin && one.bytes.bytes == other.bytes.bytes;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const memory_part& one, const memory_part& other) {
+                      return one.bytes.begin == other.bytes.begin && one.bytes.bytes == other.bytes.bytes;
+                    });
 }
 
 bool is_same(const memory_state& a, const memory_state& b) {
-  return is_same_memory(a, b) && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](const part& x, const part& y) { return x.sum == y.sum; });
+  return is_same_memory(a, b) &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const memory_part& x, const memory_part& y) { return x.sum == y.sum; });
 }
 
 // What a launch has made of one state of the memory: that of the allocations which it has changed.
@@ -185,10 +126,17 @@ known_launches& all_known() {
 
 std::pair<const void*, checksum> key_of(const cudaLaunchConfig_t& config, const kernel_call& call) {
   const dim3 cluster = call.cluster.value_or(dim3{});
-  const std::array<std::uint64_t, 11> shape{
-      unseen_changes,    config.gridDim.x,  config.gridDim.y,  config.gridDim.z,
-      config.blockDim.x, config.blockDim.y, config.blockDim.z, config.dynamicSmemBytes,
-      cluster.x,         cluster.y,         cluster.z};
+  const std::array<std::uint64_t, 11> shape{effects_of_kernels.unseen_changes,
+                                            config.gridDim.x,
+                                            config.gridDim.y,
+                                            config.gridDim.z,
+                                            config.blockDim.x,
+                                            config.blockDim.y,
+                                            config.blockDim.z,
+                                            config.dynamicSmemBytes,
+                                            cluster.x,
+                                            cluster.y,
+                                            cluster.z};
   const std::array<checksum, 2> both{
       checksum_of({reinterpret_cast<std::uintptr_t>(shape.data()), sizeof shape}),
       checksum_of({reinterpret_cast<std::uintptr_t>(call.arguments), call.argument_bytes})};
@@ -244,43 +192,17 @@ void note_new_state(known_launch& known) {
 
 }  // namespace
 
-void note_side_effect(effect kind, const void* caller) {
-  const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const bool is_on_its_stack =
-      current_thread.stack_begin <= stack && stack < current_thread.stack_end && !allocates_for_itself;
-  if (!is_on_its_stack || !inside_kernel()) return;
-  // An observer does its work on the threads' stacks.
-  if (active_observer && !is_users_code(reinterpret_cast<std::uintptr_t>(caller))) return;
-  side_effect.store(true, std::memory_order_relaxed);
-  seen_effects.fetch_add(1, std::memory_order_relaxed);
-  if (kind == effect::allocates) has_heap.store(true, std::memory_order_relaxed);
-}
-
-void note_unseen_change() {
-  ++unseen_changes;
-}
-
-std::optional<std::uint64_t> digest_of_kernels_memory() {
-  if (has_heap || configuration().devices > 1) return std::nullopt;
-  checksum sum{seen_effects, unseen_changes};
-  for (const part& one : reachable_memory()) {
-    const std::array<checksum, 2> both{sum, checksum_of(one.bytes)};
-    sum = checksum_of({reinterpret_cast<std::uintptr_t>(both.data()), sizeof both});
-  }
-  return sum.low ^ sum.high;
-}
-
 std::uint64_t recalled_launches() {
   return recalled;
 }
 
-std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, const kernel_call& call,
+std::optional<std::string> recall_or_compute(const cudaLaunchConfig_t& config, const kernel_call& call,
                                              thread_pool& pool, int os_threads,
                                              const std::function<std::optional<std::string>()>& compute) {
   const auto place_of_kernel = reinterpret_cast<std::uintptr_t>(call.kernel) - the_program().begin;
   const bool is_known = place_of_kernel < the_program().bytes && !program_symbols().empty();
   known_launches& all = all_known();
-  if (!keeps_known_launches || !is_known || has_heap) {
+  if (!is_known || effects_of_kernels.has_heap) {
     all.latest.clear();
     return compute();
   }
@@ -311,7 +233,7 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
       for (const outcome& one : known.outcomes) {
         if (!is_same(one.before, before) || time_of_other_threads() != others) continue;
         for (const outcome::change& change : one.changes) {
-          part& changed = before[change.part];
+          memory_part& changed = before[change.part];
           std::memcpy(reinterpret_cast<void*>(changed.bytes.begin), change.content.data(),
                       change.content.size());
           changed.sum = change.sum;
@@ -326,13 +248,13 @@ std::optional<std::string> compute_or_recall(const cudaLaunchConfig_t& config, c
     }
   }
   all.latest.clear();
-  side_effect = false;
+  const std::uint64_t effects = effects_of_kernels.seen;
   if (compares && active_observer) active_observer->begin_counts();
   const auto computing = std::chrono::steady_clock::now();
   std::optional<std::string> failure = compute();
   known.seconds = seconds_since(computing);
-  known.has_effects = known.has_effects || side_effect;
-  if (compares && !failure && !known.has_effects && !has_heap) {
+  known.has_effects = known.has_effects || effects_of_kernels.seen != effects;
+  if (compares && !failure && !known.has_effects && !effects_of_kernels.has_heap) {
     memory_state after = reachable_memory();
     sum_up(after, pool, os_threads);
     if (time_of_other_threads() != others) return failure;

@@ -1,4 +1,4 @@
-#include "common/emulator/core/stream_order.hpp"
+#include "common/emulator/observe/stream_order.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -52,8 +52,6 @@ order& the_order() {
   return *one;
 }
 
-constinit thread_local const cudaStream_t* stream_of_all = nullptr;
-
 class order_lock {
  public:
   explicit order_lock(order& all) : lock_(all.mutex) {}
@@ -67,7 +65,7 @@ class order_lock {
 };
 
 bool is_kept() {
-  return active_observer != nullptr && names_callers && !inside_kernel();
+  return active_observer != nullptr && !inside_kernel();
 }
 
 cudaStream_t key_of(cudaStream_t stream) {
@@ -165,16 +163,6 @@ void note_used(std::uintptr_t address, std::size_t bytes) {
   used_end = std::max(used_end.load(), address + bytes);
 }
 
-stream_work enqueue(cudaStream_t stream) {
-  if (!is_kept()) return {};
-  order& all = the_order();
-  const order_lock lock(all);
-  const cudaStream_t key = key_of(stream);
-  all.latest = {key, ++before_next(all, key)[key]};
-  host_is_ahead = true;
-  return all.latest;
-}
-
 bool is_done(const stream_work& work) {
   order& all = the_order();
   const order_lock lock(all);
@@ -187,61 +175,10 @@ stream_work latest_work() {
   return all.latest;
 }
 
-void note_new_stream(cudaStream_t stream, bool is_blocking) {
-  if (!is_kept()) return;
-  order& all = the_order();
-  const order_lock lock(all);
-  if (is_blocking) {
-    all.not_blocking.erase(stream);
-  } else {
-    all.not_blocking.insert(stream);
-  }
-}
-
-void note_event(cudaEvent_t event, cudaStream_t stream) {
-  if (!is_kept()) return;
-  order& all = the_order();
-  const order_lock lock(all);
-  all.events[event] = before_next(all, key_of(stream));
-}
-
-void note_waiting_stream(cudaStream_t stream, cudaEvent_t event) {
-  if (!is_kept()) return;
-  order& all = the_order();
-  const order_lock lock(all);
-  learn(all.streams[key_of(stream)], all.events[event]);
-}
-
-void host_waits_for(cudaStream_t stream) {
-  if (!is_kept()) return;
-  begin_wait();
-  order& all = the_order();
-  const order_lock lock(all);
-  const cudaStream_t key = key_of(stream);
-  host_learns(all, key == nullptr ? before_next(all, key) : all.streams[key]);
-}
-
-void host_waits_for(cudaEvent_t event) {
-  if (!is_kept()) return;
-  begin_wait();
-  order& all = the_order();
-  const order_lock lock(all);
-  host_learns(all, all.events[event]);
-}
-
 void host_waits_for(const stream_work& work) {
   order& all = the_order();
   const order_lock lock(all);
   host_learns(all, {{work.stream, work.number}});
-}
-
-void host_waits_for_all() {
-  if (!is_kept()) return;
-  begin_wait();
-  order& all = the_order();
-  const order_lock lock(all);
-  for (const auto& [stream, done] : all.streams) learn(all.host, done);
-  host_learns(all, {});
 }
 
 namespace {
@@ -261,18 +198,94 @@ void note_range(const void* pointer, std::size_t bytes, range_use use, const str
 
 }  // namespace
 
-void note_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
-               cudaStream_t stream) {
-  if (!is_kept() || to_bytes == 0) return;
-  const stream_work work = enqueue(stream);
-  if (is_pageable(to) || is_pageable(from)) return host_waits_for(stream);
-  note_range(to, to_bytes, range_use::written, work);
-  note_range(from, from_bytes, range_use::read, work);
-}
+namespace {
 
-void note_fill(const void* to, std::size_t bytes, cudaStream_t stream) {
-  if (!is_kept() || bytes == 0 || is_pageable(to)) return;
-  note_range(to, bytes, range_use::filled, enqueue(stream));
+class kept_order final : public stream_listener {
+ public:
+  void enqueue(cudaStream_t stream) override { add(stream); }
+
+  void note_new_stream(cudaStream_t stream, bool is_blocking) override {
+    if (!is_kept()) return;
+    order& all = the_order();
+    const order_lock lock(all);
+    if (is_blocking) {
+      all.not_blocking.erase(stream);
+    } else {
+      all.not_blocking.insert(stream);
+    }
+  }
+
+  void note_event(cudaEvent_t event, cudaStream_t stream) override {
+    if (!is_kept()) return;
+    order& all = the_order();
+    const order_lock lock(all);
+    all.events[event] = before_next(all, key_of(stream));
+  }
+
+  void note_waiting_stream(cudaStream_t stream, cudaEvent_t event) override {
+    if (!is_kept()) return;
+    order& all = the_order();
+    const order_lock lock(all);
+    learn(all.streams[key_of(stream)], all.events[event]);
+  }
+
+  void host_waits_for(cudaStream_t stream) override {
+    if (!is_kept()) return;
+    begin_wait();
+    order& all = the_order();
+    const order_lock lock(all);
+    const cudaStream_t key = key_of(stream);
+    host_learns(all, key == nullptr ? before_next(all, key) : all.streams[key]);
+  }
+
+  void host_waits_for(cudaEvent_t event) override {
+    if (!is_kept()) return;
+    begin_wait();
+    order& all = the_order();
+    const order_lock lock(all);
+    host_learns(all, all.events[event]);
+  }
+
+  void host_waits_for_all() override {
+    if (!is_kept()) return;
+    begin_wait();
+    order& all = the_order();
+    const order_lock lock(all);
+    for (const auto& [stream, done] : all.streams) learn(all.host, done);
+    host_learns(all, {});
+  }
+
+  void note_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
+                 cudaStream_t stream) override {
+    if (!is_kept() || to_bytes == 0) return;
+    const stream_work work = add(stream);
+    if (is_pageable(to) || is_pageable(from)) return host_waits_for(stream);
+    note_range(to, to_bytes, range_use::written, work);
+    note_range(from, from_bytes, range_use::read, work);
+  }
+
+  void note_fill(const void* to, std::size_t bytes, cudaStream_t stream) override {
+    if (!is_kept() || bytes == 0 || is_pageable(to)) return;
+    note_range(to, bytes, range_use::filled, add(stream));
+  }
+
+ private:
+  stream_work add(cudaStream_t stream) {
+    if (!is_kept()) return {};
+    order& all = the_order();
+    const order_lock lock(all);
+    const cudaStream_t key = key_of(stream);
+    all.latest = {key, ++before_next(all, key)[key]};
+    host_is_ahead = true;
+    return all.latest;
+  }
+};
+
+}  // namespace
+
+void keep_stream_order() {
+  static constinit kept_order one;
+  active_stream_listener = &one;
 }
 
 unfinished_copy find_copy(std::uintptr_t address, std::size_t bytes, bool host_writes) {
@@ -284,13 +297,6 @@ unfinished_copy find_copy(std::uintptr_t address, std::size_t bytes, bool host_w
       return {true, one.use == range_use::read, one.use == range_use::filled, one.call};
   }
   return {};
-}
-
-work_of_stream::work_of_stream(cudaStream_t stream) : before_(stream_of_all), stream_(key_of(stream)) {
-  stream_of_all = &stream_;
-}
-work_of_stream::~work_of_stream() {
-  stream_of_all = before_;
 }
 
 }  // namespace lab::emulator
