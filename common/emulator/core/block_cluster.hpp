@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "common/emulator/core/program_symbols.hpp"
-#include "common/emulator/core/shared_variables.hpp"
 
 namespace lab::emulator {
 

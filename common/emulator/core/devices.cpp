@@ -8,7 +8,6 @@
 
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
-#include "common/emulator/core/errors.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/runtime_call.hpp"
 

@@ -19,7 +19,6 @@
 #include "common/emulator/core/devices.hpp"
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
-#include "common/emulator/core/errors.hpp"
 #include "common/emulator/core/fault_handler.hpp"
 #include "common/emulator/core/fp_environment.hpp"
 #include "common/emulator/core/kernel_memory.hpp"

@@ -1,5 +1,6 @@
-// Floating-point numbers of 16 bits, kept as their bits. Every operation is done in float, which has more
-// than twice their digits, and rounded once: the result is the same as the hardware's.
+// __half and __nv_bfloat16: IEEE 754's binary16, and the upper half of a float, kept as their bits. Every
+// operation is done in float, which has more than twice their digits, and rounded once: the result is the
+// same as the hardware's.
 #pragma once
 
 #include <bit>
@@ -8,9 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "common/emulator/core/atomic_functions.hpp"
 #include "common/emulator/core/dialect.hpp"
-#include "common/emulator/core/math_functions.hpp"
 
 namespace lab::emulator {
 
@@ -111,149 +110,25 @@ struct alignas(4) emulated_half2 {
   friend emulated_half2& operator/=(emulated_half2& a, emulated_half2 b) { return a = a / b; }
 };
 
-// Functions that both types have, under the same names.
-#define LAB_EMULATOR_HALF(Half, Half2, Format)                                                              \
-  inline Half __hadd(Half a, Half b) {                                                                      \
-    return a + b;                                                                                           \
-  }                                                                                                         \
-  inline Half __hsub(Half a, Half b) {                                                                      \
-    return a - b;                                                                                           \
-  }                                                                                                         \
-  inline Half __hmul(Half a, Half b) {                                                                      \
-    return a * b;                                                                                           \
-  }                                                                                                         \
-  inline Half __hdiv(Half a, Half b) {                                                                      \
-    return a / b;                                                                                           \
-  }                                                                                                         \
-  inline Half __hneg(Half a) {                                                                              \
-    return -a;                                                                                              \
-  }                                                                                                         \
-  inline Half __habs(Half a) {                                                                              \
-    return Half::of_bits(a.bits & 0x7fffu);                                                                 \
-  }                                                                                                         \
-  inline Half __hfma(Half a, Half b, Half c) {                                                              \
-    return {static_cast<float>(std::fma(static_cast<double>(static_cast<float>(a)),                         \
-                                        static_cast<double>(static_cast<float>(b)),                         \
-                                        static_cast<double>(static_cast<float>(c))))};                      \
-  }                                                                                                         \
-  inline Half __hmin(Half a, Half b) {                                                                      \
-    return {fminf(a, b)};                                                                                   \
-  }                                                                                                         \
-  inline Half __hmax(Half a, Half b) {                                                                      \
-    return {fmaxf(a, b)};                                                                                   \
-  }                                                                                                         \
-  inline Half min(Half a, Half b) {                                                                         \
-    return __hmin(a, b);                                                                                    \
-  }                                                                                                         \
-  inline Half max(Half a, Half b) {                                                                         \
-    return __hmax(a, b);                                                                                    \
-  }                                                                                                         \
-  inline bool __heq(Half a, Half b) {                                                                       \
-    return a == b;                                                                                          \
-  }                                                                                                         \
-  inline bool __hne(Half a, Half b) {                                                                       \
-    return a < b || b < a;                                                                                  \
-  }                                                                                                         \
-  inline bool __hlt(Half a, Half b) {                                                                       \
-    return a < b;                                                                                           \
-  }                                                                                                         \
-  inline bool __hle(Half a, Half b) {                                                                       \
-    return a <= b;                                                                                          \
-  }                                                                                                         \
-  inline bool __hgt(Half a, Half b) {                                                                       \
-    return a > b;                                                                                           \
-  }                                                                                                         \
-  inline bool __hge(Half a, Half b) {                                                                       \
-    return a >= b;                                                                                          \
-  }                                                                                                         \
-  inline bool __hisnan(Half a) {                                                                            \
-    return std::isnan(static_cast<float>(a));                                                               \
-  }                                                                                                         \
-  inline int __hisinf(Half a) {                                                                             \
-    return std::isinf(static_cast<float>(a));                                                               \
-  }                                                                                                         \
-  inline Half hsqrt(Half a) {                                                                               \
-    return {sqrtf(a)};                                                                                      \
-  }                                                                                                         \
-  inline Half hrsqrt(Half a) {                                                                              \
-    return {1.0f / sqrtf(a)};                                                                               \
-  }                                                                                                         \
-  inline Half hrcp(Half a) {                                                                                \
-    return {1.0f / static_cast<float>(a)};                                                                  \
-  }                                                                                                         \
-  inline Half hexp(Half a) {                                                                                \
-    return {expf(a)};                                                                                       \
-  }                                                                                                         \
-  inline Half hexp2(Half a) {                                                                               \
-    return {exp2f(a)};                                                                                      \
-  }                                                                                                         \
-  inline Half hlog(Half a) {                                                                                \
-    return {logf(a)};                                                                                       \
-  }                                                                                                         \
-  inline Half hlog2(Half a) {                                                                               \
-    return {log2f(a)};                                                                                      \
-  }                                                                                                         \
-  inline Half hsin(Half a) {                                                                                \
-    return {sinf(a)};                                                                                       \
-  }                                                                                                         \
-  inline Half hcos(Half a) {                                                                                \
-    return {cosf(a)};                                                                                       \
-  }                                                                                                         \
-  inline Half htanh(Half a) {                                                                               \
-    return {tanhf(a)};                                                                                      \
-  }                                                                                                         \
-  inline Half hfloor(Half a) {                                                                              \
-    return {floorf(a)};                                                                                     \
-  }                                                                                                         \
-  inline Half hceil(Half a) {                                                                               \
-    return {ceilf(a)};                                                                                      \
-  }                                                                                                         \
-  inline Half2 __hadd2(Half2 a, Half2 b) {                                                                  \
-    return a + b;                                                                                           \
-  }                                                                                                         \
-  inline Half2 __hsub2(Half2 a, Half2 b) {                                                                  \
-    return a - b;                                                                                           \
-  }                                                                                                         \
-  inline Half2 __hmul2(Half2 a, Half2 b) {                                                                  \
-    return a * b;                                                                                           \
-  }                                                                                                         \
-  inline Half2 __h2div(Half2 a, Half2 b) {                                                                  \
-    return a / b;                                                                                           \
-  }                                                                                                         \
-  inline Half2 __hfma2(Half2 a, Half2 b, Half2 c) {                                                         \
-    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};                                                  \
-  }                                                                                                         \
-  inline Half2 __hmax2(Half2 a, Half2 b) {                                                                  \
-    return {__hmax(a.x, b.x), __hmax(a.y, b.y)};                                                            \
-  }                                                                                                         \
-  inline Half2 __hmin2(Half2 a, Half2 b) {                                                                  \
-    return {__hmin(a.x, b.x), __hmin(a.y, b.y)};                                                            \
-  }                                                                                                         \
-  inline Half2 h2exp(Half2 a) {                                                                             \
-    return {hexp(a.x), hexp(a.y)};                                                                          \
-  }                                                                                                         \
-  inline Half2 h2sqrt(Half2 a) {                                                                            \
-    return {hsqrt(a.x), hsqrt(a.y)};                                                                        \
-  }                                                                                                         \
-  inline float __low2float(Half2 a) {                                                                       \
-    return a.x;                                                                                             \
-  }                                                                                                         \
-  inline float __high2float(Half2 a) {                                                                      \
-    return a.y;                                                                                             \
-  }                                                                                                         \
-  inline Half atomicAdd(Half* address, Half value) {                                                        \
-    /* The word that holds it changes as a whole. */                                                        \
-    const auto position = reinterpret_cast<std::uintptr_t>(address);                                        \
-    auto* const word = reinterpret_cast<unsigned*>(position & ~std::uintptr_t{3});                          \
-    const unsigned shift = position & 2 ? 16 : 0;                                                           \
-    unsigned old = *word, seen;                                                                             \
-    do {                                                                                                    \
-      seen = old;                                                                                           \
-      const Half sum = Half::of_bits(static_cast<std::uint16_t>(seen >> shift)) + value;                    \
-      old = atomicCAS(word, seen, (seen & ~(0xffffu << shift)) | static_cast<unsigned>(sum.bits) << shift); \
-    } while (old != seen);                                                                                  \
-    return Half::of_bits(static_cast<std::uint16_t>(old >> shift));                                         \
-  }                                                                                                         \
-  inline Half2 atomicAdd(Half2* address, Half2 value) {                                                     \
-    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                              \
-  }
+using __half = emulated_half<lab::emulator::binary16>;
+using __half2 = emulated_half2<lab::emulator::binary16>;
+using half = __half;
+using half2 = __half2;
+using __nv_bfloat16 = emulated_half<lab::emulator::brain16>;
+using __nv_bfloat162 = emulated_half2<lab::emulator::brain16>;
+using nv_bfloat16 = __nv_bfloat16;
+using nv_bfloat162 = __nv_bfloat162;
+
+// Programs have more of them (programs/narrow_functions.hpp).
+inline __half __float2half(float a) {
+  return {a};
+}
+inline float __half2float(__half a) {
+  return a;
+}
+inline __nv_bfloat16 __float2bfloat16(float a) {
+  return {a};
+}
+inline float __bfloat162float(__nv_bfloat16 a) {
+  return a;
+}

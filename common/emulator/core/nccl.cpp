@@ -15,7 +15,6 @@
 #include "common/emulator/core/device_memory.hpp"
 #include "common/emulator/core/devices.hpp"
 #include "common/emulator/core/diagnostics.hpp"
-#include "common/emulator/core/errors.hpp"
 #include "common/emulator/core/runtime_call.hpp"
 
 // The communicators that were made together: all in this process, or one in each of several.

@@ -1,12 +1,17 @@
-// What the running program's symbol table and thread-local memory hold. Internal.
+// What the running program's symbol table and thread-local memory hold, a kernel's __shared__ variables among
+// them. Internal.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace lab::emulator {
+
+// As it is written in C++; of what is not mangled itself.
+std::string demangled(const char* symbol);
 
 struct program_symbol {
   std::string name;      // mangled
@@ -50,5 +55,21 @@ struct thread_local_range {
   std::size_t bytes = 0;
 };
 thread_local_range thread_local_memory();
+
+// Where a variable lies in the thread-local memory of the executable.
+struct shared_variable {
+  std::size_t offset;
+  std::size_t bytes;
+};
+
+// The variables that the kernel declares itself; those of functions that it calls are not known to be its
+// own. The span stays valid.
+std::span<const shared_variable> shared_variables(const void* kernel);
+
+// Whether a thread-local variable is the emulator's own, and no shared memory. (CUB's are shared memory.)
+bool is_of_emulator(const program_symbol& variable);
+
+// Those of all functions of the program. The span stays valid.
+std::span<const shared_variable> all_shared_variables();
 
 }  // namespace lab::emulator

@@ -1,4 +1,5 @@
-// What the runtime's functions tell the launch watch about themselves. Internal.
+// What the runtime's functions share: the error state, and what they tell the launch watch about themselves.
+// Internal.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,16 @@
 #include "common/emulator/core/runtime_api.hpp"
 
 namespace lab::emulator {
+
+// The error that a failed kernel left, or cudaSuccess. Every call returns it until reset().
+cudaError_t sticky_error();
+void set_sticky_error(cudaError_t error);
+
+// What a call returns: `error`, noted for cudaGetLastError(), unless a kernel has failed before.
+cudaError_t finish(cudaError_t error);
+
+// Whether the handle is the default stream or one that was created and not destroyed.
+bool is_stream(cudaStream_t stream);
 
 // Each notes a violation if a launch is watched that may not do this. `function` is the name that the user
 // has called.

@@ -27,7 +27,6 @@
 #include "common/emulator/core/program_symbols.hpp"
 #include "common/emulator/core/runtime_api.hpp"
 #include "common/emulator/core/sanitizer_fiber.hpp"
-#include "common/emulator/core/shared_variables.hpp"
 #include "common/emulator/core/stack_switch.hpp"
 #include "common/emulator/core/thread_functions.hpp"
 #include "common/emulator/core/warpgroup_products.hpp"

@@ -1,14 +1,11 @@
 #include "common/emulator/core/source_lines.hpp"
 
-#include <cxxabi.h>
 #include <execinfo.h>
 #include <link.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 #if defined(LAB_EMULATOR_BACKTRACE)
@@ -18,17 +15,11 @@
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
+#include "common/emulator/core/program_symbols.hpp"
 #include "common/emulator/core/scheduler.hpp"
 
 namespace lab::emulator {
 namespace {
-
-std::string demangled(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
-                                                     std::free);
-  return plain ? plain.get() : symbol;
-}
 
 std::string relative(const std::string& file) {
   const std::string root = LAB_SOURCE_ROOT "/";

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "common/emulator/core/bfloat16.hpp"
-#include "common/emulator/core/half.hpp"
 #include "common/emulator/core/matrix_functions.hpp"
+#include "common/emulator/core/narrow_float.hpp"
 #include "common/emulator/core/tensor_layout.hpp"
 
 namespace lab {

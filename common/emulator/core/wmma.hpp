@@ -4,9 +4,8 @@
 
 #include <type_traits>
 
-#include "common/emulator/core/bfloat16.hpp"
-#include "common/emulator/core/half.hpp"
 #include "common/emulator/core/matrix_functions.hpp"
+#include "common/emulator/core/narrow_float.hpp"
 
 namespace lab::emulator {
 

@@ -2,6 +2,7 @@
 // Compute capability 7.0 and later.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace lab::emulator {
@@ -9,6 +10,14 @@ namespace lab::emulator {
 inline constexpr unsigned sector_bytes = 32;
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;
+
+// Lanes of a warp as bits.
+inline unsigned bit(unsigned lane) {
+  return 1u << lane;
+}
+inline unsigned lowest(unsigned lanes) {
+  return static_cast<unsigned>(std::countr_zero(lanes));
+}
 
 // What one access of a warp costs, and the least that any pattern of addresses would cost with as many lanes.
 struct access_cost {

@@ -1,15 +1,13 @@
 #include "common/emulator/observe/compiled_code.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include "common/emulator/core/program_symbols.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -41,13 +39,6 @@ std::string with_names_of_cuda(std::string name) {
   }
   replace_all(name, " >", ">");
   return name;
-}
-
-std::string plain_name(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return with_names_of_cuda(plain ? plain.get() : symbol);
 }
 
 // "void lab::(anonymous namespace)::copy<int>(int const*)" -> "copy"
@@ -107,7 +98,7 @@ compiled_code::compiled_code(std::string_view listing) {
     } else if (what == "kernel") {
       compiled_kernel kernel;
       require(static_cast<bool>(words >> kernel.symbol));
-      kernel.name = plain_name(kernel.symbol);
+      kernel.name = with_names_of_cuda(demangled(kernel.symbol.c_str()));
       std::string more;
       kernel.has_unknown_branches = static_cast<bool>(words >> more);
       kernels_.push_back(std::move(kernel));
@@ -156,7 +147,7 @@ compiled_code::compiled_code(std::string_view listing) {
 const compiled_kernel* compiled_code::find(const std::string& symbol) const {
   if (const auto* const same = only([&](const compiled_kernel& one) { return one.symbol == symbol; }))
     return same;
-  const std::string name = plain_name(symbol);
+  const std::string name = with_names_of_cuda(demangled(symbol.c_str()));
   const auto has_name = [&](const compiled_kernel& one) { return one.name == name; };
   if (const auto* const same = only(has_name)) return same;
   if (std::any_of(kernels_.begin(), kernels_.end(), has_name)) return nullptr;

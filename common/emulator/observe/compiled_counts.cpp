@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "common/emulator/observe/lanes.hpp"
+#include "common/emulator/observe/access_model.hpp"
 #include "common/emulator/observe/linear_system.hpp"
 
 namespace lab::emulator {

@@ -1,10 +1,7 @@
 #include "common/emulator/observe/recorder.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -12,10 +9,9 @@
 #include "common/emulator/core/built_in_variables.hpp"
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
-#include "common/emulator/core/errors.hpp"
 #include "common/emulator/core/program_symbols.hpp"
+#include "common/emulator/core/runtime_call.hpp"
 #include "common/emulator/core/scheduler.hpp"
-#include "common/emulator/core/shared_variables.hpp"
 #include "common/emulator/core/source_lines.hpp"
 #include "common/emulator/observe/metrics.hpp"
 
@@ -34,10 +30,7 @@ const char* verb_of(memory_operation operation) {
 
 // "_ZZN3lab4copyEvE4tile" -> "tile"
 std::string shared_variable_name(const std::string& mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  const std::string name = plain ? plain.get() : mangled;
+  const std::string name = demangled(mangled.c_str());
   const std::size_t scope = name.rfind("::");
   return scope == std::string::npos ? name : name.substr(scope + 2);
 }

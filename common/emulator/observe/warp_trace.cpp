@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "common/emulator/observe/lanes.hpp"
+#include "common/emulator/observe/access_model.hpp"
 
 namespace lab::emulator {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "common/emulator/core/errors.hpp"
+#include "common/emulator/core/runtime_call.hpp"
 #include "common/emulator/core/stream_listener.hpp"
 #include "common/emulator/programs/graph_api.hpp"
 #include "common/emulator/programs/program_api.hpp"

@@ -9,15 +9,12 @@
 #include <map>
 #include <vector>
 
-#include "common/emulator/core/device_memory.hpp"
-#include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/program_symbols.hpp"
 #include "common/emulator/core/runtime_call.hpp"
 #include "common/emulator/core/scheduler.hpp"
 #include "common/emulator/core/source_lines.hpp"
-#include "common/emulator/core/spin_watch.hpp"
 #include "common/emulator/core/thread_pool.hpp"
 
 namespace lab::emulator {

@@ -1,5 +1,4 @@
-// The less common functions of __half and __nv_bfloat16, which have the same names for both: saturated,
-// unordered, of pairs and masks, and the conversions that say how they round.
+// The functions of __half and __nv_bfloat16, which have the same names for both.
 #pragma once
 
 #include <algorithm>
@@ -91,6 +90,10 @@ emulated_half<Format> __hfma_relu(emulated_half<Format> a, emulated_half<Format>
   return lab::emulator::relu(__hfma(a, b, c));
 }
 template <class Format>
+emulated_half2<Format> __hfma2(emulated_half2<Format> a, emulated_half2<Format> b, emulated_half2<Format> c) {
+  return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+template <class Format>
 emulated_half2<Format> __hfma2_sat(emulated_half2<Format> a, emulated_half2<Format> b,
                                    emulated_half2<Format> c) {
   return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)};
@@ -120,6 +123,12 @@ LAB_EMULATOR_NARROW_PAIR(__hsub2_sat, __hsub_sat)
 LAB_EMULATOR_NARROW_PAIR(__hmul2_sat, __hmul_sat)
 LAB_EMULATOR_NARROW_PAIR(__hmin2_nan, __hmin_nan)
 LAB_EMULATOR_NARROW_PAIR(__hmax2_nan, __hmax_nan)
+LAB_EMULATOR_NARROW_PAIR(__hadd2, __hadd_rn)
+LAB_EMULATOR_NARROW_PAIR(__hsub2, __hsub_rn)
+LAB_EMULATOR_NARROW_PAIR(__hmul2, __hmul_rn)
+LAB_EMULATOR_NARROW_PAIR(__h2div, __hdiv)
+LAB_EMULATOR_NARROW_PAIR(__hmin2, __hmin)
+LAB_EMULATOR_NARROW_PAIR(__hmax2, __hmax)
 #undef LAB_EMULATOR_NARROW_PAIR
 
 // ---- comparisons: of one number, unordered, of pairs as numbers, as one truth value and as masks
@@ -187,6 +196,8 @@ LAB_EMULATOR_NARROW_OF_PAIRS(h2trunc, htrunc)
 LAB_EMULATOR_NARROW_OF_PAIRS(h2rint, hrint)
 LAB_EMULATOR_NARROW_OF_PAIRS(h2sin, hsin)
 LAB_EMULATOR_NARROW_OF_PAIRS(h2cos, hcos)
+LAB_EMULATOR_NARROW_OF_PAIRS(h2sqrt, hsqrt)
+LAB_EMULATOR_NARROW_OF_PAIRS(h2exp, hexp)
 LAB_EMULATOR_NARROW_OF_PAIRS(h2exp2, hexp2)
 LAB_EMULATOR_NARROW_OF_PAIRS(h2exp10, hexp10)
 LAB_EMULATOR_NARROW_OF_PAIRS(h2log, hlog)
@@ -202,7 +213,94 @@ emulated_half2<Format> __hisnan2(emulated_half2<Format> a) {
   return {__hisnan(a.x) ? 1.0f : 0.0f, __hisnan(a.y) ? 1.0f : 0.0f};
 }
 
-// ---- conversions; `word` is half or bfloat16, `Half` its type
+// ---- what is not a template, as its arguments may be converted to `Half`; `word` is half or bfloat16
+
+#define LAB_EMULATOR_FUNCTION(Result, name, parameters, ...) \
+  inline Result name parameters {                            \
+    return __VA_ARGS__;                                      \
+  }
+#define LAB_EMULATOR_HALF(word, Half, Half2)                                                                \
+  struct Half##_raw {                                                                                       \
+    unsigned short x;                                                                                       \
+  };                                                                                                        \
+  struct Half2##_raw {                                                                                      \
+    unsigned short x, y;                                                                                    \
+  };                                                                                                        \
+  LAB_EMULATOR_FUNCTION(Half, __hadd, (Half a, Half b), a + b)                                              \
+  LAB_EMULATOR_FUNCTION(Half, __hsub, (Half a, Half b), a - b)                                              \
+  LAB_EMULATOR_FUNCTION(Half, __hmul, (Half a, Half b), a* b)                                               \
+  LAB_EMULATOR_FUNCTION(Half, __hdiv, (Half a, Half b), a / b)                                              \
+  LAB_EMULATOR_FUNCTION(Half, __hneg, (Half a), -a)                                                         \
+  LAB_EMULATOR_FUNCTION(Half, __habs, (Half a), Half::of_bits(a.bits & 0x7fffu))                            \
+  LAB_EMULATOR_FUNCTION(Half, __hfma, (Half a, Half b, Half c),                                             \
+                        {static_cast<float>(std::fma(static_cast<double>(static_cast<float>(a)),            \
+                                                     static_cast<double>(static_cast<float>(b)),            \
+                                                     static_cast<double>(static_cast<float>(c))))})         \
+  LAB_EMULATOR_FUNCTION(Half, __hmin, (Half a, Half b), {fminf(a, b)})                                      \
+  LAB_EMULATOR_FUNCTION(Half, __hmax, (Half a, Half b), {fmaxf(a, b)})                                      \
+  LAB_EMULATOR_FUNCTION(Half, min, (Half a, Half b), __hmin(a, b))                                          \
+  LAB_EMULATOR_FUNCTION(Half, max, (Half a, Half b), __hmax(a, b))                                          \
+  LAB_EMULATOR_FUNCTION(bool, __heq, (Half a, Half b), a == b)                                              \
+  LAB_EMULATOR_FUNCTION(bool, __hne, (Half a, Half b), a < b || b < a)                                      \
+  LAB_EMULATOR_FUNCTION(bool, __hlt, (Half a, Half b), a < b)                                               \
+  LAB_EMULATOR_FUNCTION(bool, __hle, (Half a, Half b), a <= b)                                              \
+  LAB_EMULATOR_FUNCTION(bool, __hgt, (Half a, Half b), a > b)                                               \
+  LAB_EMULATOR_FUNCTION(bool, __hge, (Half a, Half b), a >= b)                                              \
+  LAB_EMULATOR_FUNCTION(bool, __hisnan, (Half a), std::isnan(static_cast<float>(a)))                        \
+  LAB_EMULATOR_FUNCTION(int, __hisinf, (Half a), std::isinf(static_cast<float>(a)))                         \
+  LAB_EMULATOR_FUNCTION(Half, hsqrt, (Half a), {sqrtf(a)})                                                  \
+  LAB_EMULATOR_FUNCTION(Half, hrsqrt, (Half a), {1.0f / sqrtf(a)})                                          \
+  LAB_EMULATOR_FUNCTION(Half, hrcp, (Half a), {1.0f / static_cast<float>(a)})                               \
+  LAB_EMULATOR_FUNCTION(Half, hexp, (Half a), {expf(a)})                                                    \
+  LAB_EMULATOR_FUNCTION(Half, hexp2, (Half a), {exp2f(a)})                                                  \
+  LAB_EMULATOR_FUNCTION(Half, hlog, (Half a), {logf(a)})                                                    \
+  LAB_EMULATOR_FUNCTION(Half, hlog2, (Half a), {log2f(a)})                                                  \
+  LAB_EMULATOR_FUNCTION(Half, hsin, (Half a), {sinf(a)})                                                    \
+  LAB_EMULATOR_FUNCTION(Half, hcos, (Half a), {cosf(a)})                                                    \
+  LAB_EMULATOR_FUNCTION(Half, htanh, (Half a), {tanhf(a)})                                                  \
+  LAB_EMULATOR_FUNCTION(Half, hfloor, (Half a), {floorf(a)})                                                \
+  LAB_EMULATOR_FUNCTION(Half, hceil, (Half a), {ceilf(a)})                                                  \
+  LAB_EMULATOR_FUNCTION(float, __low2float, (Half2 a), a.x)                                                 \
+  LAB_EMULATOR_FUNCTION(float, __high2float, (Half2 a), a.y)                                                \
+  inline Half atomicAdd(Half* address, Half value) {                                                        \
+    /* The word that holds it changes as a whole. */                                                        \
+    const auto position = reinterpret_cast<std::uintptr_t>(address);                                        \
+    auto* const pair = reinterpret_cast<unsigned*>(position & ~std::uintptr_t{3});                          \
+    const unsigned shift = position & 2 ? 16 : 0;                                                           \
+    unsigned old = *pair, seen;                                                                             \
+    do {                                                                                                    \
+      seen = old;                                                                                           \
+      const Half sum = Half::of_bits(static_cast<std::uint16_t>(seen >> shift)) + value;                    \
+      old = atomicCAS(pair, seen, (seen & ~(0xffffu << shift)) | static_cast<unsigned>(sum.bits) << shift); \
+    } while (old != seen);                                                                                  \
+    return Half::of_bits(static_cast<std::uint16_t>(old >> shift));                                         \
+  }                                                                                                         \
+  inline Half2 atomicAdd(Half2* address, Half2 value) {                                                     \
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                              \
+  }                                                                                                         \
+  LAB_EMULATOR_FUNCTION(Half, __float2##word##_rn, (float a), {a})                                          \
+  LAB_EMULATOR_FUNCTION(Half, __double2##word, (double a), {static_cast<float>(a)})                         \
+  LAB_EMULATOR_FUNCTION(Half2, __float2##word##2_rn, (float a), {a, a})                                     \
+  LAB_EMULATOR_FUNCTION(Half2, __floats2##word##2_rn, (float a, float b), {a, b})                           \
+  LAB_EMULATOR_FUNCTION(Half2, __float22##word##2_rn, (float2 a), {a.x, a.y})                               \
+  LAB_EMULATOR_FUNCTION(float2, __##word##22float2, (Half2 a), {a.x, a.y})                                  \
+  LAB_EMULATOR_FUNCTION(Half2, __##word##2##word##2, (Half a), {a, a})                                      \
+  LAB_EMULATOR_FUNCTION(Half2, __halves2##word##2, (Half a, Half b), {a, b})                                \
+  LAB_EMULATOR_FUNCTION(Half2, make_##word##2, (Half a, Half b), {a, b})                                    \
+  LAB_EMULATOR_FUNCTION(Half, __low2##word, (Half2 a), a.x)                                                 \
+  LAB_EMULATOR_FUNCTION(Half, __high2##word, (Half2 a), a.y)                                                \
+  LAB_EMULATOR_FUNCTION(Half2, __low2##word##2, (Half2 a), {a.x, a.x})                                      \
+  LAB_EMULATOR_FUNCTION(Half2, __high2##word##2, (Half2 a), {a.y, a.y})                                     \
+  LAB_EMULATOR_FUNCTION(Half2, __lows2##word##2, (Half2 a, Half2 b), {a.x, b.x})                            \
+  LAB_EMULATOR_FUNCTION(Half2, __highs2##word##2, (Half2 a, Half2 b), {a.y, b.y})                           \
+  LAB_EMULATOR_FUNCTION(Half2, __lowhigh2highlow, (Half2 a), {a.y, a.x})                                    \
+  LAB_EMULATOR_FUNCTION(Half, __ushort_as_##word, (unsigned short bits), Half::of_bits(bits))               \
+  LAB_EMULATOR_FUNCTION(unsigned short, __##word##_as_ushort, (Half a), a.bits)                             \
+  LAB_EMULATOR_FUNCTION(Half, __short_as_##word, (short bits),                                              \
+                        Half::of_bits(static_cast<std::uint16_t>(bits)))                                    \
+  LAB_EMULATOR_FUNCTION(short, __##word##_as_short, (Half a), static_cast<short>(a.bits))
+
+// ---- conversions that say how they round
 
 #define LAB_EMULATOR_NARROW_FROM(word, Half, kind, type, suffix, how)                                      \
   inline Half __##kind##2##word##suffix(type a) {                                                          \
@@ -233,7 +331,8 @@ emulated_half2<Format> __hisnan2(emulated_half2<Format> a) {
   inline unsigned short __##word##2ushort##suffix(Half a) {                  \
     return lab::emulator::clamped<unsigned short>(__float2int##suffix(a));   \
   }
-#define LAB_EMULATOR_NARROW_CONVERSIONS(word, Half)                  \
+#define LAB_EMULATOR_NARROW_CONVERSIONS(word, Half, Half2)           \
+  LAB_EMULATOR_HALF(word, Half, Half2)                               \
   LAB_EMULATOR_NARROW_INTEGERS(word, Half, _rn, nearest)             \
   LAB_EMULATOR_NARROW_INTEGERS(word, Half, _rz, to_zero)             \
   LAB_EMULATOR_NARROW_INTEGERS(word, Half, _ru, up)                  \

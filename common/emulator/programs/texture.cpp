@@ -1,7 +1,7 @@
 #include "common/emulator/programs/texture.hpp"
 
-#include "common/emulator/core/errors.hpp"
 #include "common/emulator/core/kernel_memory.hpp"
+#include "common/emulator/core/runtime_call.hpp"
 
 using namespace lab::emulator;
 

@@ -282,7 +282,7 @@ class compilation {
     append(command, {"-o", request_.program});
     // Constants and device variables of a header that several files include are each file's own for nvcc.
     append(command, {"-Wl,--allow-multiple-definition", "-Wl,--whole-archive"});
-    // What a kernel calls that leaves more behind than its memory (program/side_effects.cpp).
+    // What a kernel calls that leaves more behind than its memory (programs/side_effects.cpp).
     for (const char* const name : {"malloc",
                                    "calloc",
                                    "realloc",

@@ -10,7 +10,7 @@
 //   shared[p[i]] = shared[i];                         the same, and the lanes wait before the store
 //   __global__, __device__, ...                       nothing
 //   (int)x, int i = x, i = x, i += x, a << b          in device code: a GPU's conversion and shift
-//                                                     (program/gpu_arithmetic.hpp)
+//                                                     (programs/gpu_arithmetic.hpp)
 //   int f() { .. }                                    int f() { .. return {}; }, unless it ends with a return
 //   __constant__ T a[n];                             T a[n]; and its size, for the limit of 64 KiB
 //   cudaLaunchKernel(address, ..)                     behind each kernel that is no template it is made known

@@ -148,6 +148,13 @@ struct structured {
     return is_conjugated ? conjugate(found) : found;
   }
 };
+template <class T>
+structured<T> triangular(const T* first, long long distance, cublasFillMode_t part, cublasOperation_t form,
+                         cublasDiagType_t diagonal) {
+  return {operand(first, distance, CUBLAS_OP_N), structure::triangular, part == CUBLAS_FILL_MODE_UPPER,
+          diagonal == CUBLAS_DIAG_UNIT,          form != CUBLAS_OP_N,   form == CUBLAS_OP_C};
+}
+
 // c = alpha a b + beta c, or alpha b a + beta c; one thread for each element.
 template <class T>
 void multiply_structured(long long m, long long n, bool is_left, T alpha, structured<T> a, matrix<const T> b,
@@ -342,12 +349,7 @@ cublasStatus_t gemm(const char* name, cublasOperation_t a_form, cublasOperation_
     if (b == c) return CUBLAS_STATUS_NOT_SUPPORTED; /* a thread would read what another one has written */  \
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;                                                     \
     const T by = scalar(alpha);                                                                             \
-    const structured<number<T>> factor{operand(numbers(a), a_rows, CUBLAS_OP_N),                            \
-                                       structure::triangular,                                               \
-                                       part == CUBLAS_FILL_MODE_UPPER,                                      \
-                                       diagonal == CUBLAS_DIAG_UNIT,                                        \
-                                       form != CUBLAS_OP_N,                                                 \
-                                       form == CUBLAS_OP_C};                                                \
+    const auto factor = triangular(numbers(a), a_rows, part, form, diagonal);                               \
     const cudaLaunchConfig_t config = thread_for_each(static_cast<long long>(m) * n);                       \
     return status_of(cudaLaunchKernelEx(                                                                    \
         &config, multiply_structured<number<T>>, m, n, side == CUBLAS_SIDE_LEFT, *numbers(&by), factor,     \
@@ -364,12 +366,7 @@ cublasStatus_t gemm(const char* name, cublasOperation_t a_form, cublasOperation_
     if (is_too_narrow(b_rows, m)) return wrong_parameter(#letter "TRSM", 11);                               \
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;                                                     \
     const T by = scalar(alpha);                                                                             \
-    const structured<number<T>> factor{operand(numbers(a), a_rows, CUBLAS_OP_N),                            \
-                                       structure::triangular,                                               \
-                                       part == CUBLAS_FILL_MODE_UPPER,                                      \
-                                       diagonal == CUBLAS_DIAG_UNIT,                                        \
-                                       form != CUBLAS_OP_N,                                                 \
-                                       form == CUBLAS_OP_C};                                                \
+    const auto factor = triangular(numbers(a), a_rows, part, form, diagonal);                               \
     const cudaLaunchConfig_t config = thread_for_each(is_left ? n : m);                                     \
     return status_of(cudaLaunchKernelEx(&config, solve_triangular<number<T>>, m, n, is_left, *numbers(&by), \
                                         factor, plain(numbers(b), b_rows)));                                \
@@ -381,12 +378,7 @@ cublasStatus_t gemm(const char* name, cublasOperation_t a_form, cublasOperation_
     if (n < 0) return wrong_parameter(#letter "TRSV", 4);                                                   \
     if (is_too_narrow(a_rows, n)) return wrong_parameter(#letter "TRSV", 6);                                \
     if (n == 0) return CUBLAS_STATUS_SUCCESS;                                                               \
-    const structured<number<T>> factor{operand(numbers(a), a_rows, CUBLAS_OP_N),                            \
-                                       structure::triangular,                                               \
-                                       part == CUBLAS_FILL_MODE_UPPER,                                      \
-                                       diagonal == CUBLAS_DIAG_UNIT,                                        \
-                                       form != CUBLAS_OP_N,                                                 \
-                                       form == CUBLAS_OP_C};                                                \
+    const auto factor = triangular(numbers(a), a_rows, part, form, diagonal);                               \
     const cudaLaunchConfig_t config = thread_for_each(1);                                                   \
     return status_of(cudaLaunchKernelEx(&config, solve_triangular<number<T>>, n, 1, true, number<T>{1},     \
                                         factor, column(numbers(x), n, step)));                              \

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include "common/emulator/core/bfloat16.hpp"
 #include "common/emulator/programs/narrow_functions.hpp"
 
-LAB_EMULATOR_NARROW_CONVERSIONS(bfloat16, __nv_bfloat16)
+LAB_EMULATOR_NARROW_CONVERSIONS(bfloat16, __nv_bfloat16, __nv_bfloat162)

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include "common/emulator/core/half.hpp"
 #include "common/emulator/programs/narrow_functions.hpp"
 
-LAB_EMULATOR_NARROW_CONVERSIONS(half, __half)
+LAB_EMULATOR_NARROW_CONVERSIONS(half, __half, __half2)
