@@ -1,4 +1,4 @@
-#include "harness/device/accesses.hpp"
+#include "harness/device/counters.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -18,7 +18,6 @@
 #include "common/nvtx.hpp"
 #include "common/process_group.hpp"
 #include "common/stream.hpp"
-#include "harness/device/accesses.hpp"
 #include "harness/device/across_processes.hpp"
 #include "harness/device/counters.hpp"
 #include "harness/device/host_clock.hpp"
