@@ -118,7 +118,7 @@ struct link_record {
 // A roof of the speed of light: the fewest bytes that the track's problem must move, moved by a plain copy
 // (or read); or its fewest operations, done by a kernel that does nothing else.
 struct ceiling_record {
-  std::string kind = "copy";  // or "read", "write"; of operations, their unit: "fp32"
+  std::string kind = "copy";  // or "read", "write"; of operations, their unit: "fp32", "tensor"
   std::string operation;      // the fastest of those tried: "memcpy", "copy kernel, 4 x 16 bytes a thread"
   std::int64_t bytes = 0;     // the fewest bytes, read and written together
   double operations = 0;      // the fewest operations; 0: a roof of bytes

@@ -93,6 +93,9 @@ void read_all(const void* data, std::size_t bytes, int words, cudaStream_t strea
 // At least so many operations in float32, two for each multiplication with an addition; returns how many.
 double multiply_add_all(double operations, cudaStream_t stream);
 
+// The same of bfloat16 on the matrix units (tensor cores), with float32 sums.
+double multiply_matrices_all(double operations, cudaStream_t stream);
+
 // Writes `bytes` (a multiple of 16).
 void write_all(void* to, std::size_t bytes, int words, cudaStream_t stream);
 

@@ -127,7 +127,7 @@ struct ceiling_need {
   int gpus = 1;                                    // over which the bytes are spread, all at work at once
   std::int64_t outputs = 0;                        // that a launch computes
   double operations = 0;                           // on `unit`; 0: none that could be a limit
-  std::string unit = {};                           // "fp32"
+  std::string unit = {};                           // "fp32" or "tensor"
 };
 
 class track {

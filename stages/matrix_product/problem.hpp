@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "harness/device/array_problem.hpp"
@@ -29,13 +30,15 @@ struct product_problem : array_problem<float, Factor, Factor> {
     std::int64_t m = 0, n = 0, k = 0;
   };
 
-  // A and B are read once, and C is written once.
+  // A and B are read once, and C is written once. Each output is k products and as many additions.
   static array_layout layout(const parameters& p) {
     const auto [m, n, k] = p;
     return {.inputs = {{"a", {m, k}}, {"b", {k, n}}},
             .output = {"c", {m, n}},
             .terms = k,
-            .written_bytes = static_cast<std::int64_t>(sizeof(float)) * m * n};
+            .written_bytes = static_cast<std::int64_t>(sizeof(float)) * m * n,
+            .operations = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+            .unit = std::is_same_v<Factor, float> ? "fp32" : "tensor"};
   }
 
   // A product of two float32 is exact in float64, and what rounds there is 2^-29 of what rounds in float32.
@@ -84,12 +87,6 @@ struct problem : product_problem<float> {
              .emulator_bench = {128}}};
   }
 
-  // Each output is k products and as many additions.
-  static array_layout layout(const parameters& p) {
-    array_layout arrays = product_problem::layout(p);
-    arrays.operations = 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    return arrays;
-  }
   static input bind_input(const parameters& p, const float* a, const float* b) {
     return {a, b, p.m, p.n, p.k};
   }

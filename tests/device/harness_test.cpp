@@ -220,6 +220,24 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
   CHECK(ceiling.bytes == need.bytes);
 }
 
+TEST_CASE("the fewest operations are timed on their unit, and on no other") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.05};
+  for (const std::string unit : {"fp32", "tensor"}) {
+    const auto ceiling = lab::measure_arithmetic({.operations = 1e6, .unit = unit}, plan, stream.get());
+    REQUIRE(ceiling);
+    CHECK(ceiling->kind == unit);
+    CHECK(ceiling->operations == 1e6);
+    CHECK(ceiling->timing.median > 0);
+  }
+  CHECK(lab::multiply_add_all(1e6, stream.get()) >= 1e6);
+  CHECK(lab::multiply_matrices_all(1e6, stream.get()) >= 1e6);
+  CHECK_FALSE(lab::measure_arithmetic({.operations = 0, .unit = "tensor"}, plan, stream.get()));
+  CHECK_THROWS_AS(lab::measure_arithmetic({.operations = 1, .unit = "fp8"}, plan, stream.get()),
+                  lab::usage_error);
+}
+
 TEST_CASE("an expected failure must fail, and as it says") {
   const auto record_of = [](const std::string& name) { return lab::verified("moving_average/" + name); };
   SECTION("one that is right is rejected") {

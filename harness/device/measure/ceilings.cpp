@@ -209,12 +209,18 @@ ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& pla
 std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const measure_plan& plan,
                                                  cudaStream_t stream) {
   if (need.operations <= 0) return std::nullopt;
-  if (need.unit != "fp32") throw usage_error("no unit is called " + need.unit);
+  const bool is_tensor = need.unit == "tensor";
+  if (!is_tensor && need.unit != "fp32") throw usage_error("no unit is called " + need.unit);
   ceiling_record record{
-      .kind = need.unit, .operation = "fused multiply-adds in registers", .operations = need.operations};
+      .kind = need.unit,
+      .operation = is_tensor ? "matrix products of bfloat16" : "fused multiply-adds in registers",
+      .operations = need.operations};
   double done = 0;
-  record.timing =
-      measure([&](std::int64_t) { done = multiply_add_all(need.operations, stream); }, plan, stream);
+  record.timing = measure(
+      [&](std::int64_t) {
+        done = (is_tensor ? multiply_matrices_all : multiply_add_all)(need.operations, stream);
+      },
+      plan, stream);
   const double part = need.operations / done;
   for (double* const time :
        {&record.timing.median, &record.timing.minimum, &record.timing.maximum, &record.timing.lower_quartile,
