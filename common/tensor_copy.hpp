@@ -108,6 +108,17 @@ __device__ __forceinline__ void tensor_copy_in(void* shared, const tensor_map& m
       : "memory");
 }
 
+// The same to each block of the cluster whose bit is set in `blocks` (multicast), at the same place;
+// completes bytes at the barrier of each, which has to expect them.
+__device__ __forceinline__ void tensor_copy_in_to_blocks(void* shared, const tensor_map& map, int x, int y,
+                                                         mbarrier& barrier, unsigned blocks) {
+  LAB_SM90(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(shared)),
+      "l"(&map), "r"(shared_address(&barrier.state)), "r"(x), "r"(y), "h"(static_cast<std::uint16_t>(blocks))
+      : "memory");
+}
+
 // From shared memory, into the thread's current group: commit_group() and wait_group_read() as for copy_out.
 // No coordinate may be negative, and a box begins at a multiple of 16 bytes of a row.
 __device__ __forceinline__ void tensor_copy_out(const tensor_map& map, int x, const void* shared) {

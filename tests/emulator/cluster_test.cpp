@@ -1,6 +1,7 @@
 // Clusters: their barrier, shared memory of other blocks, copies between blocks; right kernels, and wrong
 // ones beside them.
 #include "common/cluster.hpp"
+#include "common/tensor_copy.hpp"
 
 #include <numeric>
 
@@ -233,7 +234,7 @@ cluster_outcome rotations(ring_mistake wrong) {
   });
 }
 
-// One block of a cluster brings a tile to all of them.
+// One block of a cluster brings a tile to all of them, by bulk copies or, with `boxes`, by tensor copies.
 enum class multicast_mistake {
   none,
   part_of_mask,        // a block is left out
@@ -243,9 +244,10 @@ enum class multicast_mistake {
   no_wait_for_others,  // the next tile comes while others still read
   no_wait,             // the others read at once
 };
-constexpr int multicast_line = __LINE__ + 31;
+constexpr int multicast_line = __LINE__ + 32;
 __global__ void __cluster_dims__(4)
-    bring_to_all(const int* in, int* out, int tiles, multicast_mistake wrong) {
+    bring_to_all(const __grid_constant__ lab::tensor_map map, bool boxes, const int* in, int* out, int tiles,
+                 multicast_mistake wrong) {
   __shared__ __align__(128) int place[tile];
   __shared__ mbarrier full, empty;
   const int thread = static_cast<int>(threadIdx.x);
@@ -274,7 +276,8 @@ __global__ void __cluster_dims__(4)
       if (leads) {
         if (t > 0 && wrong != multicast_mistake::no_wait_for_others)
           lab::wait_for_blocks(empty, static_cast<unsigned>(t - 1));
-        lab::copy_in_to_blocks(place, in + t * tile, tile, full, mask);
+        if (!boxes) lab::copy_in_to_blocks(place, in + t * tile, tile, full, mask);
+        if (boxes) lab::tensor_copy_in_to_blocks(place, map, 0, t, full, mask);
       }
     }
     if (leads || wrong != multicast_mistake::no_wait) full.wait(static_cast<unsigned>(t));
@@ -286,7 +289,7 @@ __global__ void __cluster_dims__(4)
   lab::cluster_sync();
 }
 
-cluster_outcome broadcasts(multicast_mistake wrong) {
+cluster_outcome broadcasts(multicast_mistake wrong, bool boxes) {
   constexpr int tiles = 4;
   std::vector<int> values(std::size_t{tiles} * tile), expected;
   std::iota(values.begin(), values.end(), 1);
@@ -296,8 +299,10 @@ cluster_outcome broadcasts(multicast_mistake wrong) {
     expected.push_back(sum);
   }
   const device_array<int> in(values), out(expected.size());
+  const lab::tensor_map map = lab::make_tensor_map(in.get(), {tile, tiles}, {1, tile}, {tile, 1});
   return outcome_of([&] {
-    const cudaError_t error = try_launch(bring_to_all, 4, tile, 0, in.get(), out.get(), tiles, wrong);
+    const cudaError_t error =
+        try_launch(bring_to_all, 4, tile, 0, map, boxes, in.get(), out.get(), tiles, wrong);
     return std::pair(error, error == cudaSuccess && out.values() == expected);
   });
 }
@@ -462,21 +467,23 @@ TEST_CASE("bulk copies between blocks, and arrivals at their barriers", "[cluste
 
 TEST_CASE("a multicast copy comes to each block of its mask", "[cluster]") {
   for_each_schedule();
-  const cluster_outcome right = broadcasts(multicast_mistake::none);
+  const bool boxes = GENERATE(false, true);
+  INFO("tensor copies: " << boxes);
+  const cluster_outcome right = broadcasts(multicast_mistake::none, boxes);
   CHECK(right.texts == std::vector<std::string>{});
   CHECK(right.failed + right.wrong == 0);
   for (const multicast_mistake wrong : {multicast_mistake::part_of_mask, multicast_mistake::too_large_mask,
                                         multicast_mistake::no_expectation, multicast_mistake::no_cluster_sync,
                                         multicast_mistake::no_wait_for_others, multicast_mistake::no_wait}) {
     INFO("mistake " << static_cast<int>(wrong));
-    const cluster_outcome found = broadcasts(wrong);
+    const cluster_outcome found = broadcasts(wrong, boxes);
     for (const std::string& text : found.texts) UNSCOPED_INFO(text);
     CHECK(found.failed + found.wrong > 0);
   }
-  CHECK(each_says(broadcasts(multicast_mistake::part_of_mask),
+  CHECK(each_says(broadcasts(multicast_mistake::part_of_mask, boxes),
                   {"block (3,0,0): thread (0,0,0) waits for ever for phase 0"}));
-  const cluster_outcome large = broadcasts(multicast_mistake::too_large_mask);
-  CHECK(each_says(large, {at(__FILE__, multicast_line) + ": "}));
+  const cluster_outcome large = broadcasts(multicast_mistake::too_large_mask, boxes);
+  CHECK(each_says(large, {at(__FILE__, multicast_line + (boxes ? 1 : 0)) + ": "}));
   CHECK(each_says(large, {"to the blocks of mask 0x001f in a cluster of 4 blocks"}));
 }
 

@@ -268,23 +268,22 @@ void block_runner::check_bulk_copy(const void* global, const void* shared, std::
 }
 
 void block_runner::copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
-                                place where, const void* return_address) {
+                                std::optional<unsigned> only, place where, const void* return_address) {
   const auto size = static_cast<std::size_t>(bytes);
+  unsigned blocks = 0;
   {
     const outside_of_kernel here;
     check_bulk_copy(global, shared, bytes, false, where);
-    if (copies_.is_in_flight(shared, size))
-      fail(where, "begins a bulk copy to shared memory that another one may still be writing");
+    blocks = check_destinations(only, shared, size, where);
   }
-  if (active_observer) {
+  if (active_observer && (blocks >> rank_ & 1) != 0) {
     active_observer->bulk_copy_began(shared, global, size, true, return_address);
     active_observer->tell_block(barrier);
   }
   const outside_of_kernel here;
-  refuse(where, copies_.copy_in(shared, global, size, barrier, this_thread(), where));
-  if (copies_.is_in_flight(shared, size)) return;
-  if (active_observer) active_observer->bulk_copy_over(shared, size);
-  wake_waiting(barrier);
+  begin_copies(blocks, shared, size, barrier, where, [&](block_copies& to) {
+    return to.copy_in(shared, global, size, barrier, this_thread(), where);
+  });
 }
 
 void block_runner::copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where,
@@ -350,21 +349,22 @@ void block_runner::observe_tensor_copy(const tensor_box& box, const void* shared
 }
 
 void block_runner::tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions,
-                                  std::uint64_t* barrier, place where, const void* return_address) {
+                                  std::uint64_t* barrier, std::optional<unsigned> only, place where,
+                                  const void* return_address) {
   const std::size_t size = box.layout.box_bytes();
+  unsigned blocks = 0;
   {
     const outside_of_kernel here;
     check_tensor_copy(box, dimensions, shared, false, where);
-    if (copies_.is_in_flight(shared, size))
-      fail(where, "begins a tensor copy to shared memory that another copy may still be writing");
+    blocks = check_destinations(only, shared, size, where);
   }
-  observe_tensor_copy(box, shared, true, return_address);
-  if (active_observer) active_observer->tell_block(barrier);
+  if (active_observer && (blocks >> rank_ & 1) != 0) {
+    observe_tensor_copy(box, shared, true, return_address);
+    active_observer->tell_block(barrier);
+  }
   const outside_of_kernel here;
-  refuse(where, copies_.copy_in(shared, box, barrier, this_thread(), where));
-  if (copies_.is_in_flight(shared, size)) return;
-  if (active_observer) active_observer->bulk_copy_over(shared, size);
-  wake_waiting(barrier);
+  begin_copies(blocks, shared, size, barrier, where,
+               [&](block_copies& to) { return to.copy_in(shared, box, barrier, this_thread(), where); });
 }
 
 void block_runner::tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared,
@@ -379,8 +379,9 @@ void block_runner::tensor_copy_out(const tensor_box& box, unsigned dimensions, c
 }
 
 void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
-                    place where) {
-  running_block().tensor_copy_in(shared, box, dimensions, barrier, where, __builtin_return_address(0));
+                    std::optional<unsigned> blocks, place where) {
+  running_block().tensor_copy_in(shared, box, dimensions, barrier, blocks, where,
+                                 __builtin_return_address(0));
 }
 void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where) {
   running_block().tensor_copy_out(box, dimensions, shared, where, __builtin_return_address(0));

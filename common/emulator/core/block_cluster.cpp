@@ -355,18 +355,38 @@ void* block_runner::reach_block(const void* own, unsigned rank, place where) {
 }
 
 // `shared` and `barrier`: where that block has them. The rest has been checked.
-void block_runner::copy_in_to_block(unsigned rank, void* shared, const void* from, std::size_t bytes,
-                                    std::uint64_t* barrier, const block_copies* source, place where) {
-  block_runner& to = rank == rank_ ? *this : cluster_->block(rank);
-  const std::string whose = &to == this ? "" : ", in block " + text_of(to.block_index_) + " of its cluster";
-  if (&to != this) refuse_absent(cluster_->address_in(rank, shared), where);
-  if (!to.is_shared(shared, bytes))
-    fail(where, "begins a bulk copy to what is not, or not all, the block's shared memory" + whose);
-  if (to.copies_.is_in_flight(shared, bytes))
-    fail(where, "begins a bulk copy to shared memory that another one may still be writing" + whose);
-  const std::string wrong = to.copies_.copy_in(shared, from, bytes, barrier, this_thread(), where, source);
-  if (!wrong.empty()) fail(where, wrong + whose);
-  if (!to.copies_.is_in_flight(shared, bytes)) to.wake_waiting(barrier);
+unsigned block_runner::check_destinations(std::optional<unsigned> only, const void* shared, std::size_t bytes,
+                                          place where) {
+  const unsigned blocks = only.value_or(1u << rank_);
+  if (const unsigned size = launch_->cluster_size(); blocks == 0 || blocks >> size != 0)
+    fail(where,
+         format("begins a bulk copy to the blocks of mask 0x%04x in a cluster of %u blocks", blocks, size));
+  for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
+    if ((blocks >> rank & 1) == 0) continue;
+    block_runner& to = rank == rank_ ? *this : cluster_->block(rank);
+    const std::string whose = &to == this ? "" : ", in block " + text_of(to.block_index_) + " of its cluster";
+    if (&to != this) refuse_absent(cluster_->address_in(rank, shared), where);
+    if (!to.is_shared(shared, bytes))
+      fail(where, "begins a bulk copy to what is not, or not all, the block's shared memory" + whose);
+    if (to.copies_.is_in_flight(shared, bytes))
+      fail(where, "begins a bulk copy to shared memory that another one may still be writing" + whose);
+  }
+  return blocks;
+}
+
+void block_runner::begin_copies(unsigned blocks, const void* shared, std::size_t bytes,
+                                std::uint64_t* barrier, place where,
+                                const std::function<std::string(block_copies&)>& begin) {
+  for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
+    if ((blocks >> rank & 1) == 0) continue;
+    block_runner& to = rank == rank_ ? *this : cluster_->block(rank);
+    const std::string wrong = begin(to.copies_);
+    if (!wrong.empty())
+      fail(where, &to == this ? wrong : wrong + ", in block " + text_of(to.block_index_) + " of its cluster");
+    if (to.copies_.is_in_flight(shared, bytes)) continue;
+    if (active_observer && &to == this) active_observer->bulk_copy_over(shared, bytes);
+    to.wake_waiting(barrier);
+  }
 }
 
 void block_runner::copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier,
@@ -394,33 +414,12 @@ void block_runner::copy_to_block(void* there, const void* shared, std::int64_t b
   const bool is_own = !is_in_cluster(there);
   const unsigned rank = is_own ? rank_ : *cluster_->owner_of(there);
   const auto [owner, own_barrier] = owner_of(barrier, where);
-  copy_in_to_block(rank, is_own ? there : cluster_->own_address(there), shared, size, own_barrier, &copies_,
-                   where);
-}
-
-void block_runner::copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes,
-                                     std::uint64_t* barrier, unsigned blocks, place where,
-                                     const void* return_address) {
-  const auto size = static_cast<std::size_t>(bytes);
-  {
-    const outside_of_kernel here;
-    check_bulk_copy(global, shared, bytes, false, where);
-    const unsigned all = (1u << launch_->cluster_size()) - 1;
-    if (blocks == 0 || (blocks & ~all) != 0)
-      fail(where, format("begins a bulk copy to the blocks of mask 0x%04x in a cluster of %u blocks", blocks,
-                         launch_->cluster_size()));
-  }
-  const bool comes_here = (blocks >> rank_ & 1) != 0;
-  if (active_observer && comes_here) {
-    active_observer->bulk_copy_began(shared, global, size, true, return_address);
-    active_observer->tell_block(barrier);
-  }
-  const outside_of_kernel here;
-  for (unsigned rank = 0; rank < launch_->cluster_size(); ++rank) {
-    if ((blocks >> rank & 1) != 0) copy_in_to_block(rank, shared, global, size, barrier, nullptr, where);
-  }
-  if (active_observer && comes_here && !copies_.is_in_flight(shared, size))
-    active_observer->bulk_copy_over(shared, size);
+  void* const own_place = is_own ? there : cluster_->own_address(there);
+  const unsigned blocks = check_destinations(1u << rank, own_place, size, where);
+  begin_copies(blocks, own_place, size, own_barrier, where,
+               [&, barrier_there = own_barrier](block_copies& to) {
+                 return to.copy_in(own_place, shared, size, barrier_there, this_thread(), where, &copies_);
+               });
 }
 
 // A copy that another block has still to be given reads here.

@@ -1168,7 +1168,7 @@ void fence_proxies() {
   if (active_observer) active_observer->proxy_fence_passed();
 }
 void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where) {
-  current_runner->copy_in_bulk(shared, global, bytes, barrier, where, __builtin_return_address(0));
+  current_runner->copy_in_bulk(shared, global, bytes, barrier, {}, where, __builtin_return_address(0));
 }
 void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where) {
   current_runner->copy_out_in_bulk(global, shared, bytes, where, __builtin_return_address(0));
@@ -1211,8 +1211,7 @@ void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uin
 }
 void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
                        unsigned blocks, place where) {
-  current_runner->copy_in_to_blocks(shared, global, bytes, barrier, blocks, where,
-                                    __builtin_return_address(0));
+  current_runner->copy_in_bulk(shared, global, bytes, barrier, blocks, where, __builtin_return_address(0));
 }
 bool is_in_cluster(const void* address) {
   return current_runner != nullptr && current_runner->is_in_cluster(address);

@@ -206,8 +206,8 @@ class block_runner {
                        const void* return_address);
   void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where, const void* return_address);
   void fence_phases();
-  void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where,
-                    const void* return_address);
+  void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
+                    std::optional<unsigned> blocks, place where, const void* return_address);
   void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where,
                         const void* return_address);
   void check_prefetch(const void* global, std::int64_t bytes, place where);
@@ -216,7 +216,7 @@ class block_runner {
   unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
   // tensor_copy_functions.hpp
   void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
-                      place where, const void* return_address);
+                      std::optional<unsigned> blocks, place where, const void* return_address);
   void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where,
                        const void* return_address);
   // matrix_functions.hpp
@@ -237,8 +237,6 @@ class block_runner {
   void* reach_block(const void* own, unsigned rank, place where);
   void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where,
                      const void* return_address);
-  void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
-                         unsigned blocks, place where, const void* return_address);
   bool is_in_cluster(const void* address) const;
 
  private:
@@ -373,8 +371,12 @@ class block_runner {
   // The block whose barrier it is, and where that has it.
   std::pair<block_runner*, std::uint64_t*> owner_of(std::uint64_t* barrier, place where);
   void refuse_absent(const void* address, place where);
-  void copy_in_to_block(unsigned rank, void* shared, const void* from, std::size_t bytes,
-                        std::uint64_t* barrier, const block_copies* source, place where);
+  // Copies to the same place in each block of the cluster whose bit is set in `blocks`, or in this one: which
+  // are meant, and what each begins with.
+  unsigned check_destinations(std::optional<unsigned> blocks, const void* shared, std::size_t bytes,
+                              place where);
+  void begin_copies(unsigned blocks, const void* shared, std::size_t bytes, std::uint64_t* barrier,
+                    place where, const std::function<std::string(block_copies&)>& begin);
   void abandon_threads();
   std::optional<std::string> check_shared_red_zone() const;
 

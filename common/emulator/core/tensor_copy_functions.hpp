@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "common/emulator/core/bulk_copy_functions.hpp"
 #include "common/emulator/core/dialect.hpp"
@@ -53,8 +54,9 @@ struct tensor_box {
   void write_from(const void* shared) const;
 };
 
+// To each block of the cluster whose bit is set in `blocks`, or to this one.
 void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
-                    place where);
+                    std::optional<unsigned> blocks, place where);
 void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where);
 
 }  // namespace emulator
@@ -68,7 +70,7 @@ __forceinline__ void prefetch_tensor_map(const tensor_map&) {}
 
 __forceinline__ void tensor_copy_in(void* shared, const tensor_map& map, int x, mbarrier& barrier,
                                     emulator::place where = emulator::place::here()) {
-  emulator::tensor_copy_in(shared, {map.layout, {x}}, 1, &barrier.state, where);
+  emulator::tensor_copy_in(shared, {map.layout, {x}}, 1, &barrier.state, {}, where);
 }
 __forceinline__ void tensor_copy_out(const tensor_map& map, int x, const void* shared,
                                      emulator::place where = emulator::place::here()) {
@@ -76,7 +78,12 @@ __forceinline__ void tensor_copy_out(const tensor_map& map, int x, const void* s
 }
 __forceinline__ void tensor_copy_in(void* shared, const tensor_map& map, int x, int y, mbarrier& barrier,
                                     emulator::place where = emulator::place::here()) {
-  emulator::tensor_copy_in(shared, {map.layout, {x, y}}, 2, &barrier.state, where);
+  emulator::tensor_copy_in(shared, {map.layout, {x, y}}, 2, &barrier.state, {}, where);
+}
+__forceinline__ void tensor_copy_in_to_blocks(void* shared, const tensor_map& map, int x, int y,
+                                              mbarrier& barrier, unsigned blocks,
+                                              emulator::place where = emulator::place::here()) {
+  emulator::tensor_copy_in(shared, {map.layout, {x, y}}, 2, &barrier.state, blocks, where);
 }
 __forceinline__ void tensor_copy_out(const tensor_map& map, int x, int y, const void* shared,
                                      emulator::place where = emulator::place::here()) {
@@ -84,7 +91,7 @@ __forceinline__ void tensor_copy_out(const tensor_map& map, int x, int y, const 
 }
 __forceinline__ void tensor_copy_in(void* shared, const tensor_map& map, int x, int y, int z,
                                     mbarrier& barrier, emulator::place where = emulator::place::here()) {
-  emulator::tensor_copy_in(shared, {map.layout, {x, y, z}}, 3, &barrier.state, where);
+  emulator::tensor_copy_in(shared, {map.layout, {x, y, z}}, 3, &barrier.state, {}, where);
 }
 __forceinline__ void tensor_copy_out(const tensor_map& map, int x, int y, int z, const void* shared,
                                      emulator::place where = emulator::place::here()) {
