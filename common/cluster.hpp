@@ -73,19 +73,13 @@ __device__ __forceinline__ T read_from_block(const T* own, int rank) {
   return value;
 }
 
-// Arrives at the barrier that block `rank` has where this block has `own`, and waits for a phase in which
-// threads of other blocks arrive: what they wrote before, in any shared memory of the cluster, is seen.
+// Arrives at the barrier that block `rank` has where this block has `own`: this thread has read what copies
+// of that block may write next. What it wrote is not ordered before; a release of the cluster would have it
+// wait for all of its memory accesses.
 __device__ __forceinline__ void arrive_at_block(mbarrier& own, int rank) {
-  LAB_SM90("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+  LAB_SM90("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(
                shared_address_in_block(&own.state, rank))
            : "memory");
-}
-__device__ __forceinline__ void wait_for_blocks(mbarrier& own, unsigned phase) {
-  LAB_SM90(
-      "{\n.reg .pred done;\nretry%=: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], "
-      "%1;\n@!done bra retry%=;\n}" ::"r"(shared_address(&own.state)),
-      "r"(phase & 1)
-      : "memory");
 }
 
 // From this block's shared memory to that of block `rank`, at the place of `own`; completes bytes at the

@@ -76,4 +76,57 @@ __device__ __forceinline__ void store(float* __restrict__ c, std::int64_t row, s
   }
 }
 
+// A warpgroup's 64 rows of C, 32 columns at a time, as a tensor copy takes them from shared memory.
+constexpr int box_sums = 32;  // 128 bytes
+constexpr int box_of_c_bytes = group_rows * line_bytes;
+constexpr int boxes_of_c = 2;  // of each warpgroup: one is copied while the other is written
+
+inline tensor_map make_map_of_c(const input& in, const output& out) {
+  return make_tensor_map(out.c, {in.n, in.m}, {1, in.n}, {box_sums, group_rows}, swizzle::bytes_128);
+}
+
+// The warpgroup's sums to C by tensor copies, which go on when the function returns: its first thread waits
+// for them (wait_group_read) before the block ends. `boxes` are the warpgroup's own.
+template <int columns>
+__device__ __forceinline__ void copy_out(const tensor_map& c, unsigned char* boxes, int row, int column,
+                                         const float (&sum)[columns / 2]) {
+  const int thread = static_cast<int>(threadIdx.x) % group_threads, lane = thread % 32;
+  const int name = 1 + static_cast<int>(threadIdx.x) / group_threads;
+#pragma unroll
+  for (int first = 0; first < columns; first += box_sums) {
+    unsigned char* const box = boxes + first / box_sums % boxes_of_c * box_of_c_bytes;
+    if (thread == 0) wait_group_read<boxes_of_c - 1>();
+    named_barrier(name, group_threads);  // the box is free
+    // Four lines of 16 lanes' pairs have different banks, since every other line has its columns 0 and 16,
+    // and 8 and 24, in the other order.
+    const bool is_odd = lane / 4 % 2 != 0;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int ahead = k % 4 * 8, turned = ahead ^ 16, half = k / 4;
+      const int from = first / 2 + half * 2;
+      const float x = is_odd ? sum[from + turned / 2] : sum[from + ahead / 2];
+      const float y = is_odd ? sum[from + turned / 2 + 1] : sum[from + ahead / 2 + 1];
+      const int line = thread / 32 * 16 + lane / 4 + half * 8;
+      const int unit = ((is_odd ? turned : ahead) / 4 + lane % 4 / 2) ^ line % 8;  // of 16 bytes, swizzled
+      *reinterpret_cast<float2*>(box + line * line_bytes + unit * 16 + lane % 2 * 8) = make_float2(x, y);
+    }
+    fence_proxy_async();
+    named_barrier(name, group_threads);  // and now full
+    if (thread == 0) {
+      tensor_copy_out(c, column + first, row, box);
+      commit_group();
+    }
+  }
+}
+
+// The tiles column by column of so many rows of tiles, and then the next rows: the tiles of blocks that run
+// together have rows of A and columns of B in common, which the L2 cache brings.
+template <int rows_together>
+__device__ __forceinline__ position position_of(std::int64_t tile, std::int64_t down, std::int64_t across) {
+  const std::int64_t first = tile / (rows_together * across) * rows_together;
+  const std::int64_t height = min(static_cast<std::int64_t>(rows_together), down - first);
+  const std::int64_t in_strip = tile - first * across;
+  return {static_cast<int>(first + in_strip % height), static_cast<int>(in_strip / height)};
+}
+
 }  // namespace lab::matrix_product_bf16

@@ -1,5 +1,4 @@
-// How a cluster of up to eight blocks shares a row, as stage 06_cluster_a_row introduces it: each block has a
-// part of it in registers, 32 values a thread.
+// How a cluster of up to eight blocks shares a row, as stage 06_cluster_a_row introduces it.
 #pragma once
 
 #include <algorithm>
@@ -12,24 +11,17 @@
 namespace lab::softmax {
 
 struct cluster_plan {
-  static constexpr int vectors = 8;
-  static constexpr int values_each = 4 * vectors;
-  static constexpr int most_blocks = 8;      // that every device with clusters takes
-  static constexpr int small_threads = 256;  // of a block, as long as eight of them suffice
-  static constexpr int large_threads = 1024;
-  static constexpr std::int64_t most_columns = std::int64_t{most_blocks} * large_threads * values_each;
+  static constexpr int most_blocks = 8;  // that every device with clusters takes
+  static constexpr std::int64_t most_columns = most_blocks * 32'768;
 
   unsigned blocks = 1;
   std::int64_t part = 0;  // values of a block, a multiple of 4
-  int threads = 0;
   cudaLaunchAttribute attribute{};
 
-  explicit cluster_plan(std::int64_t columns) {
-    constexpr std::int64_t small_part = std::int64_t{small_threads} * values_each;
-    blocks =
-        std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(parts(columns, small_part))), most_blocks);
+  // As few blocks as have up to `enough` values each; eight may have more.
+  cluster_plan(std::int64_t columns, std::int64_t enough) {
+    blocks = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(parts(columns, enough))), most_blocks);
     part = parts(columns, 4 * blocks) * 4;
-    threads = threads_for(part, values_each);
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = blocks;
     attribute.val.clusterDim.y = 1;

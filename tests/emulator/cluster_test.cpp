@@ -202,17 +202,16 @@ __global__ void __cluster_dims__(4) rotate(const int* in, int* out, ring_mistake
       if (wrong != ring_mistake::no_expectation) full.arrive_expect_tx(tile * 4);
       if (wrong == ring_mistake::no_expectation) full.arrive();
       // The neighbour has read what stands where this tile goes.
-      if (round > 0 && wrong != ring_mistake::no_wait_for_room)
-        lab::wait_for_blocks(room, static_cast<unsigned>(round - 1));
+      if (round > 0 && wrong != ring_mistake::no_wait_for_room) room.wait(static_cast<unsigned>(round - 1));
       lab::copy_to_block(to, from, tile, full, wrong == ring_mistake::wrong_barrier ? rank : next);
     }
-    lab::wait_for_blocks(full, static_cast<unsigned>(round));
+    full.wait(static_cast<unsigned>(round));
     to[thread] += 1;
     lab::fence_proxy_async();
     __syncthreads();
     if (thread == 0) {
       lab::arrive_at_block(sent, before);
-      lab::wait_for_blocks(sent, static_cast<unsigned>(round));
+      sent.wait(static_cast<unsigned>(round));
       lab::arrive_at_block(room, before);
     }
   }
@@ -244,7 +243,7 @@ enum class multicast_mistake {
   no_wait_for_others,  // the next tile comes while others still read
   no_wait,             // the others read at once
 };
-constexpr int multicast_line = __LINE__ + 32;
+constexpr int multicast_line = __LINE__ + 31;
 __global__ void __cluster_dims__(4)
     bring_to_all(const __grid_constant__ lab::tensor_map map, bool boxes, const int* in, int* out, int tiles,
                  multicast_mistake wrong) {
@@ -274,8 +273,7 @@ __global__ void __cluster_dims__(4)
         full.arrive();
       }
       if (leads) {
-        if (t > 0 && wrong != multicast_mistake::no_wait_for_others)
-          lab::wait_for_blocks(empty, static_cast<unsigned>(t - 1));
+        if (t > 0 && wrong != multicast_mistake::no_wait_for_others) empty.wait(static_cast<unsigned>(t - 1));
         if (!boxes) lab::copy_in_to_blocks(place, in + t * tile, tile, full, mask);
         if (boxes) lab::tensor_copy_in_to_blocks(place, map, 0, t, full, mask);
       }

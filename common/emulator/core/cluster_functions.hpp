@@ -62,11 +62,6 @@ __forceinline__ void arrive_at_block(mbarrier& own, int rank,
   emulator::arrive_in_phase(&map_to_block(&own, rank, where)->state, true, 0, where);
 }
 
-__forceinline__ void wait_for_blocks(mbarrier& own, unsigned phase,
-                                     emulator::place where = emulator::place::here()) {
-  own.wait(phase, where);
-}
-
 template <class T>
 __forceinline__ void copy_to_block(T* own, const T* shared, int count, mbarrier& barrier, int rank,
                                    emulator::place where = emulator::place::here()) {

@@ -1,6 +1,7 @@
 // Tiles of 128 x 256 outputs: half as many bytes for each product as with 128 x 64. A block for each
 // multiprocessor computes one tile after another, so that the next tiles' copies are on their way while sums
-// are stored. Eight rows of tiles are computed together, and find each other's columns of B in the L2 cache.
+// are stored, by tensor copies, too. Eight rows of tiles are computed together, and find each other's columns
+// of B in the L2 cache.
 #include "common/multiprocessors.hpp"
 #include "stages/matrix_product_bf16/tiles.hpp"
 
@@ -12,19 +13,13 @@ constexpr int places = 4;  // 192 KiB
 constexpr int consumer_threads = 2 * group_threads;
 constexpr int block_threads = consumer_threads + 32;
 constexpr int rows_together = 8;
-
-// Column by column of eight rows of tiles, and then the next eight.
-__device__ __forceinline__ position position_of(std::int64_t tile, std::int64_t down, std::int64_t across) {
-  const std::int64_t first = tile / (rows_together * across) * rows_together;
-  const std::int64_t height = min(static_cast<std::int64_t>(rows_together), down - first);
-  const std::int64_t in_strip = tile - first * across;
-  return {static_cast<int>(first + in_strip % height) * tile_rows,
-          static_cast<int>(in_strip / height) * tile_columns};
-}
+constexpr int shared_bytes =
+    places * tile_bytes<tile_columns> + 2 * boxes_of_c * box_of_c_bytes;  // 192 + 32 KiB
 
 __global__ void __launch_bounds__(block_threads, 1)
     product_kernel(const __grid_constant__ lab::tensor_map a, const __grid_constant__ lab::tensor_map b,
-                   float* __restrict__ c, std::int64_t m, std::int64_t n, std::int64_t k) {
+                   const __grid_constant__ lab::tensor_map c, std::int64_t m, std::int64_t n,
+                   std::int64_t k) {
   auto* const tiles = tensor_shared<unsigned char>();
   __shared__ mbarrier landed[places], consumed[places];
   const auto thread = static_cast<int>(threadIdx.x);
@@ -47,18 +42,18 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (thread >= consumer_threads) {
     if (thread > consumer_threads) return;
     for (std::int64_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
-      const auto [row, column] = position_of(tile, down, across);
+      const auto [row, column] = position_of<rows_together>(tile, down, across);
       for (int step = 0; step < steps; ++step, next()) {
         if (round > 0) consumed[s].wait(round - 1);
-        load_tiles<tile_columns>(tiles + s * tile_bytes<tile_columns>, a, b, row, column, step * depth,
-                                 landed[s]);
+        load_tiles<tile_columns>(tiles + s * tile_bytes<tile_columns>, a, b, row * tile_rows,
+                                 column * tile_columns, step * depth, landed[s]);
       }
     }
     return;
   }
   const int group = thread / group_threads;
   for (std::int64_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
-    const auto [row, column] = position_of(tile, down, across);
+    const auto [row, column] = position_of<rows_together>(tile, down, across);
     float sum[tile_columns / 2] = {};
     int before = s;
     for (int step = 0; step < steps; ++step, next()) {
@@ -70,8 +65,10 @@ __global__ void __launch_bounds__(block_threads, 1)
     }
     wgmma_wait<0>(sum);
     if (thread % 32 == 0 && steps > 0) consumed[before].arrive();
-    store<tile_columns>(c, row + group * group_rows, column, m, n, sum);
+    copy_out<tile_columns>(c, tiles + places * tile_bytes<tile_columns> + group * boxes_of_c * box_of_c_bytes,
+                           row * tile_rows + group * group_rows, column * tile_columns, sum);
   }
+  if (thread % group_threads == 0) wait_group_read<0>();
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
@@ -79,8 +76,8 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   const auto [a, b] = make_maps(in);
   const std::int64_t blocks =
       std::min<std::int64_t>(multiprocessors(), parts(in.m, tile_rows) * parts(in.n, tile_columns));
-  lab::launch(product_kernel, dim3(static_cast<unsigned>(blocks)), dim3(block_threads),
-              places * tile_bytes<tile_columns>, stream, a, b, out.c, in.m, in.n, in.k);
+  lab::launch(product_kernel, dim3(static_cast<unsigned>(blocks)), dim3(block_threads), shared_bytes, stream,
+              a, b, make_map_of_c(in, out), in.m, in.n, in.k);
 }
 
 const registration<problem> registered{LAB_PATH,

@@ -6,6 +6,10 @@
 namespace lab::softmax::cluster_a_row {
 namespace {
 
+constexpr int vectors = 8;          // a thread's: 32 values
+constexpr int small_threads = 256;  // of a block, as long as eight of them suffice
+constexpr int large_threads = 1024;
+
 template <int most_threads>
 __global__ void __launch_bounds__(most_threads)
     softmax_kernel(const float* __restrict__ values, float* __restrict__ results, std::int64_t columns,
@@ -14,8 +18,7 @@ __global__ void __launch_bounds__(most_threads)
   const std::int64_t begin = static_cast<std::int64_t>(cluster_rank()) * part;
   const std::int64_t length = min(part, columns - begin);
   const std::int64_t first = blockIdx.x / cluster_blocks() * columns + begin;
-  register_row<cluster_plan::vectors> row(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
-                                          columns % 4 == 0);
+  register_row<vectors> row(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), columns % 4 == 0);
   row.load(values + first, length);
   const float of_warp = warp_reduce(row.largest(), maximum<float>{});
   const row_state of_part = combine_threads({of_warp, row.to_exponentials(of_warp)});
@@ -30,13 +33,12 @@ __global__ void __launch_bounds__(most_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
-  cluster_plan plan(in.columns);
-  const bool is_small = plan.threads <= cluster_plan::small_threads;
-  lab::launch_with(
-      &plan.attribute, 1,
-      is_small ? softmax_kernel<cluster_plan::small_threads> : softmax_kernel<cluster_plan::large_threads>,
-      dim3(static_cast<unsigned>(in.rows) * plan.blocks), dim3(static_cast<unsigned>(plan.threads)), 0,
-      stream, in.values, out.results, in.columns, plan.part);
+  cluster_plan plan(in.columns, 4 * vectors * small_threads);
+  const int threads = threads_for(plan.part, 4 * vectors);
+  lab::launch_with(&plan.attribute, 1,
+                   threads <= small_threads ? softmax_kernel<small_threads> : softmax_kernel<large_threads>,
+                   dim3(static_cast<unsigned>(in.rows) * plan.blocks), dim3(static_cast<unsigned>(threads)),
+                   0, stream, in.values, out.results, in.columns, plan.part);
 }
 
 const registration<problem> registered{

@@ -1,0 +1,1 @@
+lab_for_sm90a(${target} ${backend})
