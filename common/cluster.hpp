@@ -96,11 +96,11 @@ __device__ __forceinline__ void copy_to_block(T* own, const T* shared, int count
 }
 
 // Global memory to the same place in each block of the cluster whose bit is set in `blocks` (multicast);
-// completes bytes at the barrier of each, which has to expect them.
+// completes bytes at the barrier of each, which has to expect them. Compute capability 9.0 alone (sm_90a).
 template <class T>
 __device__ __forceinline__ void copy_in_to_blocks(T* shared, const T* global, int count, mbarrier& barrier,
                                                   unsigned blocks) {
-  LAB_SM90(
+  LAB_SM90A(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
       "[%3], %4;" ::"r"(shared_address(shared)),
       "l"(global), "r"(count * static_cast<int>(sizeof(T))), "r"(shared_address(&barrier.state)),

@@ -1,5 +1,5 @@
-// LAB_SM90(...): inline PTX of compute capability 9.0. Code for older devices, where the kernels that hold it
-// are never launched, stops in its place.
+// LAB_SM90(...): inline PTX of compute capability 9.0, and LAB_SM90A(...) of 9.0 alone (sm_90a). Code for
+// other devices, where the kernels that hold it are never launched, stops in its place.
 #pragma once
 
 #include "common/cuda.hpp"
@@ -8,6 +8,11 @@
 #define LAB_SM90(...) asm volatile(__VA_ARGS__)
 #else
 #define LAB_SM90(...) __trap()
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define LAB_SM90A(...) asm volatile(__VA_ARGS__)
+#else
+#define LAB_SM90A(...) __trap()
 #endif
 
 #if LAB_EMULATED

@@ -112,7 +112,7 @@ __device__ __forceinline__ void tensor_copy_in(void* shared, const tensor_map& m
 // completes bytes at the barrier of each, which has to expect them.
 __device__ __forceinline__ void tensor_copy_in_to_blocks(void* shared, const tensor_map& map, int x, int y,
                                                          mbarrier& barrier, unsigned blocks) {
-  LAB_SM90(
+  LAB_SM90A(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
       "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(shared)),
       "l"(&map), "r"(shared_address(&barrier.state)), "r"(x), "r"(y), "h"(static_cast<std::uint16_t>(blocks))

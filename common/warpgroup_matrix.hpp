@@ -55,12 +55,6 @@ __device__ __forceinline__ matrix_descriptor make_matrix_descriptor(const void* 
           field(static_cast<unsigned>(stride_bytes)) << 32 | mode << 62};
 }
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define LAB_SM90A(...) asm volatile(__VA_ARGS__)
-#else
-#define LAB_SM90A(...) __trap()
-#endif
-
 // The compiler leaves what is done to these registers on its side of this point.
 template <int count>
 __device__ __forceinline__ void keep_order(float (&d)[count]) {
@@ -184,7 +178,6 @@ __device__ __forceinline__ void wgmma_m64k16(float (&d)[count], const unsigned (
 #undef LAB_SUMS_64
 #undef LAB_SUMS_32
 #undef LAB_SUMS_0
-#undef LAB_SM90A
 
 }  // namespace lab
 
