@@ -9,7 +9,7 @@ namespace {
 template <int radius>
 inline constexpr int places = radius <= 2 ? 1 : 2;  // for tiles
 constexpr int multiprocessor_blocks(int radius) {
-  return radius <= 4 ? 4 : 2;
+  return radius <= 2 ? 3 : radius <= 4 ? 4 : 2;
 }
 
 template <int radius>
