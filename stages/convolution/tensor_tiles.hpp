@@ -51,7 +51,7 @@ __device__ __forceinline__ void for_each_tile(const tensor_map& map, const float
                                               std::int64_t rows, std::int64_t columns, edge kind,
                                               const Filter& filter) {
   auto* const tiles = tensor_shared<float>();
-  __shared__ mbarrier landed[places];
+  auto* const landed = reinterpret_cast<mbarrier*>(tiles + places * tile_stride(radius));
   const bool is_first = threadIdx.x == 0 && threadIdx.y == 0;
   const auto across = static_cast<unsigned>((columns + wide_tile - 1) / wide_tile);
   const unsigned count = static_cast<unsigned>((rows + tile_rows - 1) / tile_rows) * across;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void for_each_tile(const tensor_map& map, const float
                    static_cast<int>(tile / across) * tile_rows - radius, landed[place]);
   };
   if (is_first) {
-    for (mbarrier& one : landed) one.initialise(1);
+    for (int place = 0; place < places; ++place) landed[place].initialise(1);
     fence_mbarrier_init();
     ask(blockIdx.x, 0);
   }
@@ -95,8 +95,11 @@ void launch_for_tiles(Kernel kernel, const input& in, const output& out, int mul
                       {pitch_of(wide_tile, radius, shift_of(radius)), tile_rows + 2 * radius});
   dim3 grid = grid_of<tile_rows, wide_tile>(in);
   if (places > 1) grid.x = std::min(grid.x, static_cast<unsigned>(multiprocessors() * multiprocessor_blocks));
-  lab::launch(kernel, grid, dim3(32, block_rows), places * tile_stride(radius) * sizeof(float), stream, map,
-              in.image, out.filtered, in.rows, in.columns, in.edge);
+  // A barrier for each place follows the tiles: before memory that is aligned to 1024 bytes a static variable
+  // would take as many of the 48 KiB.
+  constexpr std::size_t bytes = places * (tile_stride(radius) * sizeof(float) + sizeof(mbarrier));
+  lab::launch(kernel, grid, dim3(32, block_rows), bytes, stream, map, in.image, out.filtered, in.rows,
+              in.columns, in.edge);
 }
 
 // Rows begin at multiples of 16 bytes, coordinates have 32 bits.
