@@ -460,6 +460,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     const track& its_track = find_track(request.at("track").get<std::string>());
     const ceiling_need need =
         its_track.ceiling(its_track.complete(parameters_of(request)), request.value("seed", default_seed));
+    if (const std::string why = why_no_group(need.gpus); need.gpus > 1 && !why.empty())
+      throw unsupported_error(why);
     const auto plan = request.at("plan").get<measure_plan>();
     answer_record reply{.content = {{"ceiling", measure_ceiling(need, plan, on)}}};
     if (const auto arithmetic = measure_arithmetic(need, plan, on)) reply.content["arithmetic"] = *arithmetic;

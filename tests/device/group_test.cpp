@@ -229,3 +229,14 @@ TEST_CASE("a worker refuses devices that are named twice, or that there are not"
   CHECK(answer.message.find("there is no device 9") == 0);
   lab::choose_gpus({});
 }
+
+TEST_CASE("the speed of light of more GPUs than there are is unsupported, and no error of the program",
+          "[group]") {
+  const lab::answer_record answer =
+      lab::worker(0).answer({{"op", "ceiling"},
+                             {"track", "moving_average_gpus"},
+                             {"parameters", {{"n", 1000}, {"window", 4}, {"gpus", 99}}},
+                             {"plan", lab::measure_plan{}}});
+  CHECK(answer.error == lab::error_kind::unsupported);
+  CHECK(answer.message.find("needs 99 GPUs") != std::string::npos);
+}
