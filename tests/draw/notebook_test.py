@@ -13,8 +13,8 @@ NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 environment = ROOT / "build" / "notebook"
 if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-    if (environment / "bin" / "python").exists() and pathlib.Path(sys.prefix) != environment:
-        os.execv(environment / "bin" / "python", ["python", *sys.argv])
+    if environment.exists() and sys.prefix == sys.base_prefix:
+        os.execv(environment / "bin" / "python", [str(environment / "bin" / "python"), *sys.argv])
     print(f"not installed: {', '.join(missing)}")
     sys.exit(77)  # CTest: skipped
 
