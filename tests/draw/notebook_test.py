@@ -11,10 +11,10 @@ import tempfile
 
 NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-environment = ROOT / "build" / "notebook"
+python = ROOT / "build" / "notebook" / "bin" / "python"
 if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-    if environment.exists() and sys.prefix == sys.base_prefix:
-        os.execv(environment / "bin" / "python", [str(environment / "bin" / "python"), *sys.argv])
+    if python.exists() and sys.prefix == sys.base_prefix:
+        os.execv(python, [str(python), *sys.argv])
     print(f"not installed: {', '.join(missing)}")
     sys.exit(77)  # CTest: skipped
 

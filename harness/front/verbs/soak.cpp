@@ -194,9 +194,9 @@ int soak_stages(const run_options& options, const seed_range& seeds) {
       if (!stage->broken.empty()) throw environment_error(fmt::format("{}: {}", stage->path, stage->broken));
     }
   }
-  // On a GPU most of a proof is the host's work; eight proofs at once fit the memory of a large one.
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const unsigned at_once = is_emulator(device) ? cores : std::clamp(cores / 2, 1U, 8U);
+  // On a GPU one: a proof keeps all cores busy with references, and neighbours would take the memory that its
+  // largest trials need.
+  const unsigned at_once = is_emulator(device) ? std::max(1U, std::thread::hardware_concurrency()) : 1;
   if (is_emulator(device)) setenv("LAB_EMULATOR_THREADS", "1", 0);
   soak all(options, seeds, std::move(stages));
   std::exception_ptr ended_early;

@@ -6,8 +6,8 @@
 
 namespace lab::front {
 
-// `verify` with each of these seeds, two to a proof, which has two, as many calls at once as there are
-// processors.
+// `verify` with each of these seeds, two to a proof, which has two; on the emulator as many calls at once as
+// there are processors.
 // Returns the exit code.
 int soak_stages(const run_options& options, const seed_range& seeds);
 
