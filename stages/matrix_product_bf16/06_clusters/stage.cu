@@ -92,8 +92,9 @@ __global__ void __cluster_dims__(cluster_size) __launch_bounds__(block_threads, 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.m == 0 || in.n == 0) return;  // no tensor map is so small
   const auto [a, b] = make_maps(in);
-  const std::int64_t clusters = std::min<std::int64_t>(
-      multiprocessors() / cluster_size, parts(in.m, cluster_size * tile_rows) * parts(in.n, tile_columns));
+  const std::int64_t clusters =
+      std::min<std::int64_t>(std::max(1, multiprocessors() / cluster_size),
+                             parts(in.m, cluster_size * tile_rows) * parts(in.n, tile_columns));
   lab::launch(product_kernel, dim3(static_cast<unsigned>(clusters * cluster_size)), dim3(block_threads),
               shared_bytes, stream, a, b, make_map_of_c(in, out), in.m, in.n, in.k);
 }
