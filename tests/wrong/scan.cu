@@ -67,7 +67,7 @@ stage<problem> wrong_stage(const char* idea) {
 
 WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
       wrong_stage<mistake::missing_barrier>("no barrier after a step"));
-WRONG(one_buffer, failure_kind::wrong, "wrong at index",
+WRONG(one_buffer, failure_kind::wrong, on_emulator("wrong at index"),
       wrong_stage<mistake::one_buffer>("one buffer for both"));
 WRONG(no_carry, failure_kind::wrong, "wrong at index 256",
       wrong_stage<mistake::no_carry>("each tile for itself"));
