@@ -261,6 +261,19 @@ std::string device_memory::describe(const void* pointer) const {
 
 // ---- who has written
 
+void device_memory::set_managed(const void* pointer) {
+  const std::lock_guard lock(mutex_);
+  allocations_.at(reinterpret_cast<std::uintptr_t>(pointer)).is_managed = true;
+  has_managed_ = true;
+}
+
+bool device_memory::is_managed(const void* pointer) const {
+  if (!has_managed_) return false;
+  const std::lock_guard lock(mutex_);
+  const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer));
+  return what != nullptr && what->is_managed;
+}
+
 void device_memory::add_mapped(const void* pointer, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   mapped_[reinterpret_cast<std::uintptr_t>(pointer)] = bytes;

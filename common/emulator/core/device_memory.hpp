@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -74,6 +75,10 @@ class device_memory {
   // Where the address lies, in words: "at offset 8 of an allocation of 8 bytes".
   std::string describe(const void* pointer) const;
 
+  // Managed memory, which host code may touch as kernels do; `pointer` is the beginning of an allocation.
+  void set_managed(const void* pointer);
+  bool is_managed(const void* pointer) const;
+
   // Page-locked host memory, which kernels may touch as well.
   void add_mapped(const void* pointer, std::size_t bytes);
   void remove_mapped(const void* pointer);
@@ -97,6 +102,8 @@ class device_memory {
   void lift_protection(writes where);
   void restore_protection(writes where);
   bool is_lifted() const;
+  // Managed memory, and all device memory while the runtime or a library works on it for the host.
+  bool host_may_touch(const void* pointer) const { return is_lifted() || is_managed(pointer); }
   // Makes the allocation accessible that holds the address, in which host code has faulted; false if
   // protection is not the reason. Called by a signal handler, so it takes no lock.
   bool open_after_fault(std::uintptr_t address);
@@ -125,6 +132,7 @@ class device_memory {
     const void* pool;  // null: of cudaMalloc()
     std::uint64_t version;
     bool is_read_only = false;
+    bool is_managed = false;
     std::map<std::uintptr_t, std::uintptr_t>
         written{};                        // beginnings and ends of what the runtime has written
     std::vector<unsigned char> hidden{};  // what it holds, while that is not in its place
@@ -173,8 +181,9 @@ class device_memory {
   std::uint64_t versions_ = 0, version_of_all_ = 0;
   std::uint64_t written_up_to_ = 0;  // allocations up to this number may be written anywhere
   bool protected_ = false;
-  bool hides_ = false;  // moves what allocations hold away, too
-  int lifted_ = 0;      // runtime accesses under way
+  std::atomic<bool> has_managed_{false};  // ever
+  bool hides_ = false;                    // moves what allocations hold away, too
+  int lifted_ = 0;                        // runtime accesses under way
   std::vector<closed_pages> closed_;
 };
 

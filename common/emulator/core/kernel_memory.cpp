@@ -45,7 +45,8 @@ std::vector<memory_part> reachable_memory() {
   std::vector<memory_part> state;
   const device_memory& memory = device_memory::instance();
   for (const auto& [bytes, version] : memory.usable_versions())
-    state.push_back({bytes, false, is_managed(reinterpret_cast<const void*>(bytes.begin)) ? 0 : version});
+    state.push_back(
+        {bytes, false, memory.is_managed(reinterpret_cast<const void*>(bytes.begin)) ? 0 : version});
   for (const device_memory::range one : memory.mapped_ranges()) state.push_back({one, false, 0});
   for (const memory_range one : program_variables()) state.push_back({{one.begin, one.bytes}, true, 0});
   return state;

@@ -21,6 +21,7 @@
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/fault_handler.hpp"
 #include "common/emulator/core/fp_environment.hpp"
+#include "common/emulator/core/kernel_launches.hpp"
 #include "common/emulator/core/kernel_memory.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/observer.hpp"
@@ -363,34 +364,6 @@ std::optional<std::string> run_grid(launch_state& state, thread_pool& pool, int 
   return failure.text();
 }
 
-// A call with copies of its arguments, for one that is run later.
-class kept_call {
- public:
-  explicit kept_call(const kernel_call& call)
-      : call_(call),
-        arguments_((call.argument_bytes + sizeof(unit) - 1) / sizeof(unit)),
-        pointers_(call.pointers, call.pointers + call.pointer_count) {
-    std::memcpy(arguments_.data(), call.arguments, call.argument_bytes);
-  }
-
-  [[nodiscard]] kernel_call call() const {
-    kernel_call result = call_;
-    result.arguments = arguments_.data();
-    result.pointers = pointers_.data();
-    return result;
-  }
-
- private:
-  // As aligned as a kernel's argument may ask for.
-  struct alignas(64) unit {
-    unsigned char bytes[64];
-  };
-
-  kernel_call call_;
-  std::vector<unit> arguments_;
-  std::vector<const void*> pointers_;
-};
-
 // Keeps from kernels what other devices have.
 class hidden_devices {
  public:
@@ -410,10 +383,9 @@ void add_failure(const std::string& failure) {
   add_diagnostic(call + "in a library's kernel, " + failure.substr(behind + 2));
 }
 
-// Runs the grid, and then those that its kernels have launched; false if something has failed.
-bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
-                       device& on, const options& chosen, unsigned depth = 0,
-                       const std::function<void()>& before = {}) {
+// Runs the grid; false if something has failed.
+bool run_one(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte, device& on,
+             const options& chosen, const std::function<void()>& before) {
   launch_state state{.grid = config.gridDim,
                      .block = config.blockDim,
                      .dynamic_shared_bytes = config.dynamicSmemBytes,
@@ -424,8 +396,7 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
                      .seed = chosen.seed,
                      .shared_variables = shared_variables(call.kernel),
                      .shared_byte = shared_byte,
-                     .cluster = call.cluster.value_or(dim3{}),
-                     .depth = depth};
+                     .cluster = call.cluster.value_or(dim3{})};
   if (active_observer) {
     active_observer->begin_launch(call, state.grid, state.block, state.dynamic_shared_bytes);
   }
@@ -456,17 +427,13 @@ bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call
   if (failure) {
     add_failure(*failure);
     set_sticky_error(state.error);
-    return false;
-  }
-  std::stable_sort(state.children.begin(), state.children.end(),
-                   [](const child_launch& a, const child_launch& b) {
-                     return std::pair(a.is_tail, a.block) < std::pair(b.is_tail, b.block);
-                   });
-  for (const child_launch& child : state.children) {
-    if (sticky_error() != cudaSuccess) return false;
-    child.run();
   }
   return sticky_error() == cudaSuccess;
+}
+
+bool run_with_children(const cudaLaunchConfig_t& config, const kernel_call& call, unsigned char shared_byte,
+                       device& on, const options& chosen, const std::function<void()>& before = {}) {
+  return active_kernel_launches->run([&] { return run_one(config, call, shared_byte, on, chosen, before); });
 }
 
 // Runs the grid on the current device, and the kernel before that it may begin before; says what has failed.
@@ -483,7 +450,7 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
   if (first.run && !begins_early) first.run();
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
   try {
-    const bool is_right = run_with_children(config, call, shared_byte, on, chosen, 0,
+    const bool is_right = run_with_children(config, call, shared_byte, on, chosen,
                                             begins_early ? first.run : std::function<void()>());
     return is_right ? cudaSuccess : finish(sticky_error());
   } catch (const std::system_error& error) {
@@ -492,34 +459,27 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
   }
 }
 
-constexpr std::uintptr_t tail_launch_stream = 3;  // program_api.hpp's cudaStreamTailLaunch
+}  // namespace
 
-// The launch that a kernel makes: after its own grid, which counts as ended when this one has. The device is
-// locked.
-cudaError_t launch_from_kernel(const cudaLaunchConfig_t& config, const kernel_call& call) {
-  device& on = the_device();
-  const unsigned depth = launch_depth() + 1;
-  cudaLaunchConfig_t without_stream = config;
-  without_stream.stream = nullptr;
-  auto refused =
-      refuse(without_stream, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
-  constexpr unsigned most_depth = 24;
-  if (depth > most_depth)
-    refused = refusal{cudaErrorLaunchOutOfResources, "a kernel below 24 others that launched one another"};
-  if (refused) {
-    add_diagnostic(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
-    return finish(refused->error);
-  }
-  note_side_effect(effect::is_seen, call.kernel);
-  // std::function copies what it holds.
-  const bool is_tail = reinterpret_cast<std::uintptr_t>(config.stream) == tail_launch_stream;
-  keep_child(is_tail, [without_stream, kept = std::make_shared<kept_call>(call), &on, depth] {
-    run_with_children(without_stream, kept->call(), shared_bytes_of_launches[0], on, configuration(), depth);
-  });
-  return cudaSuccess;
+cudaError_t refuse_launch(const kernel_call& call, cudaError_t error, const std::string& what) {
+  add_diagnostic_of_call(kernel_name(call.kernel) + ": launch refused: it asks for " + what);
+  return finish(error);
 }
 
-}  // namespace
+cudaError_t check_launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
+  const auto refused =
+      refuse(config, dynamic_shared_limit(the_device(), call.kernel), static_shared_bytes(call.kernel));
+  return refused ? refuse_launch(call, refused->error, refused->why) : cudaSuccess;
+}
+
+bool run_kernel(const cudaLaunchConfig_t& config, const kernel_call& call) {
+  return run_with_children(config, call, shared_bytes_of_launches[0], the_device(), configuration());
+}
+
+cudaError_t kernel_launches::add(const cudaLaunchConfig_t&, const kernel_call& call) {
+  add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
+  return finish(cudaErrorNotSupported);
+}
 
 cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_call) {
   cudaLaunchConfig_t config = asked;
@@ -530,11 +490,7 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
   const std::optional<dim3> of_kernel = cluster_of_kernel(call.kernel);
   if (!call.cluster) call.cluster = attributes.cluster ? attributes.cluster : of_kernel;
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
-  if (inside_kernel() && configuration().is_program) return launch_from_kernel(config, call);
-  if (inside_kernel()) {
-    add_diagnostic(kernel_name(call.kernel) + ": launch refused: launched from within a kernel");
-    return finish(cudaErrorNotSupported);
-  }
+  if (inside_kernel()) return active_kernel_launches->add(config, call);
   if (active_graph_capture->is_capturing(config.stream)) {
     cudaLaunchConfig_t later = config;
     later.stream = nullptr;
@@ -557,10 +513,7 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
                                                        text_of(*of_kernel)};
   if (!refused && call.cluster)
     refused = refuse_cluster(*call.cluster, config.gridDim, on.large_cluster_kernels.contains(call.kernel));
-  if (refused) {
-    add_diagnostic_of_call(kernel_name(call.kernel) + ": launch refused: it asks for " + refused->why);
-    return finish(refused->error);
-  }
+  if (refused) return refuse_launch(call, refused->error, refused->why);
 
   // An observed kernel is stopped where it touches the memory, with its line; another one would not be
   // stopped.

@@ -25,6 +25,7 @@
 #include "common/emulator/core/devices.hpp"
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
+#include "common/emulator/core/kernel_launches.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/runtime_api.hpp"
 #include "common/emulator/core/runtime_call.hpp"
@@ -299,7 +300,7 @@ class handle_set {
 [[gnu::init_priority(101)]] never_destroyed<handle_set<cudaEvent_t>> events;
 [[gnu::init_priority(101)]] never_destroyed<handle_set<cudaMemPool_t>> pools;
 
-// Ranges of memory by their beginnings: page-locked, or managed.
+// Ranges of page-locked memory by their beginnings.
 class range_set {
  public:
   void add(void* begin, std::size_t bytes) {
@@ -330,11 +331,6 @@ class range_set {
 
 [[gnu::init_priority(101)]] never_destroyed<range_set> host_allocations;   // of cudaMallocHost
 [[gnu::init_priority(101)]] never_destroyed<range_set> registered_memory;  // of cudaHostRegister
-[[gnu::init_priority(101)]] never_destroyed<range_set> managed_allocations;
-
-void forget_managed(void* pointer) {
-  managed_allocations->remove(pointer);
-}
 
 bool is_pinned(const void* pointer, std::size_t bytes) {
   return host_allocations->contains(pointer, bytes) || registered_memory->contains(pointer, bytes);
@@ -389,7 +385,6 @@ cudaError_t allocate(void** pointer, std::size_t bytes, int device, cudaMemPool_
 cudaError_t release(void* pointer, const char* function) {
   const runtime_access access;
   if (pointer == nullptr) return finish(cudaSuccess);
-  forget_managed(pointer);
   if (memory().release(pointer)) return finish(cudaSuccess);
   add_diagnostic_of_call(
       format("%s: %p is not the beginning of an allocation (freed twice?)", function, pointer));
@@ -404,7 +399,7 @@ bool usable(const char* function, const char* role, const void* pointer, std::si
   std::optional<std::string> wrong;
   if (pointer == nullptr) {
     wrong = "is null";
-  } else if (is_managed(pointer)) {
+  } else if (memory().is_managed(pointer)) {
     wrong = memory().complaint(pointer, bytes);  // managed memory is on either side
   } else if (wanted == side::device && !on_device && is_pinned(pointer, bytes)) {
     // Page-locked memory has an address on the device as well, the same one.
@@ -728,12 +723,6 @@ int device_of(cudaStream_t stream) {
   return streams->contains(stream) ? stream->device : current_device();
 }
 
-bool is_managed(const void* pointer) {
-  return managed_allocations->contains(pointer, 0);
-}
-bool host_may_touch(const void* pointer) {
-  return device_memory::instance().is_lifted() || is_managed(pointer);
-}
 bool is_host_memory_of_the_device(const void* pointer) {
   return is_pinned(pointer, 0);
 }
@@ -841,7 +830,7 @@ cudaError_t cudaDeviceReset() {
 
 cudaError_t cudaDeviceSynchronize() {
   if (inside_kernel()) {
-    refuse_waiting_for_children(static_cast<const char*>(__builtin_return_address(0)) - 1);
+    active_kernel_launches->refuse_waiting(static_cast<const char*>(__builtin_return_address(0)) - 1);
     return cudaSuccess;
   }
   const traced_call traced("cudaDeviceSynchronize");
@@ -1027,19 +1016,6 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   return finish(cudaSuccess);
 }
 
-cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
-  note_allocation("cudaMallocManaged");
-  const cudaError_t result = allocate(pointer, bytes, current_device());
-  if (result == cudaSuccess && *pointer != nullptr) {
-    managed_allocations->add(*pointer, bytes);
-    // The host's pages come from its system, which clears them; programs count on it.
-    const runtime_access access;
-    std::memset(*pointer, 0, bytes);
-    memory().note_written(*pointer, bytes);
-  }
-  return result;
-}
-
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   note_allocation("cudaHostRegister");
   if (pointer == nullptr || bytes == 0) return finish(cudaErrorInvalidValue);
@@ -1067,7 +1043,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   if (attributes == nullptr) return finish(cudaErrorInvalidValue);
   const auto address = const_cast<void*>(pointer);
   *attributes = {cudaMemoryTypeUnregistered, 0, nullptr, address};
-  if (is_managed(pointer)) {
+  if (memory().is_managed(pointer)) {
     *attributes = {cudaMemoryTypeManaged, memory().device_of(pointer), address, address};
   } else if (memory().owns(pointer)) {
     *attributes = {cudaMemoryTypeDevice, memory().device_of(pointer), address, nullptr};
@@ -1176,7 +1152,7 @@ cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) {
   const traced_call traced("cudaMemset", bytes);
   note_stream("cudaMemset", nullptr);
   // Of memory that the host can touch it waits.
-  if (!memory().owns(to) || is_managed(to)) active_stream_listener->host_waits_for(cudaStreamLegacy);
+  if (!memory().owns(to) || memory().is_managed(to)) active_stream_listener->host_waits_for(cudaStreamLegacy);
   return fill("cudaMemset", to, byte, bytes);
 }
 

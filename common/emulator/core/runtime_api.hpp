@@ -397,15 +397,6 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes);
 cudaError_t cudaFreeHost(void* pointer);
-// Host and kernels read and write it. It lies in device memory, so that accesses are checked and counted.
-inline constexpr unsigned cudaMemAttachGlobal = 1;
-inline constexpr unsigned cudaMemAttachHost = 2;
-inline constexpr unsigned cudaMemAttachSingle = 4;
-cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal);
-template <class T>
-cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
-}
 // Page-locked memory has the same address on the device.
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* pointer);

@@ -29,10 +29,6 @@ void note_forbidden(const char* function, const char* instead);
 // Of cudaSetDevice().
 void note_device_choice();
 
-// Whether the address is managed memory, which host code may touch as kernels do.
-bool is_managed(const void* pointer);
-// The same, and all device memory while the runtime or a library works on it for the host.
-bool host_may_touch(const void* pointer);
 // Whether it is page-locked host memory, which kernels may touch.
 bool is_host_memory_of_the_device(const void* pointer);
 

@@ -1045,25 +1045,6 @@ void block_runner::leave_for_good() {
   std::abort();  // not reached
 }
 
-void block_runner::keep_child(bool is_tail, std::function<void()> run) {
-  const std::lock_guard lock(launch_->children_mutex);
-  launch_->children.push_back({is_tail, block_number_, std::move(run)});
-}
-
-void block_runner::refuse_waiting_for_children(const void* instruction) {
-  {
-    const std::lock_guard lock(launch_->children_mutex);
-    if (std::none_of(launch_->children.begin(), launch_->children.end(),
-                     [this](const child_launch& child) { return child.block == block_number_; }))
-      return;
-  }
-  fail_at(
-      instruction,
-      "waits for a kernel that its block has launched, which CUDA 12 and later do not have: put what comes "
-      "then into a kernel of its own, launched behind it",
-      cudaErrorNotSupported);
-}
-
 void block_runner::stop_if_launch_failed() {
   if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) {
     leave_for_good();
@@ -1116,18 +1097,6 @@ block_runner& running_block() {
 }
 bool inside_kernel() {
   return current_runner != nullptr;
-}
-
-unsigned launch_depth() {
-  return current_runner->launch_depth();
-}
-
-void keep_child(bool is_tail, std::function<void()> run) {
-  current_runner->keep_child(is_tail, std::move(run));
-}
-
-void refuse_waiting_for_children(const void* instruction) {
-  current_runner->refuse_waiting_for_children(instruction);
 }
 
 void stop_if_launch_failed() {

@@ -33,13 +33,6 @@
 
 namespace lab::emulator {
 
-// A launch by a kernel.
-struct child_launch {
-  bool is_tail;         // waits for the others (cudaStreamTailLaunch)
-  std::uint64_t block;  // that has launched it
-  std::function<void()> run;
-};
-
 // What all blocks of a launch share.
 struct launch_state {
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
@@ -82,10 +75,6 @@ struct launch_state {
   // (dependent_launch_functions.hpp).
   bool waits_for_kernel = false;
   mutable std::atomic<bool> has_triggered{false};
-  unsigned depth = 0;  // of a kernel that the host has launched
-  // What kernels of this launch have launched, which runs when its blocks have ended.
-  mutable std::mutex children_mutex;
-  mutable std::vector<child_launch> children;
   // OS threads that run a block, and those of them whose block waits for ever unless another one helps it.
   mutable std::atomic<int> running{0}, stuck{0};
   // How often the clock was asked, by the place that asks.
@@ -111,13 +100,6 @@ inline std::size_t stack_bytes_of_threads() {
   constexpr std::size_t least = 256 << 10, factor = 4;
   return std::max(least, (factor * stack_limit + 4095) / 4096 * 4096);
 }
-
-// For a running thread: how many kernels have launched one another until here; keeps a launch until the
-// running one has ended; and ends the thread if its block has launched a kernel, for which it would have to
-// wait here.
-unsigned launch_depth();
-void keep_child(bool is_tail, std::function<void()> run);
-void refuse_waiting_for_children(const void* instruction);
 
 // Takes a fault for the end of the running thread, which then leaves its stack for good, and of
 // its launch: `context` (of the signal handler's third argument) goes on there. False if no kernel of this OS
@@ -197,9 +179,7 @@ class block_runner {
   [[noreturn]] void leave_for_good();
   void stop_if_launch_failed();
   void pass_atomic(const void* address, std::size_t bytes, const void* return_address);
-  unsigned launch_depth() const { return launch_->depth; }
-  void keep_child(bool is_tail, std::function<void()> run);
-  void refuse_waiting_for_children(const void* instruction);
+  std::uint64_t number() const { return block_number_; }  // in the order in which blocks start
   // bulk_copy_functions.hpp
   void initialise_phases(std::uint64_t* barrier, int arrivals, place where, const void* return_address);
   void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,

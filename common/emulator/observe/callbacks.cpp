@@ -34,7 +34,7 @@ using recorder = callbacks::recorder;
     the_callbacks.observer->stop_misaligned(address, bytes, operation, place);
   if (address - the_callbacks.device_begin < the_callbacks.device_bytes) {
     if (the_lane.stream == nullptr) {
-      if (host_may_touch(reinterpret_cast<const void*>(address)))
+      if (device_memory::instance().host_may_touch(reinterpret_cast<const void*>(address)))
         return host_is_ahead
                    ? the_callbacks.observer->host_access_ahead(address, bytes, operation, strong, place)
                    : void();

@@ -188,7 +188,7 @@ bool is_pageable(const void* pointer) {
 }
 
 void note_range(const void* pointer, std::size_t bytes, range_use use, const stream_work& work) {
-  if (device_memory::instance().owns(pointer) && !is_managed(pointer)) return;
+  if (device_memory::instance().owns(pointer) && !device_memory::instance().is_managed(pointer)) return;
   const std::string call = text_of_call();
   order& all = the_order();
   const order_lock lock(all);

@@ -203,10 +203,22 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t, unsigned) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-  return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+  return finish(device_memory::instance().is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 // ---- memory
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  const cudaError_t result = cudaMalloc(pointer, bytes);
+  if (result != cudaSuccess || *pointer == nullptr) return result;
+  device_memory& memory = device_memory::instance();
+  memory.set_managed(*pointer);
+  // The host's pages come from its system, which clears them; programs count on it.
+  const runtime_access access;
+  std::memset(*pointer, 0, bytes);
+  memory.note_written(*pointer, bytes);
+  return result;
+}
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
@@ -274,7 +286,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t, int device, c
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   if (device != cudaCpuDeviceId && (device < 0 || device >= device_count()))
     return finish(cudaErrorInvalidDevice);
-  return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+  return finish(device_memory::instance().is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned,
                                  cudaStream_t stream) {
@@ -282,7 +294,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMem
       pointer, bytes, location.type == cudaMemLocationTypeHost ? cudaCpuDeviceId : location.id, stream);
 }
 cudaError_t cudaMemAdvise(const void* pointer, std::size_t, cudaMemoryAdvise, int) {
-  return finish(is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+  return finish(device_memory::instance().is_managed(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
   return cudaMemAdvise(pointer, bytes, advice, 0);

@@ -162,6 +162,18 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, dynamic_shared_bytes);
 }
 
+// ---- managed memory
+
+// Host and kernels read and write it. It lies in device memory, so that accesses are checked and counted.
+inline constexpr unsigned cudaMemAttachGlobal = 1;
+inline constexpr unsigned cudaMemAttachHost = 2;
+inline constexpr unsigned cudaMemAttachSingle = 4;
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal);
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
+  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+
 // ---- streams and events
 
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
