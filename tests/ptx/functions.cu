@@ -116,10 +116,6 @@ extern "C" __device__ float pair_sum(const float2* p) {
   const float2 a = *p;
   return a.x + a.y;
 }
-// FILE sine64 double double
-extern "C" __device__ double sine64(double x) {
-  return sin(x);
-}
 // FILE cosine64 double double
 extern "C" __device__ double cosine64(double x) {
   return cos(x);
@@ -127,12 +123,6 @@ extern "C" __device__ double cosine64(double x) {
 // FILE tangent64 double double
 extern "C" __device__ double tangent64(double x) {
   return tan(x);
-}
-// FILE sine_times_cosine double double
-extern "C" __device__ double sine_times_cosine(double x) {
-  double sine, cosine;
-  sincos(x, &sine, &cosine);
-  return sine * cosine;
 }
 // FILE structures double double,int helper
 struct mixture {

@@ -229,10 +229,11 @@ def compile_with_nvcc(head, source):
                    "result": result.strip('"'), "parameters": types[convention == "numba":]}, ptx
 
 
-# Tests name these, and have all functions of nvcc run on the emulator.
+# Tests name these.
 NAMED = {"numba/above_nine_float64.numba.ptx", "numba/constant_half_int64.numba.ptx", "numba/narrow_int32_int16.c.ptx",
          "numba/square_float64.c.ptx", "numba/square_int64.c.ptx", "numba/square_int64.numba.ptx",
-         "numba/three_types_int64_float32_int8.numba.ptx", "numba/window_sum_float64_array.numba.ptx", "nvcc/saxpy.sm_100.ptx"}
+         "numba/three_types_int64_float32_int8.numba.ptx", "numba/window_sum_float64_array.numba.ptx", "nvcc/saxpy.sm_100.ptx",
+         "nvcc/structures.sm_90.ptx", "nvcc/tangent64.sm_90.ptx", "nvcc/widen.sm_90.ptx"}
 
 
 def kinds_of(ptx):
@@ -248,15 +249,13 @@ def kinds_of(ptx):
 
 
 def that_differ(made):
-    """Those that are named, and as few of the others as have every kind."""
-    kinds = {entry["file"]: kinds_of(ptx) for entry, ptx in made}
-    kept = {file for file in kinds if file in NAMED or file.endswith(".sm_90.ptx")}
-    missing = set().union(*kinds.values()).difference(*(kinds[file] for file in kept))
-    while missing:
-        best = max(sorted(kinds), key=lambda file: len(kinds[file] & missing))
-        kept.add(best)
-        missing -= kinds[best]
-    return [(entry, ptx) for entry, ptx in made if entry["file"] in kept]
+    """All but those, the longest first, whose kinds all stand in others; each function of nvcc is a kind, too."""
+    kinds = {entry["file"]: kinds_of(ptx) | ({entry["name"]} if "nvcc/" in entry["file"] else set()) for entry, ptx in made}
+    lines = {entry["file"]: ptx.count("\n") for entry, ptx in made}
+    for file in sorted(set(kinds) - NAMED, key=lambda file: (-lines[file], file)):
+        if kinds[file] <= set().union(*(kinds[other] for other in kinds if other != file)):
+            del kinds[file]
+    return [(entry, ptx) for entry, ptx in made if entry["file"] in kinds]
 
 
 def main():

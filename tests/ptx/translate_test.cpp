@@ -209,8 +209,7 @@ TEST_CASE("only what the named function reaches must be understood") {
 }
 
 TEST_CASE("a structure that one function hands to another is local memory of the statement") {
-  const std::string sine = input("nvcc/sine64.sm_90.ptx");
-  const auto made = translate(sine, {.name = "sine64"});
+  const auto made = translate(input("nvcc/tangent64.sm_90.ptx"), {.name = "tangent64"});
   CHECK(made.result_type == "double");
   CHECK(contains(made.text, ".local .align 8 .b8 %%_argument2[16];"));
   CHECK(contains(made.text, "st.local.b32 [%%_argument2+8]"));

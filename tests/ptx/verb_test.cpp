@@ -65,12 +65,12 @@ TEST_CASE("the verb refuses what it cannot read, with the place and a caret") {
 }
 
 TEST_CASE("bad calls of the verb") {
-  const std::string file = inputs + "/nvcc/square.sm_90.ptx";
+  const std::string file = inputs + "/nvcc/square.sm_100.ptx";
   expect({}, 2, {"file is required"});
   expect({file, "--convention", "pascal"}, 2, {"--convention must be numba or c, not 'pascal'"});
   expect({file, "--compile", "sm_"}, 2, {"--compile needs an architecture such as sm_90, not 'sm_'"});
   expect({file, "--compile", "90"}, 2, {"--compile needs an architecture such as sm_90, not '90'"});
-  expect({file, "--result", "double"}, 2, {"square.sm_90.ptx:", "the function stores an integer"});
+  expect({file, "--result", "double"}, 2, {"square.sm_100.ptx:", "the function stores an integer"});
   expect({file, "--parameters", "int"}, 2, {"the parameter has 64 bits, and int has 32"});
   expect({file, "--name", "cube"}, 2, {"the file has no function cube"});
   expect({file, "--json", file}, 2, {"FILE and --json are one file"});
@@ -78,7 +78,7 @@ TEST_CASE("bad calls of the verb") {
 }
 
 TEST_CASE("NVRTC compiles what the verb translates, where there is one") {
-  const std::string file = inputs + "/nvcc/square.sm_90.ptx";
+  const std::string file = inputs + "/nvcc/square.sm_100.ptx";
   const auto result = lab::front::run_command({LAB_PROGRAM, "translate", file, "--compile", "sm_90"},
                                               std::chrono::seconds(60));
   INFO(result.output);

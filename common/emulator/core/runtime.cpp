@@ -91,187 +91,6 @@ device_memory& memory() {
 std::atomic<cudaError_t> sticky{cudaSuccess};
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
-struct error_text {
-  cudaError_t error;
-  const char* name;
-  const char* description;
-};
-
-constexpr error_text error_texts[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
-    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
-    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
-     "no kernel image is available for execution on the device"},
-    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
-     "peer access is not supported between these two devices"},
-    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
-     "peer access is already enabled"},
-    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
-     "too many blocks in cooperative launch"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
-    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
-     "CUDA driver version is insufficient for CUDA runtime version"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
-     "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
-    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
-    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
-    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorProfilerDisabled, "cudaErrorProfilerDisabled",
-     "profiler disabled while using external profiling tool"},
-    {cudaErrorProfilerNotInitialized, "cudaErrorProfilerNotInitialized",
-     "profiler not initialized: call cudaProfilerInitialize()"},
-    {cudaErrorProfilerAlreadyStarted, "cudaErrorProfilerAlreadyStarted", "profiler already started"},
-    {cudaErrorProfilerAlreadyStopped, "cudaErrorProfilerAlreadyStopped", "profiler already stopped"},
-    {cudaErrorInvalidHostPointer, "cudaErrorInvalidHostPointer", "invalid host pointer"},
-    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
-    {cudaErrorInvalidTexture, "cudaErrorInvalidTexture", "invalid texture reference"},
-    {cudaErrorInvalidTextureBinding, "cudaErrorInvalidTextureBinding", "texture is not bound to a pointer"},
-    {cudaErrorInvalidChannelDescriptor, "cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"},
-    {cudaErrorAddressOfConstant, "cudaErrorAddressOfConstant", "invalid address of constant"},
-    {cudaErrorTextureFetchFailed, "cudaErrorTextureFetchFailed", "fetch from texture failed"},
-    {cudaErrorTextureNotBound, "cudaErrorTextureNotBound", "cannot fetch from a texture that is not bound"},
-    {cudaErrorSynchronizationError, "cudaErrorSynchronizationError", "incorrect use of __syncthreads()"},
-    {cudaErrorInvalidFilterSetting, "cudaErrorInvalidFilterSetting",
-     "linear filtering not supported for non-float type"},
-    {cudaErrorInvalidNormSetting, "cudaErrorInvalidNormSetting",
-     "read as normalized float not supported for 32-bit non float type"},
-    {cudaErrorMixedDeviceExecution, "cudaErrorMixedDeviceExecution",
-     "device emulation mode and device execution mode cannot be mixed"},
-    {cudaErrorNotYetImplemented, "cudaErrorNotYetImplemented", "feature not yet implemented"},
-    {cudaErrorMemoryValueTooLarge, "cudaErrorMemoryValueTooLarge",
-     "memory size or pointer value too large to fit in 32 bit"},
-    {cudaErrorStubLibrary, "cudaErrorStubLibrary", "CUDA driver is a stub library"},
-    {cudaErrorCallRequiresNewerDriver, "cudaErrorCallRequiresNewerDriver",
-     "API call is not supported in the installed CUDA driver"},
-    {cudaErrorInvalidSurface, "cudaErrorInvalidSurface", "invalid surface reference"},
-    {cudaErrorDuplicateVariableName, "cudaErrorDuplicateVariableName",
-     "duplicate global variable looked up by string name"},
-    {cudaErrorDuplicateTextureName, "cudaErrorDuplicateTextureName",
-     "duplicate texture looked up by string name"},
-    {cudaErrorDuplicateSurfaceName, "cudaErrorDuplicateSurfaceName",
-     "duplicate surface looked up by string name"},
-    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
-     "CUDA-capable device(s) is/are busy or unavailable"},
-    {cudaErrorIncompatibleDriverContext, "cudaErrorIncompatibleDriverContext", "incompatible driver context"},
-    {cudaErrorMissingConfiguration, "cudaErrorMissingConfiguration", "missing configuration"},
-    {cudaErrorPriorLaunchFailure, "cudaErrorPriorLaunchFailure",
-     "unspecified launch failure in prior launch"},
-    {cudaErrorLaunchMaxDepthExceeded, "cudaErrorLaunchMaxDepthExceeded",
-     "launch would exceed maximum depth of nested launches"},
-    {cudaErrorLaunchFileScopedTex, "cudaErrorLaunchFileScopedTex",
-     "launch failed because kernel uses unsupported, file-scoped textures (texture object API required)"},
-    {cudaErrorLaunchFileScopedSurf, "cudaErrorLaunchFileScopedSurf",
-     "launch failed because kernel uses unsupported, file-scoped surfaces (surface object API required)"},
-    {cudaErrorSyncDepthExceeded, "cudaErrorSyncDepthExceeded",
-     "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth"},
-    {cudaErrorLaunchPendingCountExceeded, "cudaErrorLaunchPendingCountExceeded",
-     "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorDeviceNotLicensed, "cudaErrorDeviceNotLicensed", "device doesn't have valid Grid license"},
-    {cudaErrorSoftwareValidityNotEstablished, "cudaErrorSoftwareValidityNotEstablished",
-     "integrity checks failed"},
-    {cudaErrorStartupFailure, "cudaErrorStartupFailure", "startup failure in cuda runtime"},
-    {cudaErrorDeviceUninitialized, "cudaErrorDeviceUninitialized", "invalid device context"},
-    {cudaErrorMapBufferObjectFailed, "cudaErrorMapBufferObjectFailed", "mapping of buffer object failed"},
-    {cudaErrorUnmapBufferObjectFailed, "cudaErrorUnmapBufferObjectFailed",
-     "unmapping of buffer object failed"},
-    {cudaErrorArrayIsMapped, "cudaErrorArrayIsMapped", "array is mapped"},
-    {cudaErrorAlreadyMapped, "cudaErrorAlreadyMapped", "resource already mapped"},
-    {cudaErrorAlreadyAcquired, "cudaErrorAlreadyAcquired", "resource already acquired"},
-    {cudaErrorNotMapped, "cudaErrorNotMapped", "resource not mapped"},
-    {cudaErrorNotMappedAsArray, "cudaErrorNotMappedAsArray", "resource not mapped as array"},
-    {cudaErrorNotMappedAsPointer, "cudaErrorNotMappedAsPointer", "resource not mapped as pointer"},
-    {cudaErrorECCUncorrectable, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
-    {cudaErrorUnsupportedLimit, "cudaErrorUnsupportedLimit", "limit is not supported on this architecture"},
-    {cudaErrorDeviceAlreadyInUse, "cudaErrorDeviceAlreadyInUse",
-     "exclusive-thread device already in use by a different thread"},
-    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"},
-    {cudaErrorInvalidGraphicsContext, "cudaErrorInvalidGraphicsContext", "invalid OpenGL or DirectX context"},
-    {cudaErrorNvlinkUncorrectable, "cudaErrorNvlinkUncorrectable",
-     "uncorrectable NVLink error detected during the execution"},
-    {cudaErrorJitCompilerNotFound, "cudaErrorJitCompilerNotFound", "PTX JIT compiler library not found"},
-    {cudaErrorUnsupportedPtxVersion, "cudaErrorUnsupportedPtxVersion",
-     "the provided PTX was compiled with an unsupported toolchain."},
-    {cudaErrorJitCompilationDisabled, "cudaErrorJitCompilationDisabled", "PTX JIT compilation was disabled"},
-    {cudaErrorInvalidSource, "cudaErrorInvalidSource", "device kernel image is invalid"},
-    {cudaErrorFileNotFound, "cudaErrorFileNotFound", "file not found"},
-    {cudaErrorSharedObjectSymbolNotFound, "cudaErrorSharedObjectSymbolNotFound",
-     "shared object symbol not found"},
-    {cudaErrorSharedObjectInitFailed, "cudaErrorSharedObjectInitFailed",
-     "shared object initialization failed"},
-    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem",
-     "OS call failed or operation not supported on this OS"},
-    {cudaErrorIllegalState, "cudaErrorIllegalState",
-     "the operation cannot be performed in the present state"},
-    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
-    {cudaErrorLaunchIncompatibleTexturing, "cudaErrorLaunchIncompatibleTexturing",
-     "launch uses incompatible texturing mode"},
-    {cudaErrorSetOnActiveProcess, "cudaErrorSetOnActiveProcess",
-     "cannot set while device is active in this process"},
-    {cudaErrorContextIsDestroyed, "cudaErrorContextIsDestroyed", "context is destroyed"},
-    {cudaErrorTooManyPeers, "cudaErrorTooManyPeers", "peer mapping resources exhausted"},
-    {cudaErrorHardwareStackError, "cudaErrorHardwareStackError", "hardware stack error"},
-    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
-    {cudaErrorInvalidAddressSpace, "cudaErrorInvalidAddressSpace",
-     "operation not supported on global/shared address space"},
-    {cudaErrorInvalidPc, "cudaErrorInvalidPc", "invalid program counter"},
-    {cudaErrorSystemNotReady, "cudaErrorSystemNotReady", "system not yet initialized"},
-    {cudaErrorSystemDriverMismatch, "cudaErrorSystemDriverMismatch",
-     "system has unsupported display driver / cuda driver combination"},
-    {cudaErrorCompatNotSupportedOnDevice, "cudaErrorCompatNotSupportedOnDevice",
-     "forward compatibility was attempted on non supported HW"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-     "operation not permitted when stream is capturing"},
-    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
-     "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureMerge, "cudaErrorStreamCaptureMerge",
-     "operation would result in a merge of separate capture sequences"},
-    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
-     "capture was not ended in the same stream as it began"},
-    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
-    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
-     "dependency created on uncaptured work in another stream"},
-    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
-     "operation would make the legacy stream depend on a capturing blocking stream"},
-    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
-     "operation not permitted on an event last recorded in a capturing stream"},
-    {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread",
-     "attempt to terminate a thread-local capture sequence from another thread"},
-    {cudaErrorTimeout, "cudaErrorTimeout", "wait operation timed out"},
-    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
-     "the graph update was not performed because it included changes which violated constraints specific to "
-     "instantiated graph update"},
-    {cudaErrorApiFailureBase, "cudaErrorApiFailureBase", "unknown error"},
-    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
-};
-
-const error_text* find_text(cudaError_t error) {
-  const auto found = std::find_if(std::begin(error_texts), std::end(error_texts),
-                                  [error](const error_text& text) { return text.error == error; });
-  return found == std::end(error_texts) ? nullptr : found;
-}
-
 // ---- handles: streams, events, pools and page-locked memory that exist now
 
 template <class Handle>
@@ -512,114 +331,11 @@ cudaError_t fill(const char* function, void* to, int byte, std::size_t bytes, cu
 // The value of a device attribute; empty for one that the emulator does not know.
 std::optional<int> attribute_value(cudaDeviceAttr attribute) {
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      return static_cast<int>(block_size_limit);
-    case cudaDevAttrMaxBlockDimX:
-      return 1024;
-    case cudaDevAttrMaxBlockDimY:
-      return 1024;
-    case cudaDevAttrMaxBlockDimZ:
-      return 64;
-    case cudaDevAttrMaxGridDimX:
-      return 0x7fffffff;
-    case cudaDevAttrMaxGridDimY:
-      return 65535;
-    case cudaDevAttrMaxGridDimZ:
-      return 65535;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      return static_cast<int>(shared_bytes_default);
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      return static_cast<int>(shared_bytes_limit);
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      return static_cast<int>(shared_bytes_limit) + 1024;
-    case cudaDevAttrTotalConstantMemory:
-      return 64 * 1024;
-    case cudaDevAttrWarpSize:
-      return warpSize;
-    case cudaDevAttrMaxRegistersPerBlock:
-      return 64 * 1024;
-    case cudaDevAttrMultiProcessorCount:
-      return configuration().multiprocessors;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      return 2048;
-    case cudaDevAttrL2CacheSize:
-      return l2_bytes;
-    case cudaDevAttrComputeCapabilityMajor:
-      return 9;
-    case cudaDevAttrComputeCapabilityMinor:
-      return 0;
-    case cudaDevAttrMemoryPoolsSupported:
-    case cudaDevAttrGpuOverlap:
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrAsyncEngineCount:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrCooperativeLaunch:
-      return 1;
-    case cudaDevAttrMaxPitch:
-      return 0x7fffffff;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      return 64 * 1024;
-    case cudaDevAttrKernelExecTimeout:
-    case cudaDevAttrIntegrated:
-    case cudaDevAttrComputeMode:
-    case cudaDevAttrPageableMemoryAccess:
-      return 0;
-    // An emulator has no clock, no bus and no cache: 0 says so.
-    case cudaDevAttrClockRate:
-      return 0;
-    case cudaDevAttrMemoryClockRate:
-      return 0;
-    case cudaDevAttrGlobalMemoryBusWidth:
-      return 0;
-    case cudaDevAttrTextureAlignment:
-    case cudaDevAttrSurfaceAlignment:
-      return 512;
-    case cudaDevAttrMaxTexture1DWidth:
-    case cudaDevAttrMaxTexture2DWidth:
-      return 131072;
-    case cudaDevAttrMaxTexture2DHeight:
-      return 65536;
-    case cudaDevAttrMaxTexture3DWidth:
-    case cudaDevAttrMaxTexture3DHeight:
-    case cudaDevAttrMaxTexture3DDepth:
-      return 16384;
-    case cudaDevAttrMaxTexture1DLayeredWidth:
-      return 32768;
-    case cudaDevAttrMaxTexture1DLayeredLayers:
-      return 2048;
-    case cudaDevAttrTexturePitchAlignment:
-      return 32;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-    case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-      return 1;
-    case cudaDevAttrEccEnabled:
-    case cudaDevAttrPciBusId:
-    case cudaDevAttrPciDeviceId:
-    case cudaDevAttrTccDriver:
-    case cudaDevAttrPciDomainId:
-    case cudaDevAttrGlobalL1CacheSupported:
-    case cudaDevAttrLocalL1CacheSupported:
-    case cudaDevAttrIsMultiGpuBoard:
-    case cudaDevAttrMultiGpuBoardGroupID:
-    case cudaDevAttrHostNativeAtomicSupported:
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-    case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrCooperativeMultiDeviceLaunch:
-    case cudaDevAttrCanFlushRemoteWrites:
-    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
-    case cudaDevAttrDirectManagedMemAccessFromHost:
-    case cudaDevAttrMaxAccessPolicyWindowSize:
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-    case cudaDevAttrSparseCudaArraySupported:
-    case cudaDevAttrHostRegisterReadOnlySupported:
-    case cudaDevAttrTimelineSemaphoreInteropSupported:
-    case cudaDevAttrMaxPersistingL2CacheSize:
-      return 0;
+#define LAB_VALUE_OF(NAME, NUMBER, VALUE) \
+  case NAME:                              \
+    return VALUE;
+    LAB_DEVICE_ATTRIBUTES(LAB_VALUE_OF)
+#undef LAB_VALUE_OF
   }
   return std::nullopt;
 }
@@ -759,13 +475,25 @@ using namespace lab::emulator;
 // ---- errors
 
 const char* cudaGetErrorName(cudaError_t error) {
-  const error_text* text = find_text(error);
-  return text ? text->name : "unrecognized error code";
+  switch (error) {
+#define LAB_NAME_OF(NAME, ...) \
+  case NAME:                   \
+    return #NAME;
+    LAB_CUDA_ERRORS(LAB_NAME_OF)
+#undef LAB_NAME_OF
+  }
+  return "unrecognized error code";
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-  const error_text* text = find_text(error);
-  return text ? text->description : "unrecognized error code";
+  switch (error) {
+#define LAB_TEXT_OF(NAME, NUMBER, TEXT) \
+  case NAME:                            \
+    return TEXT;
+    LAB_CUDA_ERRORS(LAB_TEXT_OF)
+#undef LAB_TEXT_OF
+  }
+  return "unrecognized error code";
 }
 
 cudaError_t cudaGetLastError() {

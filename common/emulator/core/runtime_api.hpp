@@ -14,126 +14,138 @@
 
 #define CUDART_VERSION 13000
 
+// Each error, its number and what cudaGetErrorString() says of it.
+#define LAB_CUDA_ERRORS(X)                                                                                   \
+  X(cudaSuccess, 0, "no error")                                                                              \
+  X(cudaErrorInvalidValue, 1, "invalid argument")                                                            \
+  X(cudaErrorMemoryAllocation, 2, "out of memory")                                                           \
+  X(cudaErrorInitializationError, 3, "initialization error")                                                 \
+  X(cudaErrorCudartUnloading, 4, "driver shutting down")                                                     \
+  X(cudaErrorProfilerDisabled, 5, "profiler disabled while using external profiling tool")                   \
+  X(cudaErrorProfilerNotInitialized, 6, "profiler not initialized: call cudaProfilerInitialize()")           \
+  X(cudaErrorProfilerAlreadyStarted, 7, "profiler already started")                                          \
+  X(cudaErrorProfilerAlreadyStopped, 8, "profiler already stopped")                                          \
+  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                      \
+  X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                                                \
+  X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                     \
+  X(cudaErrorInvalidHostPointer, 16, "invalid host pointer")                                                 \
+  X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                             \
+  X(cudaErrorInvalidTexture, 18, "invalid texture reference")                                                \
+  X(cudaErrorInvalidTextureBinding, 19, "texture is not bound to a pointer")                                 \
+  X(cudaErrorInvalidChannelDescriptor, 20, "invalid channel descriptor")                                     \
+  X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                \
+  X(cudaErrorAddressOfConstant, 22, "invalid address of constant")                                           \
+  X(cudaErrorTextureFetchFailed, 23, "fetch from texture failed")                                            \
+  X(cudaErrorTextureNotBound, 24, "cannot fetch from a texture that is not bound")                           \
+  X(cudaErrorSynchronizationError, 25, "incorrect use of __syncthreads()")                                   \
+  X(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type")                  \
+  X(cudaErrorInvalidNormSetting, 27, "read as normalized float not supported for 32-bit non float type")     \
+  X(cudaErrorMixedDeviceExecution, 28, "device emulation mode and device execution mode cannot be mixed")    \
+  X(cudaErrorNotYetImplemented, 31, "feature not yet implemented")                                           \
+  X(cudaErrorMemoryValueTooLarge, 32, "memory size or pointer value too large to fit in 32 bit")             \
+  X(cudaErrorStubLibrary, 34, "CUDA driver is a stub library")                                               \
+  X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")         \
+  X(cudaErrorCallRequiresNewerDriver, 36, "API call is not supported in the installed CUDA driver")          \
+  X(cudaErrorInvalidSurface, 37, "invalid surface reference")                                                \
+  X(cudaErrorDuplicateVariableName, 43, "duplicate global variable looked up by string name")                \
+  X(cudaErrorDuplicateTextureName, 44, "duplicate texture looked up by string name")                         \
+  X(cudaErrorDuplicateSurfaceName, 45, "duplicate surface looked up by string name")                         \
+  X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                    \
+  X(cudaErrorIncompatibleDriverContext, 49, "incompatible driver context")                                   \
+  X(cudaErrorMissingConfiguration, 52, "missing configuration")                                              \
+  X(cudaErrorPriorLaunchFailure, 53, "unspecified launch failure in prior launch")                           \
+  X(cudaErrorLaunchMaxDepthExceeded, 65, "launch would exceed maximum depth of nested launches")             \
+  X(cudaErrorLaunchFileScopedTex, 66,                                                                        \
+    "launch failed because kernel uses unsupported, file-scoped textures (texture object API required)")     \
+  X(cudaErrorLaunchFileScopedSurf, 67,                                                                       \
+    "launch failed because kernel uses unsupported, file-scoped surfaces (surface object API required)")     \
+  X(cudaErrorSyncDepthExceeded, 68,                                                                          \
+    "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth")         \
+  X(cudaErrorLaunchPendingCountExceeded, 69,                                                                 \
+    "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount")                       \
+  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                           \
+  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                            \
+  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                   \
+  X(cudaErrorDeviceNotLicensed, 102, "device doesn't have valid Grid license")                               \
+  X(cudaErrorSoftwareValidityNotEstablished, 103, "integrity checks failed")                                 \
+  X(cudaErrorStartupFailure, 127, "startup failure in cuda runtime")                                         \
+  X(cudaErrorInvalidKernelImage, 200, "device kernel image is invalid")                                      \
+  X(cudaErrorDeviceUninitialized, 201, "invalid device context")                                             \
+  X(cudaErrorMapBufferObjectFailed, 205, "mapping of buffer object failed")                                  \
+  X(cudaErrorUnmapBufferObjectFailed, 206, "unmapping of buffer object failed")                              \
+  X(cudaErrorArrayIsMapped, 207, "array is mapped")                                                          \
+  X(cudaErrorAlreadyMapped, 208, "resource already mapped")                                                  \
+  X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")        \
+  X(cudaErrorAlreadyAcquired, 210, "resource already acquired")                                              \
+  X(cudaErrorNotMapped, 211, "resource not mapped")                                                          \
+  X(cudaErrorNotMappedAsArray, 212, "resource not mapped as array")                                          \
+  X(cudaErrorNotMappedAsPointer, 213, "resource not mapped as pointer")                                      \
+  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                   \
+  X(cudaErrorUnsupportedLimit, 215, "limit is not supported on this architecture")                           \
+  X(cudaErrorDeviceAlreadyInUse, 216, "exclusive-thread device already in use by a different thread")        \
+  X(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")           \
+  X(cudaErrorInvalidPtx, 218, "a PTX JIT compilation failed")                                                \
+  X(cudaErrorInvalidGraphicsContext, 219, "invalid OpenGL or DirectX context")                               \
+  X(cudaErrorNvlinkUncorrectable, 220, "uncorrectable NVLink error detected during the execution")           \
+  X(cudaErrorJitCompilerNotFound, 221, "PTX JIT compiler library not found")                                 \
+  X(cudaErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.")     \
+  X(cudaErrorJitCompilationDisabled, 223, "PTX JIT compilation was disabled")                                \
+  X(cudaErrorInvalidSource, 300, "device kernel image is invalid")                                           \
+  X(cudaErrorFileNotFound, 301, "file not found")                                                            \
+  X(cudaErrorSharedObjectSymbolNotFound, 302, "shared object symbol not found")                              \
+  X(cudaErrorSharedObjectInitFailed, 303, "shared object initialization failed")                             \
+  X(cudaErrorOperatingSystem, 304, "OS call failed or operation not supported on this OS")                   \
+  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                          \
+  X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                    \
+  X(cudaErrorSymbolNotFound, 500, "named symbol not found")                                                  \
+  X(cudaErrorNotReady, 600, "device not ready")                                                              \
+  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                \
+  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                           \
+  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                  \
+  X(cudaErrorLaunchIncompatibleTexturing, 703, "launch uses incompatible texturing mode")                    \
+  X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                \
+  X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                  \
+  X(cudaErrorSetOnActiveProcess, 708, "cannot set while device is active in this process")                   \
+  X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                                \
+  X(cudaErrorAssert, 710, "device-side assert triggered")                                                    \
+  X(cudaErrorTooManyPeers, 711, "peer mapping resources exhausted")                                          \
+  X(cudaErrorHostMemoryAlreadyRegistered, 712,                                                               \
+    "part or all of the requested memory range is already mapped")                                           \
+  X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")      \
+  X(cudaErrorHardwareStackError, 714, "hardware stack error")                                                \
+  X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                              \
+  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                                   \
+  X(cudaErrorInvalidClusterSize, 912, "cluster misconfiguration")                                            \
+  X(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space")             \
+  X(cudaErrorInvalidPc, 718, "invalid program counter")                                                      \
+  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                               \
+  X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                        \
+  X(cudaErrorNotPermitted, 800, "operation not permitted")                                                   \
+  X(cudaErrorNotSupported, 801, "operation not supported")                                                   \
+  X(cudaErrorSystemNotReady, 802, "system not yet initialized")                                              \
+  X(cudaErrorSystemDriverMismatch, 803, "system has unsupported display driver / cuda driver combination")   \
+  X(cudaErrorCompatNotSupportedOnDevice, 804, "forward compatibility was attempted on non supported HW")     \
+  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")              \
+  X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")       \
+  X(cudaErrorStreamCaptureMerge, 902, "operation would result in a merge of separate capture sequences")     \
+  X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the same stream as it began")            \
+  X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                               \
+  X(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")         \
+  X(cudaErrorStreamCaptureImplicit, 906,                                                                     \
+    "operation would make the legacy stream depend on a capturing blocking stream")                          \
+  X(cudaErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")  \
+  X(cudaErrorStreamCaptureWrongThread, 908,                                                                  \
+    "attempt to terminate a thread-local capture sequence from another thread")                              \
+  X(cudaErrorTimeout, 909, "wait operation timed out")                                                       \
+  X(cudaErrorGraphExecUpdateFailure, 910,                                                                    \
+    "the graph update was not performed because it included changes which violated constraints specific to " \
+    "instantiated graph update")                                                                             \
+  X(cudaErrorUnknown, 999, "unknown error")                                                                  \
+  X(cudaErrorApiFailureBase, 10000, "unknown error")
+
 // The enumerations have a type, so that they may hold values without a name, as CUDA's do in practice.
-enum cudaError_t : int {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInitializationError = 3,
-  cudaErrorCudartUnloading = 4,
-  cudaErrorProfilerDisabled = 5,
-  cudaErrorProfilerNotInitialized = 6,
-  cudaErrorProfilerAlreadyStarted = 7,
-  cudaErrorProfilerAlreadyStopped = 8,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidPitchValue = 12,
-  cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidHostPointer = 16,
-  cudaErrorInvalidDevicePointer = 17,
-  cudaErrorInvalidTexture = 18,
-  cudaErrorInvalidTextureBinding = 19,
-  cudaErrorInvalidChannelDescriptor = 20,
-  cudaErrorInvalidMemcpyDirection = 21,
-  cudaErrorAddressOfConstant = 22,
-  cudaErrorTextureFetchFailed = 23,
-  cudaErrorTextureNotBound = 24,
-  cudaErrorSynchronizationError = 25,
-  cudaErrorInvalidFilterSetting = 26,
-  cudaErrorInvalidNormSetting = 27,
-  cudaErrorMixedDeviceExecution = 28,
-  cudaErrorNotYetImplemented = 31,
-  cudaErrorMemoryValueTooLarge = 32,
-  cudaErrorStubLibrary = 34,
-  cudaErrorInsufficientDriver = 35,
-  cudaErrorCallRequiresNewerDriver = 36,
-  cudaErrorInvalidSurface = 37,
-  cudaErrorDuplicateVariableName = 43,
-  cudaErrorDuplicateTextureName = 44,
-  cudaErrorDuplicateSurfaceName = 45,
-  cudaErrorDevicesUnavailable = 46,
-  cudaErrorIncompatibleDriverContext = 49,
-  cudaErrorMissingConfiguration = 52,
-  cudaErrorPriorLaunchFailure = 53,
-  cudaErrorLaunchMaxDepthExceeded = 65,
-  cudaErrorLaunchFileScopedTex = 66,
-  cudaErrorLaunchFileScopedSurf = 67,
-  cudaErrorSyncDepthExceeded = 68,
-  cudaErrorLaunchPendingCountExceeded = 69,
-  cudaErrorInvalidDeviceFunction = 98,
-  cudaErrorNoDevice = 100,
-  cudaErrorInvalidDevice = 101,
-  cudaErrorDeviceNotLicensed = 102,
-  cudaErrorSoftwareValidityNotEstablished = 103,
-  cudaErrorStartupFailure = 127,
-  cudaErrorInvalidKernelImage = 200,
-  cudaErrorDeviceUninitialized = 201,
-  cudaErrorMapBufferObjectFailed = 205,
-  cudaErrorUnmapBufferObjectFailed = 206,
-  cudaErrorArrayIsMapped = 207,
-  cudaErrorAlreadyMapped = 208,
-  cudaErrorNoKernelImageForDevice = 209,
-  cudaErrorAlreadyAcquired = 210,
-  cudaErrorNotMapped = 211,
-  cudaErrorNotMappedAsArray = 212,
-  cudaErrorNotMappedAsPointer = 213,
-  cudaErrorECCUncorrectable = 214,
-  cudaErrorUnsupportedLimit = 215,
-  cudaErrorDeviceAlreadyInUse = 216,
-  cudaErrorPeerAccessUnsupported = 217,
-  cudaErrorInvalidPtx = 218,
-  cudaErrorInvalidGraphicsContext = 219,
-  cudaErrorNvlinkUncorrectable = 220,
-  cudaErrorJitCompilerNotFound = 221,
-  cudaErrorUnsupportedPtxVersion = 222,
-  cudaErrorJitCompilationDisabled = 223,
-  cudaErrorInvalidSource = 300,
-  cudaErrorFileNotFound = 301,
-  cudaErrorSharedObjectSymbolNotFound = 302,
-  cudaErrorSharedObjectInitFailed = 303,
-  cudaErrorOperatingSystem = 304,
-  cudaErrorInvalidResourceHandle = 400,
-  cudaErrorIllegalState = 401,
-  cudaErrorSymbolNotFound = 500,
-  cudaErrorNotReady = 600,
-  cudaErrorIllegalAddress = 700,
-  cudaErrorLaunchOutOfResources = 701,
-  cudaErrorLaunchTimeout = 702,
-  cudaErrorLaunchIncompatibleTexturing = 703,
-  cudaErrorPeerAccessAlreadyEnabled = 704,
-  cudaErrorPeerAccessNotEnabled = 705,
-  cudaErrorSetOnActiveProcess = 708,
-  cudaErrorContextIsDestroyed = 709,
-  cudaErrorAssert = 710,
-  cudaErrorTooManyPeers = 711,
-  cudaErrorHostMemoryAlreadyRegistered = 712,
-  cudaErrorHostMemoryNotRegistered = 713,
-  cudaErrorHardwareStackError = 714,
-  cudaErrorIllegalInstruction = 715,
-  cudaErrorMisalignedAddress = 716,
-  cudaErrorInvalidClusterSize = 912,
-  cudaErrorInvalidAddressSpace = 717,
-  cudaErrorInvalidPc = 718,
-  cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720,
-  cudaErrorNotPermitted = 800,
-  cudaErrorNotSupported = 801,
-  cudaErrorSystemNotReady = 802,
-  cudaErrorSystemDriverMismatch = 803,
-  cudaErrorCompatNotSupportedOnDevice = 804,
-  cudaErrorStreamCaptureUnsupported = 900,
-  cudaErrorStreamCaptureInvalidated = 901,
-  cudaErrorStreamCaptureMerge = 902,
-  cudaErrorStreamCaptureUnmatched = 903,
-  cudaErrorStreamCaptureUnjoined = 904,
-  cudaErrorStreamCaptureIsolation = 905,
-  cudaErrorStreamCaptureImplicit = 906,
-  cudaErrorCapturedEvent = 907,
-  cudaErrorStreamCaptureWrongThread = 908,
-  cudaErrorTimeout = 909,
-  cudaErrorGraphExecUpdateFailure = 910,
-  cudaErrorUnknown = 999,
-  cudaErrorApiFailureBase = 10000,
-};
+#define LAB_ENUMERATOR(NAME, NUMBER, ...) NAME = NUMBER,
+enum cudaError_t : int { LAB_CUDA_ERRORS(LAB_ENUMERATOR) };
 using cudaError = cudaError_t;
 
 const char* cudaGetErrorName(cudaError_t error);
@@ -145,81 +157,84 @@ cudaError_t cudaPeekAtLastError();
 
 // ---- device
 
-enum cudaDeviceAttr : int {
-  cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxBlockDimX = 2,
-  cudaDevAttrMaxBlockDimY = 3,
-  cudaDevAttrMaxBlockDimZ = 4,
-  cudaDevAttrMaxGridDimX = 5,
-  cudaDevAttrMaxGridDimY = 6,
-  cudaDevAttrMaxGridDimZ = 7,
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrTotalConstantMemory = 9,
-  cudaDevAttrWarpSize = 10,
-  cudaDevAttrMaxPitch = 11,
-  cudaDevAttrMaxRegistersPerBlock = 12,
-  cudaDevAttrClockRate = 13,
-  cudaDevAttrTextureAlignment = 14,
-  cudaDevAttrGpuOverlap = 15,
-  cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrKernelExecTimeout = 17,
-  cudaDevAttrIntegrated = 18,
-  cudaDevAttrCanMapHostMemory = 19,
-  cudaDevAttrComputeMode = 20,
-  cudaDevAttrMaxTexture1DWidth = 21,
-  cudaDevAttrMaxTexture2DWidth = 22,
-  cudaDevAttrMaxTexture2DHeight = 23,
-  cudaDevAttrMaxTexture3DWidth = 24,
-  cudaDevAttrMaxTexture3DHeight = 25,
-  cudaDevAttrMaxTexture3DDepth = 26,
-  cudaDevAttrSurfaceAlignment = 30,
-  cudaDevAttrConcurrentKernels = 31,
-  cudaDevAttrEccEnabled = 32,
-  cudaDevAttrPciBusId = 33,
-  cudaDevAttrPciDeviceId = 34,
-  cudaDevAttrTccDriver = 35,
-  cudaDevAttrMemoryClockRate = 36,
-  cudaDevAttrGlobalMemoryBusWidth = 37,
-  cudaDevAttrL2CacheSize = 38,
-  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-  cudaDevAttrAsyncEngineCount = 40,
-  cudaDevAttrUnifiedAddressing = 41,
-  cudaDevAttrMaxTexture1DLayeredWidth = 42,
-  cudaDevAttrMaxTexture1DLayeredLayers = 43,
-  cudaDevAttrPciDomainId = 50,
-  cudaDevAttrTexturePitchAlignment = 51,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrStreamPrioritiesSupported = 78,
-  cudaDevAttrGlobalL1CacheSupported = 79,
-  cudaDevAttrLocalL1CacheSupported = 80,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
-  cudaDevAttrManagedMemory = 83,
-  cudaDevAttrIsMultiGpuBoard = 84,
-  cudaDevAttrMultiGpuBoardGroupID = 85,
-  cudaDevAttrHostNativeAtomicSupported = 86,
-  cudaDevAttrSingleToDoublePrecisionPerfRatio = 87,
-  cudaDevAttrPageableMemoryAccess = 88,
-  cudaDevAttrConcurrentManagedAccess = 89,
-  cudaDevAttrComputePreemptionSupported = 90,
-  cudaDevAttrCanUseHostPointerForRegisteredMem = 91,
-  cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrCooperativeMultiDeviceLaunch = 96,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrCanFlushRemoteWrites = 98,
-  cudaDevAttrHostRegisterSupported = 99,
-  cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100,
-  cudaDevAttrDirectManagedMemAccessFromHost = 101,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-  cudaDevAttrMaxPersistingL2CacheSize = 108,
-  cudaDevAttrMaxAccessPolicyWindowSize = 109,
-  cudaDevAttrReservedSharedMemoryPerBlock = 111,
-  cudaDevAttrSparseCudaArraySupported = 112,
-  cudaDevAttrHostRegisterReadOnlySupported = 113,
-  cudaDevAttrTimelineSemaphoreInteropSupported = 114,
-  cudaDevAttrMemoryPoolsSupported = 115,
-};
+// Each attribute, its number and its value; that of one which describes speed, a bus or a cache is 0.
+#define LAB_DEVICE_ATTRIBUTES(X)                                                                  \
+  X(cudaDevAttrMaxThreadsPerBlock, 1, static_cast<int>(block_size_limit))                         \
+  X(cudaDevAttrMaxBlockDimX, 2, 1024)                                                             \
+  X(cudaDevAttrMaxBlockDimY, 3, 1024)                                                             \
+  X(cudaDevAttrMaxBlockDimZ, 4, 64)                                                               \
+  X(cudaDevAttrMaxGridDimX, 5, 0x7fffffff)                                                        \
+  X(cudaDevAttrMaxGridDimY, 6, 65535)                                                             \
+  X(cudaDevAttrMaxGridDimZ, 7, 65535)                                                             \
+  X(cudaDevAttrMaxSharedMemoryPerBlock, 8, static_cast<int>(shared_bytes_default))                \
+  X(cudaDevAttrTotalConstantMemory, 9, 64 * 1024)                                                 \
+  X(cudaDevAttrWarpSize, 10, warpSize)                                                            \
+  X(cudaDevAttrMaxPitch, 11, 0x7fffffff)                                                          \
+  X(cudaDevAttrMaxRegistersPerBlock, 12, 64 * 1024)                                               \
+  X(cudaDevAttrClockRate, 13, 0)                                                                  \
+  X(cudaDevAttrTextureAlignment, 14, 512)                                                         \
+  X(cudaDevAttrGpuOverlap, 15, 1)                                                                 \
+  X(cudaDevAttrMultiProcessorCount, 16, configuration().multiprocessors)                          \
+  X(cudaDevAttrKernelExecTimeout, 17, 0)                                                          \
+  X(cudaDevAttrIntegrated, 18, 0)                                                                 \
+  X(cudaDevAttrCanMapHostMemory, 19, 1)                                                           \
+  X(cudaDevAttrComputeMode, 20, 0)                                                                \
+  X(cudaDevAttrMaxTexture1DWidth, 21, 131072)                                                     \
+  X(cudaDevAttrMaxTexture2DWidth, 22, 131072)                                                     \
+  X(cudaDevAttrMaxTexture2DHeight, 23, 65536)                                                     \
+  X(cudaDevAttrMaxTexture3DWidth, 24, 16384)                                                      \
+  X(cudaDevAttrMaxTexture3DHeight, 25, 16384)                                                     \
+  X(cudaDevAttrMaxTexture3DDepth, 26, 16384)                                                      \
+  X(cudaDevAttrSurfaceAlignment, 30, 512)                                                         \
+  X(cudaDevAttrConcurrentKernels, 31, 1)                                                          \
+  X(cudaDevAttrEccEnabled, 32, 0)                                                                 \
+  X(cudaDevAttrPciBusId, 33, 0)                                                                   \
+  X(cudaDevAttrPciDeviceId, 34, 0)                                                                \
+  X(cudaDevAttrTccDriver, 35, 0)                                                                  \
+  X(cudaDevAttrMemoryClockRate, 36, 0)                                                            \
+  X(cudaDevAttrGlobalMemoryBusWidth, 37, 0)                                                       \
+  X(cudaDevAttrL2CacheSize, 38, l2_bytes)                                                         \
+  X(cudaDevAttrMaxThreadsPerMultiProcessor, 39, 2048)                                             \
+  X(cudaDevAttrAsyncEngineCount, 40, 1)                                                           \
+  X(cudaDevAttrUnifiedAddressing, 41, 1)                                                          \
+  X(cudaDevAttrMaxTexture1DLayeredWidth, 42, 32768)                                               \
+  X(cudaDevAttrMaxTexture1DLayeredLayers, 43, 2048)                                               \
+  X(cudaDevAttrPciDomainId, 50, 0)                                                                \
+  X(cudaDevAttrTexturePitchAlignment, 51, 32)                                                     \
+  X(cudaDevAttrComputeCapabilityMajor, 75, 9)                                                     \
+  X(cudaDevAttrComputeCapabilityMinor, 76, 0)                                                     \
+  X(cudaDevAttrStreamPrioritiesSupported, 78, 1)                                                  \
+  X(cudaDevAttrGlobalL1CacheSupported, 79, 0)                                                     \
+  X(cudaDevAttrLocalL1CacheSupported, 80, 0)                                                      \
+  X(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, static_cast<int>(shared_bytes_limit) + 1024) \
+  X(cudaDevAttrMaxRegistersPerMultiprocessor, 82, 64 * 1024)                                      \
+  X(cudaDevAttrManagedMemory, 83, 1)                                                              \
+  X(cudaDevAttrIsMultiGpuBoard, 84, 0)                                                            \
+  X(cudaDevAttrMultiGpuBoardGroupID, 85, 0)                                                       \
+  X(cudaDevAttrHostNativeAtomicSupported, 86, 0)                                                  \
+  X(cudaDevAttrSingleToDoublePrecisionPerfRatio, 87, 0)                                           \
+  X(cudaDevAttrPageableMemoryAccess, 88, 0)                                                       \
+  X(cudaDevAttrConcurrentManagedAccess, 89, 1)                                                    \
+  X(cudaDevAttrComputePreemptionSupported, 90, 0)                                                 \
+  X(cudaDevAttrCanUseHostPointerForRegisteredMem, 91, 1)                                          \
+  X(cudaDevAttrCooperativeLaunch, 95, 1)                                                          \
+  X(cudaDevAttrCooperativeMultiDeviceLaunch, 96, 0)                                               \
+  X(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, static_cast<int>(shared_bytes_limit))            \
+  X(cudaDevAttrCanFlushRemoteWrites, 98, 0)                                                       \
+  X(cudaDevAttrHostRegisterSupported, 99, 1)                                                      \
+  X(cudaDevAttrPageableMemoryAccessUsesHostPageTables, 100, 0)                                    \
+  X(cudaDevAttrDirectManagedMemAccessFromHost, 101, 0)                                            \
+  X(cudaDevAttrMaxBlocksPerMultiprocessor, 106, 1)                                                \
+  X(cudaDevAttrMaxPersistingL2CacheSize, 108, 0)                                                  \
+  X(cudaDevAttrMaxAccessPolicyWindowSize, 109, 0)                                                 \
+  X(cudaDevAttrReservedSharedMemoryPerBlock, 111, 0)                                              \
+  X(cudaDevAttrSparseCudaArraySupported, 112, 0)                                                  \
+  X(cudaDevAttrHostRegisterReadOnlySupported, 113, 0)                                             \
+  X(cudaDevAttrTimelineSemaphoreInteropSupported, 114, 0)                                         \
+  X(cudaDevAttrMemoryPoolsSupported, 115, 1)
+
+enum cudaDeviceAttr : int { LAB_DEVICE_ATTRIBUTES(LAB_ENUMERATOR) };
+#undef LAB_ENUMERATOR
 
 enum cudaComputeMode : int {
   cudaComputeModeDefault = 0,
