@@ -9,15 +9,16 @@ find_program(KernelLab_EXECUTABLE lab HINTS "${kernel_lab_prefix}/bin" NO_DEFAUL
 if(NOT TARGET KernelLab::emulator)
   find_package(Threads REQUIRED)
   find_package(Boost 1.70 CONFIG REQUIRED COMPONENTS context)
+  file(GLOB kernel_lab_backtrace "${kernel_lab_prefix}/lib/kernel_lab/libbacktrace.*")
   add_library(KernelLab::emulator STATIC IMPORTED)
   set_target_properties(KernelLab::emulator PROPERTIES
     IMPORTED_LOCATION "${kernel_lab_prefix}/lib/kernel_lab/liblab_emulator.a"
     INTERFACE_COMPILE_DEFINITIONS LAB_EMULATED=1
     INTERFACE_COMPILE_FEATURES cxx_std_20
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+    INTERFACE_INCLUDE_DIRECTORIES
       "${kernel_lab_prefix}/include/kernel_lab;${kernel_lab_prefix}/include/kernel_lab/common/emulator/programs/include"
     INTERFACE_LINK_LIBRARIES
-      "${kernel_lab_prefix}/lib/kernel_lab/liblab_emulated_program.a;Boost::context;Threads::Threads")
+      "${kernel_lab_prefix}/lib/kernel_lab/liblab_emulated_program.a;${kernel_lab_backtrace};Boost::context;Threads::Threads")
 endif()
 
 function(kernel_lab_add_executable name)
