@@ -14,44 +14,26 @@ namespace {
 
 // NVRTC's functions, with the types of its header.
 struct nvrtc_functions {
-  explicit nvrtc_functions(const std::filesystem::path& path) : file(path) {
-    file.find(version, "nvrtcVersion");
-    file.find(error_string, "nvrtcGetErrorString");
-    file.find(architecture_count, "nvrtcGetNumSupportedArchs");
-    file.find(architectures, "nvrtcGetSupportedArchs");
-    file.find(create, "nvrtcCreateProgram");
-    file.find(destroy, "nvrtcDestroyProgram");
-    file.find(compile, "nvrtcCompileProgram");
-    file.find(add_name, "nvrtcAddNameExpression");
-    file.find(lowered_name, "nvrtcGetLoweredName");
-    file.find(log_size, "nvrtcGetProgramLogSize");
-    file.find(log, "nvrtcGetProgramLog");
-    file.find(cubin_size, "nvrtcGetCUBINSize");
-    file.find(cubin, "nvrtcGetCUBIN");
-    file.find(ptx_size, "nvrtcGetPTXSize");
-    file.find(ptx, "nvrtcGetPTX");
-    file.find(lto_ir_size, "nvrtcGetLTOIRSize");
-    file.find(lto_ir, "nvrtcGetLTOIR");
-  }
+  explicit nvrtc_functions(const std::filesystem::path& path) : file(path) {}
 
   loaded_library file;
-  decltype(nvrtcVersion)* version = nullptr;
-  decltype(nvrtcGetErrorString)* error_string = nullptr;
-  decltype(nvrtcGetNumSupportedArchs)* architecture_count = nullptr;
-  decltype(nvrtcGetSupportedArchs)* architectures = nullptr;
-  decltype(nvrtcCreateProgram)* create = nullptr;
-  decltype(nvrtcDestroyProgram)* destroy = nullptr;
-  decltype(nvrtcCompileProgram)* compile = nullptr;
-  decltype(nvrtcAddNameExpression)* add_name = nullptr;
-  decltype(nvrtcGetLoweredName)* lowered_name = nullptr;
-  decltype(nvrtcGetProgramLogSize)* log_size = nullptr;
-  decltype(nvrtcGetProgramLog)* log = nullptr;
-  decltype(nvrtcGetCUBINSize)* cubin_size = nullptr;
-  decltype(nvrtcGetCUBIN)* cubin = nullptr;
-  decltype(nvrtcGetPTXSize)* ptx_size = nullptr;
-  decltype(nvrtcGetPTX)* ptx = nullptr;
-  decltype(nvrtcGetLTOIRSize)* lto_ir_size = nullptr;
-  decltype(nvrtcGetLTOIR)* lto_ir = nullptr;
+  LAB_LIBRARY_FUNCTION(version, nvrtcVersion);
+  LAB_LIBRARY_FUNCTION(error_string, nvrtcGetErrorString);
+  LAB_LIBRARY_FUNCTION(architecture_count, nvrtcGetNumSupportedArchs);
+  LAB_LIBRARY_FUNCTION(architectures, nvrtcGetSupportedArchs);
+  LAB_LIBRARY_FUNCTION(create, nvrtcCreateProgram);
+  LAB_LIBRARY_FUNCTION(destroy, nvrtcDestroyProgram);
+  LAB_LIBRARY_FUNCTION(compile, nvrtcCompileProgram);
+  LAB_LIBRARY_FUNCTION(add_name, nvrtcAddNameExpression);
+  LAB_LIBRARY_FUNCTION(lowered_name, nvrtcGetLoweredName);
+  LAB_LIBRARY_FUNCTION(log_size, nvrtcGetProgramLogSize);
+  LAB_LIBRARY_FUNCTION(log, nvrtcGetProgramLog);
+  LAB_LIBRARY_FUNCTION(cubin_size, nvrtcGetCUBINSize);
+  LAB_LIBRARY_FUNCTION(cubin, nvrtcGetCUBIN);
+  LAB_LIBRARY_FUNCTION(ptx_size, nvrtcGetPTXSize);
+  LAB_LIBRARY_FUNCTION(ptx, nvrtcGetPTX);
+  LAB_LIBRARY_FUNCTION(lto_ir_size, nvrtcGetLTOIRSize);
+  LAB_LIBRARY_FUNCTION(lto_ir, nvrtcGetLTOIR);
 };
 
 const nvrtc_functions& nvrtc(const library_search& search, double* seconds = nullptr) {

@@ -62,17 +62,16 @@ class loaded_library {
   explicit loaded_library(const std::filesystem::path& path);
 
   // A function by its name. Throws library_error where the library has none of this name.
-  template <class Function>
-  void find(Function*& function, const char* name) const {
-    function = reinterpret_cast<Function*>(address_of(name));
-  }
-
- private:
   [[nodiscard]] void* address_of(const char* name) const;
 
+ private:
   std::filesystem::path path_;
   void* handle_ = nullptr;
 };
+
+// A member that is a function of the member `file`, a loaded library, with the type of the library's header.
+#define LAB_LIBRARY_FUNCTION(member, name) \
+  decltype(name)* member = reinterpret_cast<decltype(name)*>(file.address_of(#name))
 
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

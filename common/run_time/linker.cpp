@@ -1,13 +1,13 @@
 #include "common/run_time/linker.hpp"
 
-#include <elf.h>
 #include <nvJitLink.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <stdexcept>
 #include <utility>
 
+#include "common/elf.hpp"
 #include "common/run_time/compiler_log.hpp"
 #include "common/run_time/source_text.hpp"
 #include "common/utf8.hpp"
@@ -18,32 +18,20 @@ namespace {
 // nvJitLink's functions. The header's own names are inline functions that call one release's symbols; the
 // library has them under the plain names, too, for any release.
 struct linker_functions {
-  explicit linker_functions(const std::filesystem::path& path) : file(path) {
-    file.find(version, "nvJitLinkVersion");
-    file.find(create, "nvJitLinkCreate");
-    file.find(destroy, "nvJitLinkDestroy");
-    file.find(add_data, "nvJitLinkAddData");
-    file.find(complete, "nvJitLinkComplete");
-    file.find(cubin_size, "nvJitLinkGetLinkedCubinSize");
-    file.find(cubin, "nvJitLinkGetLinkedCubin");
-    file.find(error_log_size, "nvJitLinkGetErrorLogSize");
-    file.find(error_log, "nvJitLinkGetErrorLog");
-    file.find(info_log_size, "nvJitLinkGetInfoLogSize");
-    file.find(info_log, "nvJitLinkGetInfoLog");
-  }
+  explicit linker_functions(const std::filesystem::path& path) : file(path) {}
 
   loaded_library file;
-  decltype(nvJitLinkVersion)* version = nullptr;
-  decltype(nvJitLinkCreate)* create = nullptr;
-  decltype(nvJitLinkDestroy)* destroy = nullptr;
-  decltype(nvJitLinkAddData)* add_data = nullptr;
-  decltype(nvJitLinkComplete)* complete = nullptr;
-  decltype(nvJitLinkGetLinkedCubinSize)* cubin_size = nullptr;
-  decltype(nvJitLinkGetLinkedCubin)* cubin = nullptr;
-  decltype(nvJitLinkGetErrorLogSize)* error_log_size = nullptr;
-  decltype(nvJitLinkGetErrorLog)* error_log = nullptr;
-  decltype(nvJitLinkGetInfoLogSize)* info_log_size = nullptr;
-  decltype(nvJitLinkGetInfoLog)* info_log = nullptr;
+  LAB_LIBRARY_FUNCTION(version, nvJitLinkVersion);
+  LAB_LIBRARY_FUNCTION(create, nvJitLinkCreate);
+  LAB_LIBRARY_FUNCTION(destroy, nvJitLinkDestroy);
+  LAB_LIBRARY_FUNCTION(add_data, nvJitLinkAddData);
+  LAB_LIBRARY_FUNCTION(complete, nvJitLinkComplete);
+  LAB_LIBRARY_FUNCTION(cubin_size, nvJitLinkGetLinkedCubinSize);
+  LAB_LIBRARY_FUNCTION(cubin, nvJitLinkGetLinkedCubin);
+  LAB_LIBRARY_FUNCTION(error_log_size, nvJitLinkGetErrorLogSize);
+  LAB_LIBRARY_FUNCTION(error_log, nvJitLinkGetErrorLog);
+  LAB_LIBRARY_FUNCTION(info_log_size, nvJitLinkGetInfoLogSize);
+  LAB_LIBRARY_FUNCTION(info_log, nvJitLinkGetInfoLog);
 };
 
 const linker_functions& nvjitlink(const library_search& search, double* seconds = nullptr) {
@@ -164,30 +152,15 @@ class link_job {
   nvJitLinkHandle handle_ = nullptr;
 };
 
-// The structure at `offset`, if it lies within the bytes.
-template <class Structure>
-bool read_at(std::string_view bytes, std::uint64_t offset, Structure& structure) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof structure) return false;
-  std::memcpy(&structure, bytes.data() + offset, sizeof structure);
-  return true;
-}
-
 // Whether a cubin, which is an ELF file, has all of its sections. nvJitLink reads a cut one beyond its end.
 bool is_whole_cubin(std::string_view bytes) {
-  Elf64_Ehdr header;
-  if (!read_at(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_shentsize != sizeof(Elf64_Shdr))
+  try {
+    const Elf64_Ehdr header = elf_file(bytes).header();
+    return header.e_shentsize == sizeof(Elf64_Shdr) && header.e_phoff <= bytes.size() &&
+           header.e_phnum * sizeof(Elf64_Phdr) <= bytes.size() - header.e_phoff;
+  } catch (const std::runtime_error&) {
     return false;
-  for (std::uint64_t k = 0; k < header.e_shnum; ++k) {
-    Elf64_Shdr section;
-    if (header.e_shoff > bytes.size() || !read_at(bytes, header.e_shoff + k * sizeof section, section))
-      return false;
-    const bool is_stored = section.sh_type != SHT_NOBITS;
-    if (is_stored && (section.sh_offset > bytes.size() || section.sh_size > bytes.size() - section.sh_offset))
-      return false;
   }
-  return header.e_phoff <= bytes.size() &&
-         header.e_phnum * sizeof(Elf64_Phdr) <= bytes.size() - header.e_phoff;
 }
 
 void require_input(const link_input& input, version linker) {

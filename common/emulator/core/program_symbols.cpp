@@ -1,17 +1,17 @@
 #include "common/emulator/core/program_symbols.hpp"
 
 #include <cxxabi.h>
-#include <elf.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <string_view>
+
+#include "common/elf.hpp"
 
 namespace lab::emulator {
 
@@ -52,52 +52,36 @@ tables read_tables() {
   tables found;
   std::ifstream file("/proc/self/exe", std::ios::binary);
   const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
-  const auto read = [&image](std::size_t offset, auto& value) {
-    if (offset > image.size() || sizeof value > image.size() - offset) return false;
-    std::memcpy(&value, image.data() + offset, sizeof value);
-    return true;
-  };
-  ElfW(Ehdr) header;
-  if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return found;
-  std::vector<ElfW(Shdr)> sections(header.e_shnum);
-  for (std::size_t number = 0; number < sections.size(); ++number) {
-    if (!read(header.e_shoff + number * header.e_shentsize, sections[number])) return found;
-  }
+  if (image.empty()) return found;
+  const elf_file program({image.data(), image.size()});
   // Sections that kernels can write to: not those of thread-local variables, nor those which the loader has
   // closed, nor constant memory.
+  const auto& sections = program.sections();
   std::vector<bool> is_writable(sections.size()), holds_variables(sections.size());
   for (std::size_t number = 0; number < sections.size(); ++number) {
-    const ElfW(Shdr)& section = sections[number];
-    if (header.e_shstrndx >= sections.size()) continue;
-    const std::size_t at = sections[header.e_shstrndx].sh_offset + section.sh_name;
-    const std::string name = at < image.size() ? image.data() + at : "";
-    is_writable[number] = (section.sh_flags & SHF_WRITE) != 0 && (section.sh_flags & SHF_TLS) == 0 &&
+    const auto& [name, header, contents] = sections[number];
+    is_writable[number] = (header.sh_flags & SHF_WRITE) != 0 && (header.sh_flags & SHF_TLS) == 0 &&
                           (name.starts_with(".data") || name.starts_with(".bss")) &&
                           !name.starts_with(".data.rel.ro");
-    if (is_writable[number]) found.writable.push_back({section.sh_addr, section.sh_size});
+    if (is_writable[number]) found.writable.push_back({header.sh_addr, header.sh_size});
     holds_variables[number] =
-        is_writable[number] || ((section.sh_flags & SHF_WRITE) != 0 && name.starts_with("lab_constant_"));
+        is_writable[number] || ((header.sh_flags & SHF_WRITE) != 0 && name.starts_with("lab_constant_"));
   }
-  for (const ElfW(Shdr) & section : sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
-    const ElfW(Shdr)& names = sections[section.sh_link];
-    for (std::size_t entry = 0; entry < section.sh_size / sizeof(ElfW(Sym)); ++entry) {
-      ElfW(Sym) symbol;
-      if (!read(section.sh_offset + entry * sizeof symbol, symbol)) break;
+  for (const elf_file::section& section : sections) {
+    if (section.header.sh_type != SHT_SYMTAB) continue;
+    for (const auto& [view, symbol] : program.symbols(section)) {
       const auto type = symbol.st_info & 0xf;
-      const std::size_t name = names.sh_offset + symbol.st_name;
-      if (name >= image.size()) continue;
+      const std::string name(view);
       if (type == STT_FUNC || type == STT_TLS) {
-        found.symbols.push_back({image.data() + name, symbol.st_value, symbol.st_size, type == STT_FUNC});
+        found.symbols.push_back({name, symbol.st_value, symbol.st_size, type == STT_FUNC});
         continue;
       }
       if (type != STT_OBJECT || symbol.st_size == 0 || symbol.st_shndx >= sections.size()) continue;
-      if (holds_variables[symbol.st_shndx] && is_the_programs(image.data() + name))
+      if (holds_variables[symbol.st_shndx] && is_the_programs(name))
         found.own.push_back({symbol.st_value, symbol.st_size});
-      if (std::strncmp(image.data() + name, "_ZTV", 4) == 0)
-        found.virtual_tables.push_back({symbol.st_value, symbol.st_size});
+      if (name.starts_with("_ZTV")) found.virtual_tables.push_back({symbol.st_value, symbol.st_size});
       if (is_writable[symbol.st_shndx])
-        found.variables.push_back({symbol.st_value, symbol.st_size, demangled(image.data() + name)});
+        found.variables.push_back({symbol.st_value, symbol.st_size, demangled(name.c_str())});
     }
   }
   std::sort(found.variables.begin(), found.variables.end(),

@@ -140,56 +140,32 @@ Word wrapped_sum(Word a, Word b) {
 
 }  // namespace lab::emulator
 
-#define LAB_EMULATOR_ROUNDINGS(apply) apply(_rn, nearest) apply(_rz, to_zero) apply(_ru, up) apply(_rd, down)
-
-#define LAB_EMULATOR_CONVERSIONS(suffix, how)                                            \
-  __forceinline__ int __float2int##suffix(float a) {                                     \
-    return lab::emulator::to_whole<int, lab::emulator::rounding::how>(a);                \
-  }                                                                                      \
-  __forceinline__ unsigned __float2uint##suffix(float a) {                               \
-    return lab::emulator::to_whole<unsigned, lab::emulator::rounding::how>(a);           \
-  }                                                                                      \
-  __forceinline__ long long __float2ll##suffix(float a) {                                \
-    return lab::emulator::to_whole<long long, lab::emulator::rounding::how>(a);          \
-  }                                                                                      \
-  __forceinline__ unsigned long long __float2ull##suffix(float a) {                      \
-    return lab::emulator::to_whole<unsigned long long, lab::emulator::rounding::how>(a); \
-  }                                                                                      \
-  __forceinline__ int __double2int##suffix(double a) {                                   \
-    return lab::emulator::to_whole<int, lab::emulator::rounding::how>(a);                \
-  }                                                                                      \
-  __forceinline__ unsigned __double2uint##suffix(double a) {                             \
-    return lab::emulator::to_whole<unsigned, lab::emulator::rounding::how>(a);           \
-  }                                                                                      \
-  __forceinline__ long long __double2ll##suffix(double a) {                              \
-    return lab::emulator::to_whole<long long, lab::emulator::rounding::how>(a);          \
-  }                                                                                      \
-  __forceinline__ unsigned long long __double2ull##suffix(double a) {                    \
-    return lab::emulator::to_whole<unsigned long long, lab::emulator::rounding::how>(a); \
-  }                                                                                      \
-  __forceinline__ float __double2float##suffix(double a) {                               \
-    return lab::emulator::narrowed<float, lab::emulator::rounding::how>(a);              \
-  }                                                                                      \
-  __forceinline__ float __int2float##suffix(int a) {                                     \
-    return lab::emulator::narrowed<float, lab::emulator::rounding::how>(a);              \
-  }                                                                                      \
-  __forceinline__ float __uint2float##suffix(unsigned a) {                               \
-    return lab::emulator::narrowed<float, lab::emulator::rounding::how>(a);              \
-  }                                                                                      \
-  __forceinline__ float __ll2float##suffix(long long a) {                                \
-    return lab::emulator::narrowed<float, lab::emulator::rounding::how>(a);              \
-  }                                                                                      \
-  __forceinline__ float __ull2float##suffix(unsigned long long a) {                      \
-    return lab::emulator::narrowed<float, lab::emulator::rounding::how>(a);              \
-  }                                                                                      \
-  __forceinline__ double __ll2double##suffix(long long a) {                              \
-    return lab::emulator::narrowed<double, lab::emulator::rounding::how>(a);             \
-  }                                                                                      \
-  __forceinline__ double __ull2double##suffix(unsigned long long a) {                    \
-    return lab::emulator::narrowed<double, lab::emulator::rounding::how>(a);             \
+#define LAB_EMULATOR_CONVERSION_ROUNDED(result, name, type, convert, suffix, how) \
+  __forceinline__ result __##name##suffix(type a) {                               \
+    return lab::emulator::convert<result, lab::emulator::rounding::how>(a);       \
   }
-LAB_EMULATOR_ROUNDINGS(LAB_EMULATOR_CONVERSIONS)
-#undef LAB_EMULATOR_CONVERSIONS
+#define LAB_EMULATOR_CONVERSION(result, name, type, convert)                 \
+  LAB_EMULATOR_CONVERSION_ROUNDED(result, name, type, convert, _rn, nearest) \
+  LAB_EMULATOR_CONVERSION_ROUNDED(result, name, type, convert, _rz, to_zero) \
+  LAB_EMULATOR_CONVERSION_ROUNDED(result, name, type, convert, _ru, up)      \
+  LAB_EMULATOR_CONVERSION_ROUNDED(result, name, type, convert, _rd, down)
+LAB_EMULATOR_CONVERSION(int, float2int, float, to_whole)
+LAB_EMULATOR_CONVERSION(unsigned, float2uint, float, to_whole)
+LAB_EMULATOR_CONVERSION(long long, float2ll, float, to_whole)
+LAB_EMULATOR_CONVERSION(unsigned long long, float2ull, float, to_whole)
+LAB_EMULATOR_CONVERSION(int, double2int, double, to_whole)
+LAB_EMULATOR_CONVERSION(unsigned, double2uint, double, to_whole)
+LAB_EMULATOR_CONVERSION(long long, double2ll, double, to_whole)
+LAB_EMULATOR_CONVERSION(unsigned long long, double2ull, double, to_whole)
+LAB_EMULATOR_CONVERSION(float, double2float, double, narrowed)
+LAB_EMULATOR_CONVERSION(float, int2float, int, narrowed)
+LAB_EMULATOR_CONVERSION(float, uint2float, unsigned, narrowed)
+LAB_EMULATOR_CONVERSION(float, ll2float, long long, narrowed)
+LAB_EMULATOR_CONVERSION(float, ull2float, unsigned long long, narrowed)
+LAB_EMULATOR_CONVERSION(double, ll2double, long long, narrowed)
+LAB_EMULATOR_CONVERSION(double, ull2double, unsigned long long, narrowed)
+#undef LAB_EMULATOR_CONVERSION
+#undef LAB_EMULATOR_CONVERSION_ROUNDED
 __forceinline__ double __int2double_rn(int a) {
   return a;
 }
@@ -201,55 +177,37 @@ __forceinline__ double __hiloint2double(int high, int low) {
                                static_cast<unsigned>(low));
 }
 
-// Those to nearest are in math_functions.hpp.
-#define LAB_EMULATOR_ARITHMETIC(suffix, how)                                   \
-  __forceinline__ float __fadd##suffix(float a, float b) {                     \
+// Those to nearest are in math_functions.hpp; `fma` is the fused operation's name.
+#define LAB_EMULATOR_ARITHMETIC_ROUNDED(type, letter, fma, suffix, how)        \
+  __forceinline__ type __##letter##add##suffix(type a, type b) {               \
     return lab::emulator::add<lab::emulator::rounding::how>(a, b);             \
   }                                                                            \
-  __forceinline__ float __fsub##suffix(float a, float b) {                     \
+  __forceinline__ type __##letter##sub##suffix(type a, type b) {               \
     return lab::emulator::add<lab::emulator::rounding::how>(a, -b);            \
   }                                                                            \
-  __forceinline__ float __fmul##suffix(float a, float b) {                     \
+  __forceinline__ type __##letter##mul##suffix(type a, type b) {               \
     return lab::emulator::multiply<lab::emulator::rounding::how>(a, b);        \
   }                                                                            \
-  __forceinline__ float __fdiv##suffix(float a, float b) {                     \
+  __forceinline__ type __##letter##div##suffix(type a, type b) {               \
     return lab::emulator::divide<lab::emulator::rounding::how>(a, b);          \
   }                                                                            \
-  __forceinline__ float __frcp##suffix(float a) {                              \
-    return lab::emulator::divide<lab::emulator::rounding::how>(1.0f, a);       \
+  __forceinline__ type __##letter##rcp##suffix(type a) {                       \
+    return lab::emulator::divide<lab::emulator::rounding::how>(type{1}, a);    \
   }                                                                            \
-  __forceinline__ float __fsqrt##suffix(float a) {                             \
+  __forceinline__ type __##letter##sqrt##suffix(type a) {                      \
     return lab::emulator::square_root<lab::emulator::rounding::how>(a);        \
   }                                                                            \
-  __forceinline__ float __fmaf##suffix(float a, float b, float c) {            \
-    return lab::emulator::multiply_add<lab::emulator::rounding::how>(a, b, c); \
-  }                                                                            \
-  __forceinline__ double __dadd##suffix(double a, double b) {                  \
-    return lab::emulator::add<lab::emulator::rounding::how>(a, b);             \
-  }                                                                            \
-  __forceinline__ double __dsub##suffix(double a, double b) {                  \
-    return lab::emulator::add<lab::emulator::rounding::how>(a, -b);            \
-  }                                                                            \
-  __forceinline__ double __dmul##suffix(double a, double b) {                  \
-    return lab::emulator::multiply<lab::emulator::rounding::how>(a, b);        \
-  }                                                                            \
-  __forceinline__ double __ddiv##suffix(double a, double b) {                  \
-    return lab::emulator::divide<lab::emulator::rounding::how>(a, b);          \
-  }                                                                            \
-  __forceinline__ double __drcp##suffix(double a) {                            \
-    return lab::emulator::divide<lab::emulator::rounding::how>(1.0, a);        \
-  }                                                                            \
-  __forceinline__ double __dsqrt##suffix(double a) {                           \
-    return lab::emulator::square_root<lab::emulator::rounding::how>(a);        \
-  }                                                                            \
-  __forceinline__ double __fma##suffix(double a, double b, double c) {         \
+  __forceinline__ type fma##suffix(type a, type b, type c) {                   \
     return lab::emulator::multiply_add<lab::emulator::rounding::how>(a, b, c); \
   }
+#define LAB_EMULATOR_ARITHMETIC(suffix, how)                     \
+  LAB_EMULATOR_ARITHMETIC_ROUNDED(float, f, __fmaf, suffix, how) \
+  LAB_EMULATOR_ARITHMETIC_ROUNDED(double, d, __fma, suffix, how)
 LAB_EMULATOR_ARITHMETIC(_rz, to_zero)
 LAB_EMULATOR_ARITHMETIC(_ru, up)
 LAB_EMULATOR_ARITHMETIC(_rd, down)
 #undef LAB_EMULATOR_ARITHMETIC
-#undef LAB_EMULATOR_ROUNDINGS
+#undef LAB_EMULATOR_ARITHMETIC_ROUNDED
 __forceinline__ double __drcp_rn(double a) {
   return 1.0 / a;
 }

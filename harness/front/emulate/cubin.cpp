@@ -1,6 +1,5 @@
 #include "harness/front/emulate/cubin.hpp"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+
+#include "common/elf.hpp"
 
 namespace lab::front {
 namespace {
@@ -71,67 +72,11 @@ class byte_reader {
 
 // ---- ELF
 
-struct elf_section {
-  std::string name;
-  Elf64_Shdr header{};
-  std::string_view contents;
-};
-
-class elf_file {
- public:
-  explicit elf_file(std::string_view bytes) : bytes_(bytes) {
-    byte_reader from(bytes);
-    const auto header = from.take<Elf64_Ehdr>();
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
-      throw std::runtime_error("it is no ELF file of 64 bits");
-    constexpr unsigned cuda_machine = 190;
-    if (header.e_machine != cuda_machine) throw std::runtime_error("it holds no code for a GPU");
-    for (unsigned number = 0; number < header.e_shnum; ++number) {
-      from.go_to(header.e_shoff + std::size_t{number} * header.e_shentsize);
-      elf_section one;
-      one.header = from.take<Elf64_Shdr>();
-      if (one.header.sh_type != SHT_NOBITS && one.header.sh_type != SHT_NULL)
-        one.contents = part(one.header.sh_offset, one.header.sh_size);
-      sections_.push_back(one);
-    }
-    if (header.e_shstrndx >= sections_.size()) throw std::runtime_error("its sections have no names");
-    for (elf_section& one : sections_) one.name = name_in(header.e_shstrndx, one.header.sh_name);
-    for (const elf_section& one : sections_) {
-      if (one.header.sh_type != SHT_SYMTAB) continue;
-      byte_reader symbols(one.contents);
-      while (symbols.has_more()) {
-        symbols_.push_back(symbols.take<Elf64_Sym>());
-        names_.push_back(name_in(one.header.sh_link, symbols_.back().st_name));
-      }
-    }
-  }
-
-  [[nodiscard]] const std::vector<elf_section>& sections() const { return sections_; }
-  [[nodiscard]] const elf_section* section(const std::string& name) const {
-    const auto found = std::find_if(sections_.begin(), sections_.end(),
-                                    [&](const elf_section& one) { return one.name == name; });
-    return found == sections_.end() ? nullptr : &*found;
-  }
-  [[nodiscard]] const Elf64_Sym& symbol(std::size_t number) const { return symbols_.at(number); }
-  [[nodiscard]] const std::string& symbol_name(std::size_t number) const { return names_.at(number); }
-
- private:
-  [[nodiscard]] std::string_view part(std::uint64_t offset, std::uint64_t size) const {
-    if (offset > bytes_.size() || size > bytes_.size() - offset)
-      throw std::runtime_error("a section lies beyond its end");
-    return bytes_.substr(offset, size);
-  }
-  [[nodiscard]] std::string name_in(std::size_t section, std::size_t offset) const {
-    byte_reader names(sections_.at(section).contents);
-    names.go_to(offset);
-    return names.text();
-  }
-
-  std::string_view bytes_;
-  std::vector<elf_section> sections_;
-  std::vector<Elf64_Sym> symbols_;
-  std::vector<std::string> names_;
-};
+const elf_file::section* section_of(const elf_file& elf, const std::string& name) {
+  const auto found = std::find_if(elf.sections().begin(), elf.sections().end(),
+                                  [&](const elf_file::section& one) { return one.name == name; });
+  return found == elf.sections().end() ? nullptr : &*found;
+}
 
 // ---- lines (DWARF 2, with NVIDIA's statement for what was inlined)
 
@@ -154,14 +99,15 @@ std::string joined(const std::string& folder, const std::string& file) {
 
 class line_program {
  public:
-  line_program(const elf_file& elf, const elf_section& lines) : from_(lines.contents) {
-    if (const elf_section* const moved = elf.section(".rela" + lines.name)) {
-      byte_reader entries(moved->contents);
-      while (entries.has_more()) {
-        const auto one = entries.take<Elf64_Rela>();
-        const Elf64_Sym& symbol = elf.symbol(ELF64_R_SYM(one.r_info));
-        moved_[one.r_offset] = {symbol.st_shndx, symbol.st_value + static_cast<std::uint64_t>(one.r_addend)};
-      }
+  line_program(const elf_file& elf, const elf_file::section& lines) : from_(lines.contents) {
+    const elf_file::section* const moved = section_of(elf, ".rela" + std::string(lines.name));
+    if (moved == nullptr) return;
+    const std::vector<elf_file::symbol> symbols = moved->header.sh_link < elf.sections().size()
+                                                      ? elf.symbols(elf.sections()[moved->header.sh_link])
+                                                      : std::vector<elf_file::symbol>();
+    for (const auto& one : elf_file::entries<Elf64_Rela>(moved->contents)) {
+      const Elf64_Sym& symbol = symbols.at(ELF64_R_SYM(one.r_info)).entry;
+      moved_[one.r_offset] = {symbol.st_shndx, symbol.st_value + static_cast<std::uint64_t>(one.r_addend)};
     }
   }
 
@@ -621,13 +567,16 @@ std::vector<machine_kernel> read_cubin(std::string_view cubin, unsigned capabili
     throw std::runtime_error(fmt::format(
         "the machine code of sm_{} is not read: of compute capability 7.0 to 9.0 it is", capability));
   const elf_file elf(cubin);
+  constexpr unsigned cuda_machine = 190;
+  if (elf.header().e_machine != cuda_machine) throw std::runtime_error("it holds no code for a GPU");
   std::vector<line_table> tables;
-  if (const elf_section* const lines = elf.section(".debug_line")) tables = line_program(elf, *lines).run();
+  if (const elf_file::section* const lines = section_of(elf, ".debug_line"))
+    tables = line_program(elf, *lines).run();
   std::vector<machine_kernel> kernels;
   const std::string prefix = ".text.";
   for (std::size_t number = 0; number < elf.sections().size(); ++number) {
-    const elf_section& section = elf.sections()[number];
-    if (section.name.rfind(prefix, 0) != 0 || section.contents.empty()) continue;
+    const elf_file::section& section = elf.sections()[number];
+    if (!section.name.starts_with(prefix) || section.contents.empty()) continue;
     const section_lines lines(tables, number, headers);
     machine_kernel kernel = code_reader(section.contents, capability, lines).read();
     kernel.name = section.name.substr(prefix.size());

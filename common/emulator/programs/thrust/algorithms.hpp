@@ -59,6 +59,21 @@ Iterator at_raw(Iterator first, Raw at) {
   return first + (at - thrust::raw_iterator(first));
 }
 
+// Of the C++ library's algorithms, by what they answer: a position in the range, and in that which they
+// write.
+#define LAB_THRUST_POSITION(name, ...)                                                  \
+  template <class In, __VA_ARGS__>                                                      \
+  In name(In first, In last, Argument argument = {}) {                                  \
+    const lab::emulator::device_access access;                                          \
+    return at_raw(first, std::name(raw_iterator(first), raw_iterator(last), argument)); \
+  }
+#define LAB_THRUST_COPY(name, ...)                                                                       \
+  template <class In, class Out, __VA_ARGS__>                                                            \
+  Out name(In first, In last, Out out, Argument argument = {}) {                                         \
+    const lab::emulator::device_access access;                                                           \
+    return at_raw(out, std::name(raw_iterator(first), raw_iterator(last), raw_iterator(out), argument)); \
+  }
+
 // ---- element by element
 
 template <class In, class Function>
@@ -71,11 +86,7 @@ template <class In, class Size, class Function>
 In for_each_n(In first, Size count, Function function) {
   return thrust::for_each(first, first + count, function);
 }
-template <class In, class Out, class Function>
-Out transform(In first, In last, Out out, Function function) {
-  const lab::emulator::device_access access;
-  return at_raw(out, std::transform(raw_iterator(first), raw_iterator(last), raw_iterator(out), function));
-}
+LAB_THRUST_COPY(transform, class Argument)
 template <class A, class B, class Out, class Function>
 Out transform(A first, A last, B second, Out out, Function function) {
   const lab::emulator::device_access access;
@@ -166,11 +177,7 @@ template <class In, class Out>
 Out uninitialized_copy(In first, In last, Out out) {
   return thrust::copy(first, last, out);
 }
-template <class In, class Out, class Predicate>
-Out copy_if(In first, In last, Out out, Predicate predicate) {
-  const lab::emulator::device_access access;
-  return at_raw(out, std::copy_if(raw_iterator(first), raw_iterator(last), raw_iterator(out), predicate));
-}
+LAB_THRUST_COPY(copy_if, class Argument)
 template <class In, class Stencil, class Out, class Predicate>
 Out copy_if(In first, In last, Stencil stencil, Out out, Predicate predicate) {
   const lab::emulator::device_access access;
@@ -245,12 +252,7 @@ Out reverse_copy(In first, In last, Out out) {
   const lab::emulator::device_access access;
   return at_raw(out, std::reverse_copy(raw_iterator(first), raw_iterator(last), raw_iterator(out)));
 }
-template <class In, class Out, class Function = std::minus<>>
-Out adjacent_difference(In first, In last, Out out, Function function = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(
-      out, std::adjacent_difference(raw_iterator(first), raw_iterator(last), raw_iterator(out), function));
-}
+LAB_THRUST_COPY(adjacent_difference, class Argument = std::minus<>)
 
 // ---- reductions and scans
 
@@ -391,35 +393,15 @@ std::ptrdiff_t count_if(In first, In last, Predicate predicate) {
   const lab::emulator::device_access access;
   return std::count_if(raw_iterator(first), raw_iterator(last), predicate);
 }
-template <class In, class Less = std::less<>>
-In max_element(In first, In last, Less less = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::max_element(raw_iterator(first), raw_iterator(last), less));
-}
-template <class In, class Less = std::less<>>
-In min_element(In first, In last, Less less = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::min_element(raw_iterator(first), raw_iterator(last), less));
-}
+LAB_THRUST_POSITION(max_element, class Argument = std::less<>)
+LAB_THRUST_POSITION(min_element, class Argument = std::less<>)
 template <class In, class Less = std::less<>>
 std::pair<In, In> minmax_element(In first, In last, Less less = {}) {
   return {thrust::min_element(first, last, less), thrust::max_element(first, last, less)};
 }
-template <class In, class T>
-In find(In first, In last, const T& value) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::find(raw_iterator(first), raw_iterator(last), value));
-}
-template <class In, class Predicate>
-In find_if(In first, In last, Predicate predicate) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::find_if(raw_iterator(first), raw_iterator(last), predicate));
-}
-template <class In, class Predicate>
-In find_if_not(In first, In last, Predicate predicate) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::find_if_not(raw_iterator(first), raw_iterator(last), predicate));
-}
+LAB_THRUST_POSITION(find, class Argument)
+LAB_THRUST_POSITION(find_if, class Argument)
+LAB_THRUST_POSITION(find_if_not, class Argument)
 template <class In, class Predicate>
 bool all_of(In first, In last, Predicate predicate) {
   return thrust::find_if_not(first, last, predicate) == last;
@@ -447,11 +429,7 @@ bool is_sorted(In first, In last, Less less = {}) {
   const lab::emulator::device_access access;
   return std::is_sorted(raw_iterator(first), raw_iterator(last), less);
 }
-template <class In, class Less = std::less<>>
-In is_sorted_until(In first, In last, Less less = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::is_sorted_until(raw_iterator(first), raw_iterator(last), less));
-}
+LAB_THRUST_POSITION(is_sorted_until, class Argument = std::less<>)
 template <class In, class T, class Less = std::less<>>
 In lower_bound(In first, In last, const T& value, Less less = {}) {
   const lab::emulator::device_access access;
@@ -525,16 +503,8 @@ template <class Keys, class Values, class Less = std::less<>>
 void sort_by_key(Keys first, Keys last, Values values, Less less = {}) {
   thrust::stable_sort_by_key(first, last, values, less);
 }
-template <class It, class Equal = std::equal_to<>>
-It unique(It first, It last, Equal equal = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::unique(raw_iterator(first), raw_iterator(last), equal));
-}
-template <class In, class Out, class Equal = std::equal_to<>>
-Out unique_copy(In first, In last, Out out, Equal equal = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(out, std::unique_copy(raw_iterator(first), raw_iterator(last), raw_iterator(out), equal));
-}
+LAB_THRUST_POSITION(unique, class Argument = std::equal_to<>)
+LAB_THRUST_COPY(unique_copy, class Argument = std::equal_to<>)
 template <class Keys, class Values, class Equal = std::equal_to<>>
 std::pair<Keys, Values> unique_by_key(Keys first, Keys last, Values values, Equal equal = {}) {
   return thrust::reduce_by_key(first, last, values, first, values, equal,
@@ -546,45 +516,18 @@ std::pair<OutKeys, OutValues> unique_by_key_copy(Keys first, Keys last, Values v
   return thrust::reduce_by_key(first, last, values, out_keys, out_values, equal,
                                [](const auto& kept, const auto&) { return kept; });
 }
-template <class It, class T>
-It remove(It first, It last, const T& value) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::remove(raw_iterator(first), raw_iterator(last), value));
-}
-template <class It, class Predicate>
-It remove_if(It first, It last, Predicate predicate) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::remove_if(raw_iterator(first), raw_iterator(last), predicate));
-}
+LAB_THRUST_POSITION(remove, class Argument)
+LAB_THRUST_POSITION(remove_if, class Argument)
 template <class It, class Stencil, class Predicate>
 It remove_if(It first, It last, Stencil stencil, Predicate predicate) {
   return thrust::copy_if(first, last, stencil, first, [&](const auto& one) { return !predicate(one); });
 }
-template <class In, class Out, class T>
-Out remove_copy(In first, In last, Out out, const T& value) {
-  const lab::emulator::device_access access;
-  return at_raw(out, std::remove_copy(raw_iterator(first), raw_iterator(last), raw_iterator(out), value));
-}
-template <class In, class Out, class Predicate>
-Out remove_copy_if(In first, In last, Out out, Predicate predicate) {
-  const lab::emulator::device_access access;
-  return at_raw(out,
-                std::remove_copy_if(raw_iterator(first), raw_iterator(last), raw_iterator(out), predicate));
-}
-template <class It, class Predicate>
-It stable_partition(It first, It last, Predicate predicate) {
-  const lab::emulator::device_access access;
-  return at_raw(first, std::stable_partition(raw_iterator(first), raw_iterator(last), predicate));
-}
+LAB_THRUST_COPY(remove_copy, class Argument)
+LAB_THRUST_COPY(remove_copy_if, class Argument)
+LAB_THRUST_POSITION(stable_partition, class Argument)
 template <class It, class Predicate>
 It partition(It first, It last, Predicate predicate) {
   return thrust::stable_partition(first, last, predicate);
-}
-template <class A, class B, class Out, class Less = std::less<>>
-Out merge(A first, A last, B other, B other_end, Out out, Less less = {}) {
-  const lab::emulator::device_access access;
-  return at_raw(out, std::merge(raw_iterator(first), raw_iterator(last), raw_iterator(other),
-                                raw_iterator(other_end), raw_iterator(out), less));
 }
 #define LAB_THRUST_SET_OPERATION(name)                                                         \
   template <class A, class B, class Out, class Less = std::less<>>                             \
@@ -593,11 +536,14 @@ Out merge(A first, A last, B other, B other_end, Out out, Less less = {}) {
     return at_raw(out, std::name(raw_iterator(first), raw_iterator(last), raw_iterator(other), \
                                  raw_iterator(other_end), raw_iterator(out), less));           \
   }
+LAB_THRUST_SET_OPERATION(merge)
 LAB_THRUST_SET_OPERATION(set_union)
 LAB_THRUST_SET_OPERATION(set_intersection)
 LAB_THRUST_SET_OPERATION(set_difference)
 LAB_THRUST_SET_OPERATION(set_symmetric_difference)
 #undef LAB_THRUST_SET_OPERATION
+#undef LAB_THRUST_COPY
+#undef LAB_THRUST_POSITION
 template <class In, class RandomEngine>
 void shuffle(In first, In last, RandomEngine&& engine) {
   const lab::emulator::device_access access;
