@@ -1,4 +1,4 @@
-// Calls of the program, and what it prints.
+// Calls of the program, and what is expected of them.
 #pragma once
 
 #include <chrono>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/front/process/child_process.hpp"
+#include "tests/catch.hpp"
 #include "tests/contains.hpp"
 
 namespace lab::test {
@@ -31,6 +32,16 @@ inline outcome call_program(const strings& options, const std::string& program, 
   command.insert(command.end(), arguments.begin(), arguments.end());
   command.insert(command.end(), more.begin(), more.end());
   return call_program(command, limit);
+}
+
+// It ended with `code` and said all of `words`.
+inline void expect(const outcome& found, int code, const strings& words) {
+  INFO(found.text);
+  CHECK(found.code == code);
+  for (const std::string& word : words) {
+    CAPTURE(word);
+    CHECK(contains(found.text, word));
+  }
 }
 
 }  // namespace lab::test

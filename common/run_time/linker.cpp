@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "common/elf.hpp"
+#include "common/emulator/core/elf_file.hpp"
 #include "common/run_time/compiler_log.hpp"
 #include "common/run_time/source_text.hpp"
 #include "common/utf8.hpp"

@@ -20,6 +20,7 @@ namespace {
 
 using lab::test::call_program;
 using lab::test::contains;
+using lab::test::expect;
 using lab::test::outcome;
 using lab::test::temporary_directory;
 using nlohmann::json;
@@ -74,8 +75,7 @@ void check_beginning(const workbook& book, const std::string& path) {
   book.begin(path);
   const outcome found = book.lab({"check", path});
   INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, lab::front::find_exercise(path)->start_fails));
+  expect(found, 1, {lab::front::find_exercise(path)->start_fails});
   // A wrong output is named by its index, or differs from launch to launch; all else has a line.
   CHECK((contains(found.text, path + "/stage.cu:") || contains(found.text, "wrong at index ") ||
          contains(found.text, "was never written") || contains(found.text, "found other bits")));
@@ -94,9 +94,7 @@ TEST_CASE("every stage passes the check of its own exercise, whatever the studen
     // One student each, for time's sake: together they get many of the sizes.
     const outcome found =
         book.lab({"check", path, "--solution", "--student", "s-" + path.substr(path.find('/') + 1)});
-    INFO(found.text);
-    CHECK(found.code == 0);
-    CHECK(contains(found.text, path + ": PASSED"));
+    expect(found, 0, {path + ": PASSED"});
   }
 }
 
@@ -395,10 +393,7 @@ TEST_CASE("a checkpoint misses what one thread does for its block, and what is d
     if (++tried > 2 && !all_are_compiled()) break;
     CAPTURE(one.path);
     const outcome found = check_part(book, one.path, one.region, one.part);
-    INFO(found.text);
-    CHECK(found.code == 1);
-    CHECK(contains(found.text, "4. sound        ok"));
-    CHECK(contains(found.text, std::string("   ") + one.missed + ": MISSED"));
+    expect(found, 1, {"4. sound        ok", std::string("   ") + one.missed + ": MISSED"});
   }
 }
 
@@ -434,29 +429,22 @@ TEST_CASE("a kernel that is wrong where the last tile is whole, and nowhere else
     if (&one != all && !all_are_compiled()) break;
     CAPTURE(one.path);
     const outcome found = check_part(book, one.path, one.region, one.part);
-    INFO(found.text);
-    CHECK(found.code == 1);
-    CHECK(contains(found.text, "3. right        FAIL"));
+    expect(found, 1, {"3. right        FAIL"});
   }
 }
 
 TEST_CASE("a value that is not returned is the compiler's to find, and a proved hang is waited for once") {
   const workbook book;
   outcome found = check_part(book, "reduction/03_warp_shuffle", "lanes", "value = combine(value, value);");
-  INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "2. builds       FAIL"));
-  CHECK(contains(found.text, "no return statement in function returning non-void"));
-  CHECK(contains(found.text, " | }\n"));
+  expect(found, 1, {"2. builds       FAIL", "no return statement in function returning non-void", " | }\n"});
 
   found = check_part(book, "elementwise/01_naive", "element",
                      "const volatile double* first = values;\nwhile (n > 0 && *first != 12345.5) {\n}\n"
                      "doubled[0] = 1;");
   INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "3. right        FAIL    crashed: "));
-  CHECK(contains(found.text, "waits in a loop for ever"));
-  CHECK(contains(found.text, " | while (n > 0 && *first != 12345.5) {\n"));
+  expect(found, 1,
+         {"3. right        FAIL    crashed: ", "waits in a loop for ever",
+          " | while (n > 0 && *first != 12345.5) {\n"});
   CHECK(!contains(found.text, "4. sound"));
 }
 
@@ -471,8 +459,7 @@ TEST_CASE("blocks that all do the same are named, whether the results are right 
                            "  doubled[i] = 2 * values[i];"));
   outcome found = book.lab({"check", path, "--timeout", "10"});
   INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "3. right        ok"));
+  expect(found, 1, {"3. right        ok"});
   const auto names_the_blocks = [&] {
     return contains(found.text, "   warning: ") && contains(found.text, "double_kernel: block (1,0,0): ") &&
            contains(found.text, " of block (0,0,0) writes at ") &&
@@ -485,8 +472,7 @@ TEST_CASE("blocks that all do the same are named, whether the results are right 
   found = check_part(another, "elementwise/01_naive", "element",
                      "const std::int64_t i = threadIdx.x;\nif (i < n) doubled[i] = 2 * values[i];");
   INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "3. right        FAIL"));
+  expect(found, 1, {"3. right        FAIL"});
   CHECK(names_the_blocks());
 }
 
@@ -498,9 +484,7 @@ TEST_CASE("what a kernel prints is shown, its first lines") {
       "if (i < 25) printf(\"element %lld\\n\", static_cast<long long>(i));\n"
       "if (i < n) doubled[i] = 2 * values[i];");
   INFO(found.text);
-  CHECK(found.code == 0);
-  CHECK(contains(found.text, "   printed:\n      element 0\n      element 1\n"));
-  CHECK(contains(found.text, "\n      element 19\n      … and "));
+  expect(found, 0, {"   printed:\n      element 0\n      element 1\n", "\n      element 19\n      … and "});
   CHECK(!contains(found.text, "element 20"));
 
   // A crash loses nothing of it.
@@ -508,10 +492,7 @@ TEST_CASE("what a kernel prints is shown, its first lines") {
   found = check_part(another, "elementwise/01_naive", "element",
                      "if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"here\\n\");\n"
                      "doubled[values[0] > -1e9 ? -1'000'000'000'000 : 0] = 1;");
-  INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "3. right        FAIL"));
-  CHECK(contains(found.text, "   printed:\n      here\n"));
+  expect(found, 1, {"3. right        FAIL", "   printed:\n      here\n"});
 }
 
 TEST_CASE("on a terminal a check has colours, the seconds of each step and lines of its width") {
@@ -519,13 +500,10 @@ TEST_CASE("on a terminal a check has colours, the seconds of each step and lines
   const outcome found =
       call_program({"/usr/bin/env", "-u", "NO_COLOR", "TERM=xterm", "script", "-qec", call, "/dev/null"},
                    std::chrono::seconds(1200));
-  INFO(found.text);
-  CHECK(found.code == 0);
-  CHECK(contains(found.text, "\033[32m ok\033[0m"));
-  CHECK(contains(found.text, " s)"));
-  CHECK(contains(found.text, "elementwise/01_naive: \033[32mPASSED\033[0m"));
-  CHECK(contains(found.text, "\033[32m: reached\033[0m: l1tex__"));
-  CHECK(contains(found.text, "\n      l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum is 8"));
+  expect(
+      found, 0,
+      {"\033[32m ok\033[0m", " s)", "elementwise/01_naive: \033[32mPASSED\033[0m",
+       "\033[32m: reached\033[0m: l1tex__", "\n      l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum is 8"});
 }
 
 TEST_CASE("with --watch every save is checked") {
@@ -548,9 +526,7 @@ TEST_CASE("with --watch every save is checked") {
                                "/bin/bash", "-c", "set -m\n" + script, LAB_PROGRAM},
                               std::chrono::seconds(600));
   INFO(found.text);
-  CHECK(found.code == 130);
-  CHECK(contains(found.text, path + ": not passed yet"));
-  CHECK(contains(found.text, path + ": PASSED"));
+  expect(found, 130, {path + ": not passed yet", path + ": PASSED"});
   CHECK(book.lab({"check", path, "--watch", "--hint", "1"}).code == 2);
 }
 
@@ -608,33 +584,23 @@ TEST_CASE("a student's file that does not compile, never ends, or races is told 
     return book.lab({"check", path});
   };
   outcome found = check_with("  __syncthread();\n");
-  INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "stage.cu:18: "));
-  CHECK(contains(found.text, "__syncthread"));
-  CHECK(contains(found.text, "2. builds       FAIL"));
-  CHECK(contains(found.text, "      18 |   __syncthread();\n         |   ^"));
+  expect(found, 1,
+         {"stage.cu:18: ", "__syncthread", "2. builds       FAIL",
+          "      18 |   __syncthread();\n         |   ^"});
 
   found = check_with("  while (true) __syncthreads();\n");
-  INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "stage.cu:18: mirror_kernel: block (0,0,0): "));
-  CHECK(contains(found.text, "waits in a loop for ever"));
+  expect(found, 1, {"stage.cu:18: mirror_kernel: block (0,0,0): ", "waits in a loop for ever"});
 
   // The order of the threads may happen to be right, and the race is found all the same.
   found = check_with("  if (threadIdx.x < 100) __syncwarp();\n");
-  INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "4. sound        FAIL    race: "));
-  CHECK(contains(found.text, ": mirror_kernel: block "));
-  CHECK(contains(found.text, " |   values[threadIdx.y][threadIdx.x] = amplitude(x, y);\n"));
+  expect(found, 1,
+         {"4. sound        FAIL    race: ", ": mirror_kernel: block ",
+          " |   values[threadIdx.y][threadIdx.x] = amplitude(x, y);\n"});
 
   // A change outside of the markers is not compiled: the grid is the lab's.
   lab::test::put(book.file(path, "stage.cu"), "int no_such_thing = cheat();\n" + solution);
   found = book.lab({"check", path});
-  INFO(found.text);
-  CHECK(found.code == 0);
-  CHECK(contains(found.text, "has no effect"));
+  expect(found, 0, {"has no effect"});
 }
 
 TEST_CASE("a stage of one's own fails until it is written, and is no stage of the lab") {
@@ -644,8 +610,7 @@ TEST_CASE("a stage of one's own fails until it is written, and is no stage of th
   REQUIRE(found.code == 0);
   found = book.lab({"check", "elementwise/09_mine"});
   INFO(found.text);
-  CHECK(found.code == 1);
-  CHECK(contains(found.text, "was never written"));
+  expect(found, 1, {"was never written"});
   CHECK(!contains(book.lab({"describe", "elementwise", "--device", "emulator"}).text, "09_mine"));
   CHECK(book.lab({"run", "elementwise/09_mine", "--device", "emulator"}).code == 2);
 

@@ -46,15 +46,6 @@ inline outcome lab_with(const strings& arguments, const std::string& mode = "") 
   return run(command(arguments, mode));
 }
 
-inline void expect(const outcome& found, int code, const strings& words) {
-  INFO(found.text);
-  CHECK(found.code == code);
-  for (const auto& word : words) {
-    CAPTURE(word);
-    CHECK(contains(found.text, word));
-  }
-}
-
 inline nlohmann::json document(const std::filesystem::path& path) {
   return nlohmann::json::parse(get(path));
 }

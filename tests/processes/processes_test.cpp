@@ -179,12 +179,7 @@ TEST_CASE("a launcher that starts nothing is told in its own words, and the stag
     const outcome found =
         lab_program({"TMPDIR=" + scratch.string()}, {"verify", "reduction_gpus/03*", "--quick", "--processes",
                                                      "2", "--timeout", "2", "--mpirun", launcher});
-    INFO(found.text);
-    CHECK(found.code == 2);
-    for (const std::string& word : words) {
-      CAPTURE(word);
-      CHECK(contains(found.text, word));
-    }
+    lab::test::expect(found, 2, words);
     CHECK_FALSE(contains(found.text, "FAIL"));
     CHECK(processes_left(scratch) == "");
   };

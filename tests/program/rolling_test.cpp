@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/npy.hpp"
-#include "harness/front/process/child_process.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #include "tests/files.hpp"
@@ -15,9 +15,7 @@
 
 namespace {
 
-struct applied {
-  int code;
-  std::string text;
+struct applied : lab::test::outcome {
   std::vector<double> results;
 };
 
@@ -38,9 +36,7 @@ class rolling_files {
     std::vector<std::string> arguments{LAB_PROGRAM, "apply", "rolling/" + stage, "--input", input,
                                        "--output",  output,  "--device",         LAB_DEVICE};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = lab::front::run_command(arguments, std::chrono::seconds(1200));
-    applied found{
-        result.ending.by_signal ? 1000 + result.ending.code : result.ending.code, result.output, {}};
+    applied found{lab::test::call_program(arguments, std::chrono::seconds(1200)), {}};
     if (std::filesystem::exists(output)) found.results = lab::read_npy<double>(output).values;
     return found;
   }
@@ -48,14 +44,8 @@ class rolling_files {
   // Exit code 2, words, and no output.
   void require_refused(const std::string& stage, const std::string& input,
                        const std::vector<std::string>& more, const std::vector<std::string>& words) const {
-    const applied found = apply(stage, input, more);
-    INFO(found.text);
-    CHECK(found.code == 2);
+    lab::test::expect(apply(stage, input, more), 2, words);
     CHECK_FALSE(std::filesystem::exists(path("results.npy")));
-    for (const std::string& one : words) {
-      INFO(one);
-      CHECK(found.text.find(one) != std::string::npos);
-    }
   }
 
  private:

@@ -3,30 +3,24 @@
 #include <regex>
 #include <string>
 
-#include "harness/front/process/child_process.hpp"
+#include "tests/call_program.hpp"
 #include "tests/catch.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
 
-using strings = std::vector<std::string>;
+using lab::test::outcome;
+using lab::test::strings;
 using lab::test::temporary_directory;
 
 const std::string inputs = LAB_PTX_INPUTS;
 
 // `lab translate` with these arguments ends with `code`, and says all of `words`.
 void expect(const strings& arguments, int code, const strings& words) {
-  strings command{LAB_PROGRAM, "translate"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  const auto result = lab::front::run_command(command, std::chrono::seconds(60));
-  INFO(result.output);
-  CHECK(result.ending.code == code);
-  CHECK_FALSE(result.ending.by_signal);
-  for (const std::string& word : words) {
-    CAPTURE(word);
-    CHECK(result.output.find(word) != std::string::npos);
-  }
+  lab::test::expect(
+      lab::test::call_program({}, LAB_PROGRAM, {"translate"}, arguments, std::chrono::seconds(60)), code,
+      words);
 }
 
 }  // namespace
@@ -79,15 +73,13 @@ TEST_CASE("bad calls of the verb") {
 
 TEST_CASE("NVRTC compiles what the verb translates, where there is one") {
   const std::string file = inputs + "/nvcc/square.sm_100.ptx";
-  const auto result = lab::front::run_command({LAB_PROGRAM, "translate", file, "--compile", "sm_90"},
-                                              std::chrono::seconds(60));
-  INFO(result.output);
-  if (result.output.find("--compile needs NVRTC") != std::string::npos) {
-    CHECK(result.ending.code == 2);
+  const outcome found = lab::test::call_program({LAB_PROGRAM, "translate", file, "--compile", "sm_90"},
+                                                std::chrono::seconds(60));
+  if (lab::test::contains(found.text, "--compile needs NVRTC")) {
+    CHECK(found.code == 2);
     LAB_SKIP("this machine has no NVRTC");
   }
-  CHECK(result.ending.code == 0);
-  CHECK(result.output.find("NVRTC compiles it for sm_90, twice in one kernel.") != std::string::npos);
+  lab::test::expect(found, 0, {"NVRTC compiles it for sm_90, twice in one kernel."});
   expect({file, "--compile", "sm_11"}, 2, {"NVRTC does not compile the translation for sm_11"});
   const temporary_directory folder;
   const std::string newer = folder / "newer.ptx";

@@ -389,6 +389,14 @@ class Plots(unittest.TestCase):
                 plots.main(["time_against", "n", "--track", "track", "--output", f"{directory}/a.pdf", str(file)])
 
 
+def records_of(*runs):
+    """Of a folder with these runs."""
+    with tempfile.TemporaryDirectory() as directory:
+        for number, one in enumerate(runs):
+            (pathlib.Path(directory) / f"{number}.jsonl").write_text(json.dumps(one))
+        return tables.Records(pathlib.Path(directory))
+
+
 class Scaling(unittest.TestCase):
     """Tracks over several GPUs: one GPU's best is what more GPUs are compared with."""
 
@@ -400,10 +408,7 @@ class Scaling(unittest.TestCase):
         return run("2026-01-01", groups)
 
     def table(self, *runs):
-        with tempfile.TemporaryDirectory() as directory:
-            for number, one in enumerate(runs):
-                (pathlib.Path(directory) / f"{number}.jsonl").write_text(json.dumps(one))
-            return tables.scaling(tables.Records(pathlib.Path(directory)), "track")
+        return tables.scaling(records_of(*runs), "track")
 
     def test_times_are_those_of_the_fastest_stage_on_one_gpu(self):
         text = self.table(self.run_of("strong", {"01_a": 4000, "02_b": 3800}, {"01_a": 2500, "02_b": 2000}))
@@ -428,10 +433,7 @@ class Scaling(unittest.TestCase):
         alone, together = self.run_of("strong", {"01_a": 4000}, {"01_a": 2000}), self.run_of("strong", {}, {"01_a": 2100, "02_b": 2200})
         del together["groups"][0]
         together.update(created="2026-01-02", options={"processes": 2, "launcher": "mpirun"})
-        with tempfile.TemporaryDirectory() as directory:
-            for number, one in enumerate((alone, together)):
-                (pathlib.Path(directory) / f"{number}.jsonl").write_text(json.dumps(one))
-            records = tables.Records(pathlib.Path(directory))
+        records = records_of(alone, together)
         self.assertIn("| 01_a | 2 | 2.00 µs | 2.000 | 100.0 % |", tables.scaling(records, "track"))
         text = tables.processes(records, "track")
         self.assertIn("| 01_a | 2 | gpus = 2, n = 100, scaling = strong | 2.10 µs | 2.00 µs |", text)
@@ -624,12 +626,9 @@ class Claims(unittest.TestCase):
         self.assertGreater(len(claims.read_all()), 0)
 
     def records(self, device, median):
-        with tempfile.TemporaryDirectory() as directory:
-            groups = [group({"n": 10, "type": "float32"}, [row("01_a", 1000), row("02_b", median)])]
-            one = run("1", groups, device)
-            one["device"]["compute_capability"] = "9.0"
-            (pathlib.Path(directory) / "one.jsonl").write_text(json.dumps(one))
-            return tables.Records(pathlib.Path(directory))
+        one = run("1", [group({"n": 10, "type": "float32"}, [row("01_a", 1000), row("02_b", median)])], device)
+        one["device"]["compute_capability"] = "9.0"
+        return records_of(one)
 
     def test_records_of_all_devices_are_put_beside_a_claim_and_may_break_it(self):
         records = self.records("NVIDIA H200", 500)
@@ -649,12 +648,10 @@ class Claims(unittest.TestCase):
         self.assertIn("| - |", predicted(at={"type": "float64"}))
 
     def test_no_other_stage_stands_in_for_one_that_was_timed_in_another_run(self):
-        with tempfile.TemporaryDirectory() as directory:
-            for name, rows in {"1": [row("01_a", 1000), row("03_c", 400)], "2": [row("02_b", 800), row("04_d", 100)]}.items():
-                one = run(name, [group({"n": 10}, rows)])
-                one["device"]["compute_capability"] = "9.0"
-                (pathlib.Path(directory) / f"{name}.jsonl").write_text(json.dumps(one))
-            records = tables.Records(pathlib.Path(directory))
+        runs = [run("1", [group({"n": 10}, [row("01_a", 1000), row("03_c", 400)])]), run("2", [group({"n": 10}, [row("02_b", 800), row("04_d", 100)])])]
+        for one in runs:
+            one["device"]["compute_capability"] = "9.0"
+        records = records_of(*runs)
         records.other_devices, records.broken = [], []
 
         def recorded(stage, metric):

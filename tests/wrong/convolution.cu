@@ -86,22 +86,15 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = side * side};
 }
 
-WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::missing_barrier>("no barrier"));
-WRONG(flipped, failure_kind::wrong, "wrong at index", wrong_stage<mistake::flipped>("flips the filter"));
-WRONG(no_halo, failure_kind::wrong, "wrong at index", wrong_stage<mistake::no_halo>("reads no halo"));
-WRONG(repeats_edge, failure_kind::wrong, "edge=mirror",
-      wrong_stage<mistake::repeats_edge>("mirrors the value at the edge, too"));
-WRONG(mirrors_once, failure_kind::wrong, "edge=mirror",
-      wrong_stage<mistake::mirrors_once>("mirrors small images once"));
-WRONG(halo_of_8, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::halo_of_8>("leaves out what is more than 8 rows away"));
-WRONG(skips_zeros, failure_kind::wrong, "found inf",
-      wrong_stage<mistake::skips_zeros>("does not multiply zeros beyond the edge"));
-WRONG(short_last_row, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::short_last_row>("leaves out the last weight"));
-WRONG(transposed_filter, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::transposed_filter>("reads the filter by columns"));
+MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier");
+MISTAKE(flipped, failure_kind::wrong, "wrong at index", "flips the filter");
+MISTAKE(no_halo, failure_kind::wrong, "wrong at index", "reads no halo");
+MISTAKE(repeats_edge, failure_kind::wrong, "edge=mirror", "mirrors the value at the edge, too");
+MISTAKE(mirrors_once, failure_kind::wrong, "edge=mirror", "mirrors small images once");
+MISTAKE(halo_of_8, failure_kind::wrong, "wrong at index", "leaves out what is more than 8 rows away");
+MISTAKE(skips_zeros, failure_kind::wrong, "found inf", "does not multiply zeros beyond the edge");
+MISTAKE(short_last_row, failure_kind::wrong, "wrong at index", "leaves out the last weight");
+MISTAKE(transposed_filter, failure_kind::wrong, "wrong at index", "reads the filter by columns");
 
 }  // namespace
 }  // namespace lab::convolution::wrong

@@ -66,22 +66,15 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = side * side};
 }
 
-WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::missing_barrier>("no barrier"));
-WRONG(square_assumed, failure_kind::unwritten, "was never written",
-      wrong_stage<mistake::square_assumed>("moves the square in the corner alone"));
-WRONG(tiles_of_rows, failure_kind::unwritten, "was never written",
-      wrong_stage<mistake::tiles_of_rows>("counts tiles along the columns"));
-WRONG(half_swizzle, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::half_swizzle>("reads another swizzle than it wrote"));
-WRONG(last_tile_as_it_is, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::last_tile_as_it_is>("does not transpose the tile in the last corner"));
-WRONG(vectors_alone, failure_kind::unwritten, "was never written",
-      wrong_stage<mistake::vectors_alone>("moves whole vectors alone"));
-WRONG(rows_in_16_bits, failure_kind::unwritten, "rows=70004",
-      wrong_stage<mistake::rows_in_16_bits>("leaves out rows that 16 bits do not count"));
-WRONG(adds_zero, failure_kind::wrong, "expected -0, found 0",
-      wrong_stage<mistake::adds_zero>("loses the sign of zero"));
+MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier");
+MISTAKE(square_assumed, failure_kind::unwritten, "was never written", "moves the square in the corner alone");
+MISTAKE(tiles_of_rows, failure_kind::unwritten, "was never written", "counts tiles along the columns");
+MISTAKE(half_swizzle, failure_kind::wrong, "wrong at index", "reads another swizzle than it wrote");
+MISTAKE(last_tile_as_it_is, failure_kind::wrong, "wrong at index",
+        "does not transpose the tile in the last corner");
+MISTAKE(vectors_alone, failure_kind::unwritten, "was never written", "moves whole vectors alone");
+MISTAKE(rows_in_16_bits, failure_kind::unwritten, "rows=70004", "leaves out rows that 16 bits do not count");
+MISTAKE(adds_zero, failure_kind::wrong, "expected -0, found 0", "loses the sign of zero");
 
 }  // namespace
 }  // namespace lab::transpose::wrong

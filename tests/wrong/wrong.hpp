@@ -54,3 +54,5 @@ inline bool refuse(const char* path, std::optional<failure_kind> kind, const cha
 #define WRONG(name, kind, words, ...) \
   STAGE(name, __VA_ARGS__);           \
   [[maybe_unused]] const bool name##_refused = refuse(LAB_PATH "/" #name, kind, words)
+// The stage with this mistake, of a track whose wrong_stage<mistake>(idea) has one.
+#define MISTAKE(name, kind, words, idea) WRONG(name, kind, words, wrong_stage<mistake::name>(idea))

@@ -367,22 +367,11 @@ ncclResult_t ncclGetVersion(int* version) {
 
 const char* ncclGetErrorString(ncclResult_t result) {
   switch (result) {
-    case ncclSuccess:
-      return "no error";
-    case ncclUnhandledCudaError:
-      return "unhandled cuda error";
-    case ncclSystemError:
-      return "unhandled system error";
-    case ncclInternalError:
-      return "internal error";
-    case ncclInvalidArgument:
-      return "invalid argument";
-    case ncclInvalidUsage:
-      return "invalid usage";
-    case ncclRemoteError:
-      return "remote process exited or there was a network error";
-    case ncclInProgress:
-      return "NCCL operation in progress";
+#define LAB_TEXT_OF(NAME, NUMBER, TEXT) \
+  case NAME:                            \
+    return TEXT;
+    LAB_NCCL_RESULTS(LAB_TEXT_OF)
+#undef LAB_TEXT_OF
   }
   return "unknown result code";
 }

@@ -25,16 +25,18 @@
 
 using ncclComm_t = struct ncclComm*;
 
-enum ncclResult_t : int {
-  ncclSuccess = 0,
-  ncclUnhandledCudaError = 1,
-  ncclSystemError = 2,
-  ncclInternalError = 3,
-  ncclInvalidArgument = 4,
-  ncclInvalidUsage = 5,
-  ncclRemoteError = 6,
-  ncclInProgress = 7,
-};
+#define LAB_NCCL_RESULTS(X)                                                   \
+  X(ncclSuccess, 0, "no error")                                               \
+  X(ncclUnhandledCudaError, 1, "unhandled cuda error")                        \
+  X(ncclSystemError, 2, "unhandled system error")                             \
+  X(ncclInternalError, 3, "internal error")                                   \
+  X(ncclInvalidArgument, 4, "invalid argument")                               \
+  X(ncclInvalidUsage, 5, "invalid usage")                                     \
+  X(ncclRemoteError, 6, "remote process exited or there was a network error") \
+  X(ncclInProgress, 7, "NCCL operation in progress")
+#define LAB_RESULT(NAME, NUMBER, ...) NAME = NUMBER,
+enum ncclResult_t : int { LAB_NCCL_RESULTS(LAB_RESULT) };
+#undef LAB_RESULT
 
 enum ncclRedOp_t : int { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3 };
 

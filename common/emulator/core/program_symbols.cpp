@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-#include "common/elf.hpp"
+#include "common/emulator/core/elf_file.hpp"
 
 namespace lab::emulator {
 

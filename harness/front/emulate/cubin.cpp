@@ -11,7 +11,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "common/elf.hpp"
+#include "common/emulator/core/elf_file.hpp"
 
 namespace lab::front {
 namespace {
@@ -531,33 +531,8 @@ class code_reader {
   machine_kernel kernel_;
 };
 
-const char* name_of(machine_operation operation) {
-  switch (operation) {
-    case machine_operation::load:
-      return "load";
-    case machine_operation::store:
-      return "store";
-    case machine_operation::copy:
-      return "copy";
-    case machine_operation::barrier:
-      return "barrier";
-  }
-  return "";
-}
-
-const char* name_of(machine_space space) {
-  switch (space) {
-    case machine_space::none:
-      return "none";
-    case machine_space::global:
-      return "global";
-    case machine_space::shared:
-      return "shared";
-    case machine_space::generic:
-      return "generic";
-  }
-  return "";
-}
+constexpr const char* operation_names[] = {"load", "store", "copy", "barrier"};
+constexpr const char* space_names[] = {"none", "global", "shared", "generic"};
 
 }  // namespace
 
@@ -601,8 +576,9 @@ std::string listing_of(const std::vector<machine_kernel>& kernels) {
           file = known->second;
           if (is_new) text += fmt::format("file {} {}\n", file, access.file);
         }
-        text += fmt::format("{} {} {} at {}:{}", name_of(access.operation), name_of(access.space),
-                            access.bytes, file, access.line);
+        text +=
+            fmt::format("{} {} {} at {}:{}", operation_names[static_cast<std::size_t>(access.operation)],
+                        space_names[static_cast<std::size_t>(access.space)], access.bytes, file, access.line);
         text += access.condition == 0 ? "\n" : fmt::format(" if {}\n", access.condition);
       }
       text += "next";

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "common/elf.hpp"
+#include "common/emulator/core/elf_file.hpp"
 #include "common/file.hpp"
 
 namespace lab::front {

@@ -19,18 +19,20 @@
 // their kernels is told with the line of the call.
 #define LAB_EMULATOR_LIBRARY [[gnu::noinline]] inline
 
-enum cublasStatus_t : int {
-  CUBLAS_STATUS_SUCCESS = 0,
-  CUBLAS_STATUS_NOT_INITIALIZED = 1,
-  CUBLAS_STATUS_ALLOC_FAILED = 3,
-  CUBLAS_STATUS_INVALID_VALUE = 7,
-  CUBLAS_STATUS_ARCH_MISMATCH = 8,
-  CUBLAS_STATUS_MAPPING_ERROR = 11,
-  CUBLAS_STATUS_EXECUTION_FAILED = 13,
-  CUBLAS_STATUS_INTERNAL_ERROR = 14,
-  CUBLAS_STATUS_NOT_SUPPORTED = 15,
-  CUBLAS_STATUS_LICENSE_ERROR = 16,
-};
+#define LAB_CUBLAS_STATUSES(X)          \
+  X(CUBLAS_STATUS_SUCCESS, 0)           \
+  X(CUBLAS_STATUS_NOT_INITIALIZED, 1)   \
+  X(CUBLAS_STATUS_ALLOC_FAILED, 3)      \
+  X(CUBLAS_STATUS_INVALID_VALUE, 7)     \
+  X(CUBLAS_STATUS_ARCH_MISMATCH, 8)     \
+  X(CUBLAS_STATUS_MAPPING_ERROR, 11)    \
+  X(CUBLAS_STATUS_EXECUTION_FAILED, 13) \
+  X(CUBLAS_STATUS_INTERNAL_ERROR, 14)   \
+  X(CUBLAS_STATUS_NOT_SUPPORTED, 15)    \
+  X(CUBLAS_STATUS_LICENSE_ERROR, 16)
+#define LAB_STATUS(NAME, NUMBER) NAME = NUMBER,
+enum cublasStatus_t : int { LAB_CUBLAS_STATUSES(LAB_STATUS) };
+#undef LAB_STATUS
 using cublasStatus = cublasStatus_t;
 enum cublasOperation_t : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2, CUBLAS_OP_HERMITAN = 2 };
 enum cublasPointerMode_t : int { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
@@ -224,23 +226,13 @@ inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
 }
 inline const char* cublasGetStatusName(cublasStatus_t status) {
   switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-      return "CUBLAS_STATUS_SUCCESS";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-      return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-      return "CUBLAS_STATUS_ALLOC_FAILED";
-    case CUBLAS_STATUS_INVALID_VALUE:
-      return "CUBLAS_STATUS_INVALID_VALUE";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-      return "CUBLAS_STATUS_MAPPING_ERROR";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-      return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-      return "CUBLAS_STATUS_NOT_SUPPORTED";
-    default:
-      return "CUBLAS_STATUS_INTERNAL_ERROR";
+#define LAB_NAME_OF(NAME, ...) \
+  case NAME:                   \
+    return #NAME;
+    LAB_CUBLAS_STATUSES(LAB_NAME_OF)
+#undef LAB_NAME_OF
   }
+  return "CUBLAS_STATUS_INTERNAL_ERROR";
 }
 inline const char* cublasGetStatusString(cublasStatus_t status) {
   switch (status) {
