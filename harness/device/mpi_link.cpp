@@ -7,8 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <list>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "common/cuda.hpp"
 #include "common/process_group.hpp"
@@ -69,6 +73,8 @@ class mpi_link final : public process_link
     MPI_CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
     MPI_CHECK(MPI_Comm_rank(here, &local_rank_));
     MPI_CHECK(MPI_Comm_free(&here));
+    hosts_.assign(static_cast<std::size_t>(size_), "an unknown host");
+    hosts_ = gather(host());
   }
 
   [[nodiscard]] int rank() const override {
@@ -87,26 +93,9 @@ class mpi_link final : public process_link
   }
 
   std::vector<std::string> gather(const std::string& own) override {
-    const auto ranks = static_cast<std::size_t>(size_);
-    std::vector<int> sizes(ranks);
-    const int size = static_cast<int>(own.size());
-    if (own.size() > max_text / ranks) throw std::length_error("a process gives more than others can take");
-    MPI_CHECK(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, agreements_));
-    std::vector<int> places(ranks);
-    std::size_t bytes = 0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      places[rank] = static_cast<int>(bytes);
-      bytes += static_cast<std::size_t>(sizes[rank]);
-    }
-    std::string text(bytes, '\0');
-    if (bytes > 0) {
-      MPI_CHECK(MPI_Allgatherv(own.data(), size, MPI_CHAR, text.data(), sizes.data(), places.data(), MPI_CHAR,
-                               agreements_));
-    }
-    std::vector<std::string> all;
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      all.push_back(
-          text.substr(static_cast<std::size_t>(places[rank]), static_cast<std::size_t>(sizes[rank])));
+    if (own.size() > max_text) throw std::length_error("a process gives more than others can take");
+    std::vector<std::string> all = *exchange(agreements_, own, unlimited);
+    MPI_CHECK(MPI_Barrier(agreements_));  // all are here: they leave together
     return all;
   }
 
@@ -124,14 +113,7 @@ class mpi_link final : public process_link
   }
 
   bool all_come(std::chrono::milliseconds time) override {
-    MPI_Request all = MPI_REQUEST_NULL;
-    MPI_CHECK(MPI_Ibarrier(end_, &all));
-    patience waiting;
-    for (int done = 0;; waiting.wait()) {
-      MPI_CHECK(MPI_Test(&all, &done, MPI_STATUS_IGNORE));
-      if (done != 0) return true;
-      if (waiting.is_longer_than(time)) return false;
-    }
+    return exchange(end_, "", time).has_value();
   }
 
   [[noreturn]] void abort() override {
@@ -158,26 +140,7 @@ class mpi_link final : public process_link
   }
 
   std::string receive(int rank, int number) override {
-    patience waiting;
-    bool told = false;
-    for (;; waiting.wait()) {
-      int there = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      MPI_CHECK(MPI_Improbe(rank, number % max_tag, messages_, &there, &message, &status));
-      if (there != 0) {
-        int bytes = 0;
-        MPI_CHECK(MPI_Get_count(&status, MPI_CHAR, &bytes));
-        std::string text(static_cast<std::size_t>(bytes), '\0');
-        MPI_CHECK(MPI_Mrecv(text.data(), bytes, MPI_CHAR, &message, MPI_STATUS_IGNORE));
-        return text;
-      }
-      if (told || !waiting.is_longer_than(std::chrono::seconds(1))) continue;
-      told = true;
-      std::fprintf(stderr, "waiting: %s on %s, to which rank %d has sent nothing for 1 s\n",
-                   processes::name().c_str(), host().c_str(), rank);
-      std::fflush(stderr);
-    }
+    return *receive_from(messages_, rank, number % max_tag, patience(), unlimited);
   }
 
  private:
@@ -200,7 +163,54 @@ class mpi_link final : public process_link
 #endif
 
  private:
-  static constexpr std::size_t max_text = std::size_t{1} << 30;  // of all together
+  // Sends `own` to all and receives theirs, in the order of the ranks; nothing if they do not come within
+  // `time`.
+  std::optional<std::vector<std::string>> exchange(MPI_Comm comm, const std::string& own,
+                                                   std::chrono::milliseconds time) {
+    std::vector<MPI_Request> sent;
+    for (int rank = 0; rank < size_; ++rank) {
+      if (rank == rank_) continue;
+      MPI_CHECK(MPI_Isend(own.data(), static_cast<int>(own.size()), MPI_CHAR, rank, 0, comm,
+                          &sent.emplace_back(MPI_REQUEST_NULL)));
+    }
+    std::vector<std::string> all;
+    patience waiting;
+    for (int rank = 0; rank < size_; ++rank) {
+      auto text = rank == rank_ ? own : receive_from(comm, rank, 0, waiting, time);
+      if (!text) return std::nullopt;
+      all.push_back(std::move(*text));
+    }
+    MPI_CHECK(MPI_Waitall(static_cast<int>(sent.size()), sent.data(), MPI_STATUSES_IGNORE));
+    return all;
+  }
+
+  // A message of that rank; nothing if none comes within `time`. Says for whom it waits, once.
+  std::optional<std::string> receive_from(MPI_Comm comm, int rank, int tag, patience waiting,
+                                          std::chrono::milliseconds time) {
+    bool told = false;
+    for (;; waiting.wait()) {
+      int there = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      MPI_CHECK(MPI_Improbe(rank, tag, comm, &there, &message, &status));
+      if (there != 0) {
+        int bytes = 0;
+        MPI_CHECK(MPI_Get_count(&status, MPI_CHAR, &bytes));
+        std::string text(static_cast<std::size_t>(bytes), '\0');
+        MPI_CHECK(MPI_Mrecv(text.data(), bytes, MPI_CHAR, &message, MPI_STATUS_IGNORE));
+        return text;
+      }
+      if (waiting.is_longer_than(time)) return std::nullopt;
+      if (told || !waiting.is_longer_than(std::chrono::seconds(2))) continue;
+      told = true;
+      std::fprintf(stderr, "waiting: rank %d of %d on %s, to which rank %d on %s has sent nothing for 2 s\n",
+                   rank_, size_, host().c_str(), rank, hosts_[static_cast<std::size_t>(rank)].c_str());
+      std::fflush(stderr);
+    }
+  }
+
+  static constexpr std::size_t max_text = std::size_t{1} << 30;
+  static constexpr std::chrono::hours unlimited{24 * 365};
 
   MPI_Comm agreements_ = MPI_COMM_NULL;
   MPI_Comm end_ = MPI_COMM_NULL;
@@ -208,6 +218,7 @@ class mpi_link final : public process_link
   int rank_ = 0;
   int size_ = 1;
   int local_rank_ = 0;
+  std::vector<std::string> hosts_;  // of all ranks
 };
 
 process_link& join() {

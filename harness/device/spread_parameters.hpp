@@ -26,13 +26,15 @@ parameter<Parameters> parameter_spread_n(std::int64_t emulator_bench) {
           .emulator_bench = {emulator_bench}};
 }
 
+// Several processes are a group of as many GPUs, and of no other number.
 template <class Parameters>
 parameter<Parameters> parameter_gpus() {
+  using values = std::vector<parameter_value>;
   return {.name = "gpus",
           .member = &Parameters::gpus,
           .meaning = "GPUs",
           .minimum = 1,
-          .bench = {1, 2},
+          .bench = processes::are_several() ? values{processes::count()} : values{1, 2},
           .apply_default = 2};
 }
 

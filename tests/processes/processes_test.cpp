@@ -102,17 +102,17 @@ TEST_CASE("stages of NCCL are right as three processes, and others say why they 
                 {"reduction_gpus/05_overlap", "ok"}});
 }
 
-TEST_CASE("a row of two processes is verified and timed, and its group has two GPUs") {
+TEST_CASE("a row of three processes is verified and timed, and its group has three GPUs") {
   const temporary_directory directory;
   const auto file = directory / "results.json";
   const outcome found =
-      lab_program({}, {"run", "moving_average_gpus/03*", "--processes", "2", "--n", "20001", "--window",
+      lab_program({}, {"run", "moving_average_gpus/03*", "--processes", "3", "--n", "20001", "--window",
                        "12000", "--min-samples", "3", "--time-limit", "0.02", "--json", file.string()});
   INFO(found.text);
   CHECK(found.code == 0);
-  CHECK(contains(found.text, "group    2 processes, started by mpirun\n"));
+  CHECK(contains(found.text, "group    3 processes, started by mpirun\n"));
   const json group = json::parse(lab::test::get(file)).at("groups").at(0);
-  CHECK(group.at("parameters").at("gpus") == 2);
+  CHECK(group.at("parameters").at("gpus") == 3);
   const json& row = group.at("rows").at(0);
   CHECK(row.at("status") == "ok");
   CHECK(row.at("timing").at("samples").size() >= 3);

@@ -50,6 +50,11 @@ process_launch launch_of(int processes, const std::string& command) {
       set_where_unset("OMPI_MCA_plm", "isolated");
   }
   set_where_unset("OMPI_MCA_hwloc_base_binding_policy", "none");
+  // A host that cannot be reached is lost after 10 + 5 * 2 s on both sides of the cut, which end what they
+  // have started; Open MPI's own settings take eight minutes.
+  set_where_unset("OMPI_MCA_oob_tcp_keepalive_time", "10");
+  set_where_unset("OMPI_MCA_oob_tcp_keepalive_intvl", "2");
+  set_where_unset("OMPI_MCA_oob_tcp_keepalive_probes", "5");
   // Emulated devices are processors: those of this host are shared, and not waited on.
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   set_where_unset("OMPI_MCA_mpi_yield_when_idle", "1");

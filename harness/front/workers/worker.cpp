@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -143,7 +144,8 @@ class exchange {
     end_process();
     if (output_.is_open()) read_output();
     const std::vector<std::string> orphans = end_orphans();
-    if (!orphans.empty() && answer.end == answer_end::ok)
+    // A launcher may end before what it has reached the other hosts by: ssh, over a slow link.
+    if (!orphans.empty() && answer.end == answer_end::ok && !socket_)
       return crashed(
           fmt::format("it left processes running, which were ended: {}", fmt::join(orphans, ", ")));
     return answer;
@@ -160,6 +162,8 @@ class exchange {
   void read_answers();
   void read_output();
   void emit_output(const std::string& line);
+  // "; waiting: rank 0 of 2 on ...", of several processes; the cause, where others only wait in turn.
+  [[nodiscard]] std::string waiting() const;
   bool take_line(std::string& line);
 
   const worker::line_sink& output_sink_;
@@ -178,10 +182,11 @@ class exchange {
   std::size_t searched_ = 0;    // of received_, known to hold no end of line
   std::string output_text_;     // bytes of output that are not yet a whole line
   std::string last_output_;     // the last line that has a word
-  std::string launcher_words_;  // lines that came before rank 0 had called
-  // Of several processes, the first lines in which one says what ends it, and for whom it waits.
+  std::string launcher_words_;  // its lines before rank 0 had called, and then those after
+  // Of several processes, the first line in which one says what ends it, and the last in which each says for
+  // whom it waits.
   std::string of_a_rank_;
-  std::string waiting_;
+  std::map<int, std::string> waiting_;
   int lines_shown_ = 0;
 };
 
@@ -205,9 +210,9 @@ answer_record exchange::converse(const time_limits& limits) {
       const std::string limit =
           is_late ? limit_text(of_answer, limits.answer) : limit_text(of_line, limits.silence);
       if (socket_ && !socket_->has_called()) tell_launcher("has not started rank 0 within " + limit);
-      return failed_answer(failure_kind::hang, fmt::format("{} {}; the stage was stopped{}",
-                                                           is_late ? "no answer within" : "nothing heard for",
-                                                           limit, waiting_.empty() ? "" : "; " + waiting_));
+      return failed_answer(failure_kind::hang,
+                           fmt::format("{} {}; the stage was stopped{}",
+                                       is_late ? "no answer within" : "nothing heard for", limit, waiting()));
     }
     // Not longer than a moment: a child of the worker may hold the pipe open after the worker itself is gone.
     wait(std::min({milliseconds(200), since_request.between_looks(), since_line.between_looks()}));
@@ -252,6 +257,7 @@ void exchange::wait(milliseconds moment) {
   }
   if (waiting[4].revents != 0) {
     requests_ = socket_->take_call();
+    launcher_words_.clear();
     if (requests_.is_open()) answers_ = owned_descriptor(fcntl(requests_.get(), F_DUPFD_CLOEXEC, 0));
   }
   if (waiting[1].revents != 0) read_output();
@@ -280,8 +286,23 @@ answer_record exchange::death() {
     message = who + (ending_->by_signal ? " was " : " ") + ending_->description();
     if (!ending_->by_signal) message += socket_ ? " before rank 0 answered" : " before it answered";
   }
-  if (!last_output_.empty()) message += "; its last words: " + shortened(last_output_, 300);
+  if (socket_) {
+    if (!launcher_words_.empty()) message += ", and said " + shortened(launcher_words_, 500);
+    message += waiting();
+  } else if (!last_output_.empty()) {
+    message += "; its last words: " + shortened(last_output_, 300);
+  }
   return crashed(message);
+}
+
+std::string exchange::waiting() const {
+  for (const auto& [rank, line] : waiting_) {
+    int missing = 0;
+    if (std::sscanf(line.c_str(), "waiting: rank %*d of %*d on %*s to which rank %d", &missing) == 1 &&
+        !waiting_.contains(missing))
+      return "; " + line;
+  }
+  return waiting_.empty() ? "" : "; " + waiting_.begin()->second;
 }
 
 void exchange::tell_launcher(const std::string& deed) const {
@@ -336,12 +357,15 @@ void exchange::emit_output(const std::string& raw) {
   const std::string line = cleaned(raw, longest_output_line);
   if (std::any_of(line.begin(), line.end(), [](unsigned char one) { return std::isalnum(one) != 0; })) {
     last_output_ = line;
+    int waits = 0;
     constexpr std::size_t enough = 1000;
-    if (socket_ && !socket_->has_called() && launcher_words_.size() < enough)
+    if (socket_ && std::sscanf(line.c_str(), "waiting: rank %d of", &waits) == 1) {
+      waiting_[waits] = line;
+    } else if (socket_ && launcher_words_.size() < enough) {
       launcher_words_ += (launcher_words_.empty() ? "" : "; ") + line;
+    }
   }
   if (socket_ && of_a_rank_.empty() && line.rfind("rank ", 0) == 0) of_a_rank_ = line;
-  if (socket_ && waiting_.empty() && line.rfind("waiting: rank ", 0) == 0) waiting_ = line;
   if (lines_shown_ > most_lines) return;
   const std::string shown = lines_shown_++ < most_lines
                                 ? line
