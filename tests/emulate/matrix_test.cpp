@@ -101,6 +101,90 @@ int main() {
 }
 )cuda";
 
+// wgmma of sums that do not lie side by side, and wmma, as PTX.
+constexpr const char* ptx_program = R"cuda(
+#include <cuda_fp16.h>
+#include <stdint.h>
+#include <stdio.h>
+constexpr int M = 64, N = 16, K = 32;
+#ifndef TYPE
+#define TYPE "f16.f16"
+#endif
+__device__ uint64_t encode(uint64_t bytes) { return (bytes & 0x3ffff) >> 4; }
+// 8 x 8 by 8 x 8, those of k side by side.
+__device__ int place_of(int row, int k) { return row / 8 * (K / 8) * 64 + k / 8 * 64 + row % 8 * 8 + k % 8; }
+__device__ uint64_t descriptor(const half* tile) {
+  return encode(__cvta_generic_to_shared(tile)) | encode(128) << 16 | encode(K / 8 * 128) << 32;
+}
+__global__ void by_warpgroup(const half* a, const half* b, float* d) {
+  __shared__ __align__(128) half tile_a[M * K];
+  __shared__ __align__(128) half tile_b[N * K];
+  for (int i = threadIdx.x; i < M * K; i += 128) tile_a[place_of(i / K, i % K)] = a[i];
+  for (int i = threadIdx.x; i < N * K; i += 128) tile_b[place_of(i / K, i % K)] = b[i];
+#ifndef NO_PROXY_FENCE
+  asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+  asm volatile("bar.sync 1, 128;" ::: "memory");
+  float x = 0, y = 0, z[6] = {};
+#ifndef NO_FENCE
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+  for (int k = 0; k < K; k += 16)
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %10, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n16k16.f32." TYPE " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, 0, 0; }"
+                 : "+f"(y), "+f"(x), "+f"(z[0]), "+f"(z[1]), "+f"(z[2]), "+f"(z[3]), "+f"(z[4]), "+f"(z[5])
+                 : "l"(descriptor(tile_a) + k / 8 * 8), "l"(descriptor(tile_b) + k / 8 * 8), "r"(k));
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#ifndef NO_WAIT
+  asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(0) : "memory");
+#endif
+  float* row = d + (threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4) * N + threadIdx.x % 4 * 2;
+  row[0] = y, row[1] = x, row[8 * N] = z[0], row[8 * N + 1] = z[1];
+  row[8] = z[2], row[9] = z[3], row[8 * N + 8] = z[4], row[8 * N + 9] = z[5];
+}
+__global__ void by_warp(const half* a, const half* b, float* d) {
+  __shared__ __align__(32) half tile[256];
+  unsigned ra[8], rb[8];
+  float rd[8] = {};
+  for (int k = 0; k < K; k += 16) {
+    for (int i = threadIdx.x; i < 256; i += 32) tile[i] = a[i / 16 * K + k + i % 16];
+    __syncwarp();
+    asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"
+                 : "=r"(ra[0]), "=r"(ra[1]), "=r"(ra[2]), "=r"(ra[3]), "=r"(ra[4]), "=r"(ra[5]), "=r"(ra[6]), "=r"(ra[7])
+                 : "r"((unsigned)__cvta_generic_to_shared(tile)));
+    asm volatile("wmma.load.b.sync.aligned.col.m16n16k16.global.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], %9;"
+                 : "=r"(rb[0]), "=r"(rb[1]), "=r"(rb[2]), "=r"(rb[3]), "=r"(rb[4]), "=r"(rb[5]), "=r"(rb[6]), "=r"(rb[7])
+                 : "l"(b + k), "r"(K));
+    asm volatile("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, "
+                 "{%8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19, %20, %21, %22, %23}, {%0, %1, %2, %3, %4, %5, %6, %7};"
+                 : "+f"(rd[0]), "+f"(rd[1]), "+f"(rd[2]), "+f"(rd[3]), "+f"(rd[4]), "+f"(rd[5]), "+f"(rd[6]), "+f"(rd[7])
+                 : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(ra[4]), "r"(ra[5]), "r"(ra[6]), "r"(ra[7]),
+                   "r"(rb[0]), "r"(rb[1]), "r"(rb[2]), "r"(rb[3]), "r"(rb[4]), "r"(rb[5]), "r"(rb[6]), "r"(rb[7]));
+    __syncwarp();
+  }
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8}, %9;"
+               :: "l"(d), "f"(rd[0]), "f"(rd[1]), "f"(rd[2]), "f"(rd[3]), "f"(rd[4]), "f"(rd[5]), "f"(rd[6]), "f"(rd[7]), "r"(N));
+}
+int main() {
+  half *a, *b; float *d, *e;
+  cudaMallocManaged(&a, M * K * 2); cudaMallocManaged(&b, N * K * 2);
+  cudaMallocManaged(&d, M * N * 4); cudaMallocManaged(&e, 16 * N * 4);
+  for (int i = 0; i < M * K; ++i) a[i] = float(i * 7 % 11 - 5);
+  for (int i = 0; i < N * K; ++i) b[i] = float(i * 5 % 13 - 6);
+  by_warpgroup<<<1, 128>>>(a, b, d);
+  by_warp<<<1, 32>>>(a, b, e);
+  int wrong = cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < M * N; ++i) {
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += float(a[i / N * K + k]) * float(b[i % N * K + k]);
+    wrong += d[i] != sum;
+    if (i < 16 * N) wrong += e[i] != sum;
+  }
+  printf("%d wrong\n", wrong);
+  return wrong != 0;
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("mma.sync, ldmatrix, stmatrix and wmma of programs give their products") {
@@ -115,4 +199,21 @@ TEST_CASE("mma.sync, ldmatrix, stmatrix and wmma of programs give their products
   }
   lab::test::put(source, matrix_instructions);
   lab::test::expect(lab::test::emulate({source}), 0, {"no error\n8 16 4 28 56, row 3: 5 9\n"});
+}
+
+TEST_CASE("wgmma and wmma as PTX give their products") {
+  using lab::test::emulate, lab::test::expect;
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "ptx.cu").string();
+  lab::test::put(source, ptx_program);
+  expect(emulate({source}), 0, {"0 wrong\n"});
+  expect(emulate({"-DNO_WAIT", source}), 1, {"1024 wrong\n"});
+  expect(emulate({"-DNO_FENCE", source}), 1,
+         {"ptx.cu:29: by_warpgroup: ", "begins a product with no wgmma_fence() before it"});
+  expect(emulate({R"(-DTYPE="e4m3.e4m3")", source}), 2,
+         {"ptx.cu:29: this matrix instruction is not emulated", "m64n16k16.f32.e4m3.e4m3"});
+  if (!LAB_WITH_OBSERVED) return;
+  expect(emulate({"--observe", source}), 0, {"0 wrong\n"});
+  expect(emulate({"--observe", "-DNO_PROXY_FENCE", source}), 1,
+         {"ptx.cu:29: by_warpgroup: ", "writes at", "with no fence_proxy_async() between"});
 }

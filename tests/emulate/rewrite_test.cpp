@@ -161,10 +161,10 @@ TEST_CASE("inline PTX is C++ where its instructions are known, and refused by na
   CHECK(contains(refused("mov.u32 , %1;"), "not emulated"));
   CHECK(contains(refused("{ mov.u32 %0, %1;"), "not emulated"));
   CHECK(contains(refused("bra there;"), "not emulated"));
-  CHECK(contains(refused("bar.sync 1, 64;"), "not emulated"));
+  CHECK(contains(refused("bar.arrive 1, 64;"), "not emulated"));
   CHECK(contains(refused("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%1};"),
                  "matrix instruction"));
-  CHECK(contains(refused("wgmma.fence.sync.aligned;"), "matrix instruction"));
+  CHECK(contains(refused("wgmma.mma_async.sp.sync.aligned;"), "matrix instruction"));
 }
 
 TEST_CASE("code that counts on a warp's lanes going together says so by volatile") {

@@ -22,6 +22,7 @@ __device__ unsigned here() {
   return blockIdx.x * threads + threadIdx.x;
 }
 
+constexpr int input_line = __LINE__ + 3;
 __global__ void doubles(arrays all) {
   lab::trigger_dependents();
   all.middle[here()] = 2 * all.input[here()];
@@ -52,11 +53,13 @@ __global__ void adds_what_it_polls_for(arrays all) {
   lab::grid_dependency_sync();
   all.output[here()] = all.middle[here()] + 1;
 }
+constexpr int early_line = __LINE__ + 2;
 __global__ void adds_before_it_waits(arrays all) {
   const int found = all.middle[here()];
   lab::grid_dependency_sync();
   all.output[here()] = found + 1;
 }
+constexpr int warp_line = __LINE__ + 3;
 __global__ void adds_where_one_warp_waits(arrays all) {
   if (threadIdx.x < 32) lab::grid_dependency_sync();
   all.output[here()] = all.middle[here()] + 1;
@@ -71,6 +74,7 @@ __global__ void adds_behind_a_barrier_before_it_waits(arrays all) {
   all.output[static_cast<unsigned>(blockIdx.x) * threads + threads - 1 - threadIdx.x] =
       found[threadIdx.x] + 1;
 }
+constexpr int clear_line = __LINE__ + 2;
 __global__ void adds_and_clears_before_it_waits(arrays all) {
   all.input[here()] = 0;
   lab::grid_dependency_sync();

@@ -2,6 +2,101 @@
 #include "common/emulator/observe/observation.hpp"
 #include "tests/emulator/cluster_test.cpp"
 
+namespace {
+
+// Each thread writes to the next block's shared memory what a thread there reads.
+enum class hand_over {
+  barrier,          // of the cluster
+  halves,           // of it, and the write stands between them
+  syncthreads,      // orders this block alone
+  arrival_of_all,   // at a barrier of the next block
+  arrival_for_all,  // one thread arrives for its block, and has waited for it
+  arrival_of_one,   // or has not
+  other_waits,      // nobody but one thread waits for the arrivals
+  flag,             // of the next block, behind a fence
+  written_over,     // the reader's block writes there next
+  copy,             // from block to block, and the reader waits
+  copy_without_wait,
+};
+constexpr int store_line = __LINE__ + 20, copy_line = store_line + 2, load_line = store_line + 20;
+__global__ void __cluster_dims__(2) hand_to_next(int* out, hand_over how) {
+  constexpr int threads = 64;
+  __shared__ __align__(16) int values[threads], mine[threads];
+  __shared__ mbarrier told;
+  __shared__ int flag;
+  const int thread = static_cast<int>(threadIdx.x), next = 1 - static_cast<int>(lab::cluster_rank());
+  const bool copies = how == hand_over::copy || how == hand_over::copy_without_wait;
+  const bool all_arrive = how == hand_over::arrival_of_all || how == hand_over::other_waits;
+  mine[thread] = thread;
+  if (thread == 0) {
+    flag = 0;
+    told.initialise(all_arrive ? threads : 1);
+    lab::fence_mbarrier_init();
+  }
+  lab::fence_proxy_async();
+  lab::cluster_sync();
+  if (thread == 0 && copies) told.arrive_expect_tx(threads * 4);
+  if (how == hand_over::halves) lab::cluster_arrive();
+  int* const there = lab::map_to_block(values, next) + thread;
+  if (!copies) *there = thread;
+  if (how == hand_over::halves) lab::cluster_wait();
+  if (thread == 0 && copies) lab::copy_to_block(values, mine, threads, told, next);
+  if (how == hand_over::syncthreads || how == hand_over::arrival_for_all) __syncthreads();
+  if (how == hand_over::barrier || how == hand_over::written_over) lab::cluster_sync();
+  const bool one_arrives = how == hand_over::arrival_for_all || how == hand_over::arrival_of_one;
+  if (all_arrive || (one_arrives && thread == 0)) lab::arrive_at_block(told, next);
+  if (how == hand_over::flag) {
+    __syncthreads();
+    __threadfence();
+    if (thread == 0) *static_cast<volatile int*>(lab::map_to_block(&flag, next)) = 1;
+    while (*static_cast<volatile int*>(&flag) == 0) {
+    }
+  } else if (all_arrive || one_arrives || how == hand_over::copy) {
+    if (how != hand_over::other_waits || thread == 0) told.wait(0);
+  }
+  if (how == hand_over::written_over) {
+    out[blockIdx.x * threads + threadIdx.x] = lab::read_from_block(values, next) + thread;
+    values[threads - 1 - thread] = 0;
+  } else {
+    out[blockIdx.x * threads + threadIdx.x] = values[threads - 1 - thread];
+  }
+  if (how == hand_over::copy_without_wait) told.wait(0);
+  lab::cluster_sync();
+}
+
+cluster_outcome hands(hand_over how) {
+  const device_array<int> out(std::size_t{4 * 64});
+  return outcome_of([&] { return std::pair(try_launch(hand_to_next, 4, 64, 0, out.get(), how), true); });
+}
+
+}  // namespace
+
+TEST_CASE("observed: blocks of a cluster race for their shared memory, unless something orders them",
+          "[cluster]") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  lab::emulator::reset();
+  const lab::emulator::observation watching;
+  for (const hand_over how : {hand_over::barrier, hand_over::arrival_of_all, hand_over::arrival_for_all,
+                              hand_over::flag, hand_over::copy}) {
+    INFO("hand-over " << static_cast<int>(how));
+    CHECK(hands(how).texts == std::vector<std::string>{});
+  }
+  CHECK(watching.faults().empty());
+  constexpr const char* file = "tests/emulator/observed_cluster_test.cpp";
+  for (const hand_over how :
+       {hand_over::halves, hand_over::syncthreads, hand_over::arrival_of_one, hand_over::other_waits,
+        hand_over::written_over, hand_over::copy_without_wait}) {
+    INFO("mistake " << static_cast<int>(how));
+    const cluster_outcome found = hands(how);
+    CHECK(found.failed == 24);
+    const bool copies = how == hand_over::copy_without_wait;
+    CHECK(each_says(found, {at(file, how == hand_over::written_over ? load_line - 3
+                                     : copies                       ? copy_line
+                                                                    : store_line)}));
+    CHECK(each_says(found, {at(file, how == hand_over::written_over ? load_line - 2 : load_line)}));
+    CHECK(each_says(found, {", and nothing orders the two blocks", "may still be writing"}));
+  }
+}
 TEST_CASE("observed: right clusters have no fault", "[cluster]") {
   lab::emulator::configure({.reverse = GENERATE(false, true)});
   lab::emulator::reset();

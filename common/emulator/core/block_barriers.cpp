@@ -280,6 +280,7 @@ void block_runner::copy_in_bulk(void* shared, const void* global, std::int64_t b
     active_observer->bulk_copy_began(shared, global, size, true, return_address);
     active_observer->tell_block(barrier);
   }
+  observe_copies_to_neighbours(blocks, shared, size, barrier, return_address);
   const outside_of_kernel here;
   begin_copies(blocks, shared, size, barrier, where, [&](block_copies& to) {
     return to.copy_in(shared, global, size, barrier, this_thread(), where);
@@ -362,6 +363,7 @@ void block_runner::tensor_copy_in(void* shared, const tensor_box& box, unsigned 
     observe_tensor_copy(box, shared, true, return_address);
     active_observer->tell_block(barrier);
   }
+  observe_copies_to_neighbours(blocks, shared, size, barrier, return_address);
   const outside_of_kernel here;
   begin_copies(blocks, shared, size, barrier, where,
                [&](block_copies& to) { return to.copy_in(shared, box, barrier, this_thread(), where); });

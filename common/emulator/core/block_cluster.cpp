@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -17,8 +18,8 @@
 namespace lab::emulator {
 namespace {
 
-// What stands for the cluster's barrier where an observer is told of it.
-constexpr char cluster_barrier = 0;
+// What stands for the even and the odd phases of the cluster's barrier where an observer is told of them.
+constexpr std::array<char, 2> cluster_barrier{};
 
 }  // namespace
 
@@ -241,6 +242,14 @@ bool block_runner::is_in_cluster(const void* address) const {
   return cluster_ != nullptr && cluster_->owner_of(address).has_value();
 }
 
+place_in_cluster block_runner::find_in_cluster(const void* address) const {
+  return {*cluster_->owner_of(address), cluster_->own_address(address)};
+}
+
+const void* block_runner::address_for_neighbours(const void* own) const {
+  return cluster_->address_in(rank_, own);
+}
+
 unsigned block_runner::cluster_rank() const {
   return rank_;
 }
@@ -253,7 +262,7 @@ void block_runner::arrive_in_cluster(place where) {
     fail(where, "arrives twice at the cluster's barrier, and has not waited between");
   running_->in_cluster = arrival::arrived;
   arrives_in_cluster_ = true;
-  if (active_observer) active_observer->tell_block(&cluster_barrier);
+  if (active_observer) active_observer->tell_block(&cluster_barrier[running_->odd_cluster_phase]);
 }
 
 void block_runner::wait_for_cluster(place where) {
@@ -268,7 +277,8 @@ void block_runner::wait_for_cluster(place where) {
     suspend();
   }
   running_->in_cluster = arrival::none;
-  if (active_observer) active_observer->told_by_block(&cluster_barrier);
+  if (active_observer) active_observer->told_by_block(&cluster_barrier[running_->odd_cluster_phase]);
+  running_->odd_cluster_phase = !running_->odd_cluster_phase;
 }
 
 // All threads, but for those that have left the kernel.
@@ -385,13 +395,25 @@ void block_runner::begin_copies(unsigned blocks, const void* shared, std::size_t
       fail(where, &to == this ? wrong : wrong + ", in block " + text_of(to.block_index_) + " of its cluster");
     if (to.copies_.is_in_flight(shared, bytes)) continue;
     if (active_observer && &to == this) active_observer->bulk_copy_over(shared, bytes);
+    if (active_observer && &to != this)
+      active_observer->copy_to_neighbour(cluster_->address_in(rank, shared), bytes, false, nullptr);
     to.wake_waiting(barrier);
+  }
+}
+
+// In front of which it is told of the one into this block, if there is one.
+void block_runner::observe_copies_to_neighbours(unsigned blocks, const void* shared, std::size_t bytes,
+                                                const std::uint64_t* barrier, const void* return_address) {
+  for (unsigned rank = 0; active_observer && blocks >> rank != 0; ++rank) {
+    if ((blocks >> rank & 1) == 0 || rank == rank_) continue;
+    active_observer->copy_to_neighbour(cluster_->address_in(rank, shared), bytes, true, return_address);
+    active_observer->tell_block(cluster_->address_in(rank, barrier));
   }
 }
 
 void block_runner::copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier,
                                  place where, const void* return_address) {
-  // An observer learns no more of it than that it reads here now.
+  // To an observer it reads here now.
   if (active_observer && is_shared(shared, static_cast<std::size_t>(bytes))) {
     active_observer->bulk_copy_began(shared, nullptr, static_cast<std::size_t>(bytes), false, return_address);
     active_observer->bulk_copy_over(shared, static_cast<std::size_t>(bytes));
@@ -416,6 +438,11 @@ void block_runner::copy_to_block(void* there, const void* shared, std::int64_t b
   const auto [owner, own_barrier] = owner_of(barrier, where);
   void* const own_place = is_own ? there : cluster_->own_address(there);
   const unsigned blocks = check_destinations(1u << rank, own_place, size, where);
+  if (active_observer && is_own) {
+    active_observer->bulk_copy_began(own_place, nullptr, size, true, return_address);
+    active_observer->tell_block(own_barrier);
+  }
+  observe_copies_to_neighbours(blocks, own_place, size, own_barrier, return_address);
   begin_copies(blocks, own_place, size, own_barrier, where,
                [&, barrier_there = own_barrier](block_copies& to) {
                  return to.copy_in(own_place, shared, size, barrier_there, this_thread(), where, &copies_);

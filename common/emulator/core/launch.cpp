@@ -42,6 +42,10 @@ struct device {
   std::map<const void*, std::size_t> dynamic_shared_limits;  // kernels whose limit was raised
   std::set<const void*> large_cluster_kernels;               // that may have clusters of 16 blocks
   std::set<const void*> triggering_kernels;                  // that have let the next one begin
+  // The last one that was enqueued, and which call of a stream's that was.
+  const void* last_kernel = nullptr;
+  cudaStream_t last_stream = nullptr;
+  std::uint64_t last_call = 0;
   std::size_t launches = 0;
   thread_pool pool;
 };
@@ -448,6 +452,7 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
   const bool begins_early = on.triggering_kernels.contains(first.kernel) && !active_observer &&
                             !call.cluster && chosen.devices <= 1;
   if (first.run && !begins_early) first.run();
+  if (active_observer && on.triggering_kernels.contains(first.kernel)) active_observer->begins_early();
   if (sticky_error() != cudaSuccess) return finish(sticky_error());
   try {
     const bool is_right = run_with_children(config, call, shared_byte, on, chosen,
@@ -524,9 +529,15 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
   }
 
   const unsigned char shared_byte = shared_bytes_of_launches[on.launches++ % shared_bytes_of_launches.size()];
+  // Nothing may stand between a kernel and one that begins before it has ended.
+  const bool follows = on.last_call + 1 == stream_calls && on.last_stream == config.stream;
+  const kernel_before first{attributes.may_begin_early && follows ? on.last_kernel : nullptr, nullptr};
+  on.last_kernel = call.kernel;
+  on.last_stream = config.stream;
+  on.last_call = stream_calls;
   lock.unlock();
   active_stream_listener->enqueue(config.stream);
-  if (!is_deferring()) return run_launch(config, call, shared_byte, on);
+  if (!is_deferring()) return run_launch(config, call, shared_byte, on, first);
   if (config.stream == nullptr) {
     complete_all();
     return run_launch(config, call, shared_byte, on);

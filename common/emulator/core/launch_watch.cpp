@@ -154,6 +154,7 @@ unwatched::~unwatched() {
 // ---- what the runtime's functions tell
 
 void note_stream(const char* function, cudaStream_t stream) {
+  ++stream_calls;
   launch_watch::state* const watch = current_watch();
   if (watch == nullptr || stream == watch->stream) return;
   const auto& more = watch->rules.more_streams;
@@ -172,6 +173,7 @@ void note_allocation(const char* function) {
 }
 
 void note_synchronisation(const char* function) {
+  ++stream_calls;
   launch_watch::state* const watch = current_watch();
   if (watch == nullptr || watch->rules.may_synchronise) return;
   watch->add(format("%s in a launch, which may not wait for the device; work on one stream is done in order",
@@ -179,6 +181,7 @@ void note_synchronisation(const char* function) {
 }
 
 void note_host_copy(const char* function, std::size_t bytes) {
+  ++stream_calls;
   launch_watch::state* const watch = current_watch();
   if (watch == nullptr) return;
   if (watch->rules.may_synchronise) {

@@ -45,6 +45,10 @@ class observer {
   // before is ordered before what comes. grid_passed() is called once between.
   virtual void rest_block() {}
   virtual void grid_passed() {}
+  // The launch that is told of next may begin before the one that was told of last has ended; the running
+  // thread has waited for that one's end.
+  virtual void begins_early() {}
+  virtual void kernel_before_waited_for() {}
   // Or until other blocks of its cluster have run.
   virtual void rest_in_cluster() {}
   virtual void resume_block(uint3) {}
@@ -90,6 +94,10 @@ class observer {
                                bool /*into_shared*/, const void* /*return_address*/,
                                const char* /*name*/ = "bulk copy") {}
   virtual void bulk_copy_over(const void* /*shared*/, std::size_t /*bytes*/) {}
+  // One that writes the shared memory of another block of the cluster, by the address that the running one
+  // has for it; until it is over (false), as the owner calls it.
+  virtual void copy_to_neighbour(const void* /*there*/, std::size_t /*bytes*/, bool /*begins*/,
+                                 const void* /*return_address*/) {}
   // The running thread has waited for a phase of a barrier in shared memory.
   virtual void phase_waited_for() {}
   // fence.proxy.async

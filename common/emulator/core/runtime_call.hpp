@@ -2,7 +2,9 @@
 // Internal.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "common/emulator/core/runtime_api.hpp"
 
@@ -21,6 +23,8 @@ bool is_stream(cudaStream_t stream);
 // Each notes a violation if a launch is watched that may not do this. `function` is the name that the user
 // has called.
 void note_stream(const char* function, cudaStream_t stream);
+// Calls that enqueue something, or wait for it.
+inline constinit std::atomic<std::uint64_t> stream_calls{0};
 void note_allocation(const char* function);
 void note_synchronisation(const char* function);
 void note_host_copy(const char* function, std::size_t bytes);

@@ -266,6 +266,7 @@ void block_runner::prepare_threads() {
   for (emulated_thread& thread : threads_) {
     thread.state = thread_state::fresh;
     thread.in_cluster = arrival::none;
+    thread.odd_cluster_phase = false;
   }
   forget_spins();
   arrives_in_cluster_ = rests_ = false;
@@ -389,6 +390,7 @@ bool block_runner::rests_for_kernel() {
 }
 
 void block_runner::wait_for_kernel_before(place where) {
+  if (active_observer) active_observer->kernel_before_waited_for();
   if (!launch_->waits_for_kernel) return;
   barrier_wait wait{where, nullptr, 0, 0, false, 0};
   running_->wait = &wait;
@@ -1184,6 +1186,12 @@ void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std
 }
 bool is_in_cluster(const void* address) {
   return current_runner != nullptr && current_runner->is_in_cluster(address);
+}
+place_in_cluster find_in_cluster(const void* address) {
+  return current_runner->find_in_cluster(address);
+}
+const void* address_for_neighbours(const void* own) {
+  return current_runner->address_for_neighbours(own);
 }
 void pause_thread() {
   current_runner->pause();

@@ -123,6 +123,13 @@ void wait_for_all_blocks(place where);
 bool is_on_another_stack(std::uintptr_t address);
 // Whether it is an address in the shared memory of another block of the running one's cluster.
 bool is_in_cluster(const void* address);
+// The rank of that block, and where it has it while it runs; and back, from the running block's.
+struct place_in_cluster {
+  unsigned rank;
+  const void* own;
+};
+place_in_cluster find_in_cluster(const void* address);
+const void* address_for_neighbours(const void* own);
 
 class block_runner {
  public:
@@ -202,7 +209,7 @@ class block_runner {
   // matrix_functions.hpp
   void check_matrix_row(const void* row, const char* name, place where);
   // warpgroup_functions.hpp
-  void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where,
+  void begin_product(const warpgroup_shape& shape, const unsigned* a, float* const* d, place where,
                      const void* return_address);
   void fence_products(place where);
   void commit_products(place where);
@@ -218,6 +225,10 @@ class block_runner {
   void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where,
                      const void* return_address);
   bool is_in_cluster(const void* address) const;
+  place_in_cluster find_in_cluster(const void* address) const;
+  const void* address_for_neighbours(const void* own) const;
+  void observe_copies_to_neighbours(unsigned blocks, const void* shared, std::size_t bytes,
+                                    const std::uint64_t* barrier, const void* return_address);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -264,6 +275,7 @@ class block_runner {
     thread_state state = thread_state::fresh;
     bool predicate = false;  // at_barrier
     arrival in_cluster = arrival::none;
+    bool odd_cluster_phase = false;
     uint3 index{};
     unsigned number = 0;
     carrier* on = nullptr;

@@ -40,8 +40,8 @@ struct warpgroup_shape {
   bool accumulates;
   bool operator==(const warpgroup_shape&) const = default;
 };
-// `a`: the registers, if A is there; `d`: n / 2 sums.
-void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where);
+// `a`: the registers, if A is there; `d`: where the n / 2 sums are.
+void begin_product(const warpgroup_shape& shape, const unsigned* a, float* const* d, place where);
 void fence_products(place where);
 void commit_products(place where);
 void wait_for_products(std::size_t pending, place where);
@@ -53,6 +53,14 @@ constexpr matrix_type type_of_factors() {
   return std::is_same_v<T, __half> ? matrix_type::f16 : matrix_type::bf16;
 }
 
+template <int count>
+struct places_of_sums {
+  float* of[count];
+  explicit places_of_sums(float (&d)[count]) {
+    for (int k = 0; k < count; ++k) of[k] = d + k;
+  }
+};
+
 }  // namespace emulator
 
 template <class T, major a_major = major::k, major b_major = major::k, int sign_a = 1, int sign_b = 1,
@@ -61,7 +69,7 @@ __forceinline__ void wgmma_m64k16(float (&d)[count], matrix_descriptor a, matrix
                                   bool accumulate, emulator::place where = emulator::place::here()) {
   emulator::begin_product({2 * count, emulator::type_of_factors<T, count>(), false, a, b, a_major, b_major,
                            sign_a, sign_b, accumulate},
-                          nullptr, d, where);
+                          nullptr, emulator::places_of_sums(d).of, where);
 }
 
 template <class T, major b_major = major::k, int sign_a = 1, int sign_b = 1, int count>
@@ -77,7 +85,7 @@ __forceinline__ void wgmma_m64k16(float (&d)[count], const unsigned (&a)[4], mat
                            sign_a,
                            sign_b,
                            accumulate},
-                          a, d, where);
+                          a, emulator::places_of_sums(d).of, where);
 }
 
 __forceinline__ void wgmma_commit(emulator::place where = emulator::place::here()) {

@@ -54,24 +54,18 @@ void warpgroup_products::begin_block(unsigned threads) {
 }
 
 bool warpgroup_products::sums::hold(bool poison) const {
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::uint32_t expected =
-          poison ? poison_bits : std::bit_cast<std::uint32_t>(values[lane * count + k]);
-      std::uint32_t found = 0;
-      std::memcpy(&found, d[lane] + k, sizeof found);
-      if (found != expected) return false;
-    }
+  for (std::size_t k = 0; k < d.size(); ++k) {
+    const std::uint32_t expected = poison ? poison_bits : std::bit_cast<std::uint32_t>(values[k]);
+    std::uint32_t found = 0;
+    std::memcpy(&found, d[k], sizeof found);
+    if (found != expected) return false;
   }
   return true;
 }
 
 void warpgroup_products::sums::store(bool poison) const {
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    for (std::size_t k = 0; k < count; ++k)
-      std::memcpy(d[lane] + k, poison ? static_cast<const void*>(&poison_bits) : &values[lane * count + k],
-                  sizeof(float));
-  }
+  for (std::size_t k = 0; k < d.size(); ++k)
+    std::memcpy(d[k], poison ? static_cast<const void*>(&poison_bits) : &values[k], sizeof(float));
 }
 
 void warpgroup_products::fence(const calls& all) {
@@ -88,7 +82,7 @@ void warpgroup_products::commit(const calls& all) {
 std::string warpgroup_products::begin_sums(warp_state& warp, const calls& all, std::size_t* index) {
   const auto count = static_cast<std::size_t>(all[0]->shape->n / 2);
   const auto found = std::find_if(warp.all_sums.begin(), warp.all_sums.end(),
-                                  [&](const sums& one) { return one.d[0] == all[0]->d; });
+                                  [&](const sums& one) { return one.d[0] == all[0]->d[0]; });
   *index = static_cast<std::size_t>(found - warp.all_sums.begin());
   if (found != warp.all_sums.end() && found->products_left != 0) {
     if (found->count != count) return "adds to sums of which a product of another shape is under way";
@@ -104,11 +98,11 @@ std::string warpgroup_products::begin_sums(warp_state& warp, const calls& all, s
     }
     sums& begun = warp.all_sums[*index];
     begun.count = count;
+    begun.d.clear();
+    for (const call* lane : all) begun.d.insert(begun.d.end(), lane->d, lane->d + count);
     begun.values.resize(lanes * count);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      begun.d[lane] = all[lane]->d;
-      std::memcpy(begun.values.data() + lane * count, begun.d[lane], count * sizeof(float));
-    }
+    std::transform(begun.d.begin(), begun.d.end(), begun.values.begin(),
+                   [](const float* sum) { return *sum; });
     begun.store(true);
   }
   sums& begun = warp.all_sums[*index];
@@ -309,8 +303,8 @@ void block_runner::check_tile(const matrix_descriptor& tile, major order, int ex
 
 // To an observer a product is a copy from each chunk, by the first lanes of the warps. What these have done
 // is ordered before what any thread of the warpgroup does that has waited.
-void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where,
-                                 const void* return_address) {
+void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a, float* const* d,
+                                 place where, const void* return_address) {
   const bool is_first = running_->number % 32 == 0;
   const unsigned warp = running_->number / 32, in_group = warp % warpgroup_products::warps_of_group;
   if (is_first) {
@@ -341,7 +335,7 @@ void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a
   }
 }
 
-void begin_product(const warpgroup_shape& shape, const unsigned* a, float* d, place where) {
+void begin_product(const warpgroup_shape& shape, const unsigned* a, float* const* d, place where) {
   running_block().begin_product(shape, a, d, where, __builtin_return_address(0));
 }
 

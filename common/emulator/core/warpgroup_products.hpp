@@ -43,7 +43,7 @@ class warpgroup_products {
     place where;
     const warpgroup_shape* shape = nullptr;
     const unsigned* a = nullptr;
-    float* d = nullptr;
+    float* const* d = nullptr;
     std::size_t pending = 0;
     bool reads_at_once = false;  // that of the first warp counts
     std::string complaint{};     // what is wrong, for each lane
@@ -81,9 +81,9 @@ class warpgroup_products {
   };
   // Of a warp: where each lane has its sums, and what they are while products are under way.
   struct sums {
-    std::array<float*, lanes> d;
     std::size_t count;
-    std::vector<float> values;  // lane after lane
+    std::vector<float*> d;      // lane after lane
+    std::vector<float> values;  // likewise
     unsigned products_left = 0;
     std::uint64_t fences = 0;  // of the warp when the last product was waited for
     place where{};             // of the last product

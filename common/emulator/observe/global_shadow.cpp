@@ -47,7 +47,7 @@ global_shadow::~global_shadow() {
   for (const auto& [begin, one] : variables_) unmap(one);
 }
 
-void global_shadow::begin_launch(dim3 grid, dim3 cluster) {
+void global_shadow::begin_launch(dim3 grid, dim3 cluster, bool early) {
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   grid_ = grid;
   cluster_ = cluster;
@@ -71,7 +71,9 @@ void global_shadow::begin_launch(dim3 grid, dim3 cluster) {
   for (; known != ranges_.end(); ++known) drop(*known);
   ranges_ = std::move(now);
   last_ = last_but_one_ = &nothing_;
+  early_from_ = launch_began_;
   launch_began_ += blocks_;
+  if (!early) early_from_ = launch_began_;
   // Far below the end of the numbers, so that the barriers of one launch do not reach it either.
   constexpr std::uint32_t epoch_limit = 1u << 31;
   if (blocks > std::numeric_limits<std::uint32_t>::max() - launch_began_ - 1 || epoch_ > epoch_limit) {
@@ -84,7 +86,7 @@ void global_shadow::begin_launch(dim3 grid, dim3 cluster) {
     };
     for (const range& one : ranges_) clear(one);
     for (const auto& [begin, one] : variables_) clear(one);
-    launch_began_ = 0;
+    launch_began_ = early_from_ = 0;
     epoch_ = 0;
   }
   blocks_ = static_cast<std::uint32_t>(blocks);
@@ -122,6 +124,7 @@ void global_shadow::end_launch() {
 
 void global_shadow::grid_passed() {
   launch_began_ += blocks_;
+  early_from_ = launch_began_;
   histories_.assign(blocks_ + 1, {});
   kept_.clear();
 }
@@ -208,13 +211,13 @@ bool global_shadow::note_harmless(range& in, std::uintptr_t address, const globa
   if (at.in_bytes) return false;
   const bool own = at.writer == block_ && at.atomic_epoch != epoch_ &&
                    (at.write_epoch != epoch_ || at.write_thread == access.thread);
-  if (at.writer > launch_began_ && !own) return false;
+  if (at.writer > early_from_ && !own) return false;
   if (access.operation == memory_operation::load) {
     add_read(at, access);
     tell_readers(address, at);
     return true;
   }
-  const bool others_read = at.near_epoch == epoch_ || (at.reader > launch_began_ && at.reader != block_);
+  const bool others_read = at.near_epoch == epoch_ || (at.reader > early_from_ && at.reader != block_);
   if (access.operation != memory_operation::store || others_read) return false;
   at.ever_written = 0xf;
   add(at, access);
@@ -279,11 +282,22 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
     return at.near_epoch != 0 &&
            (at.near_thread == thread || (at.has_second() && at.second_thread == thread));
   };
+  // Of the kernel before, for which this thread has not waited.
+  const auto is_early = [&](std::uint32_t block) {
+    return block > early_from_ && block <= launch_began_ && !strong &&
+           !warps_->knows_kernel_before(access.thread);
+  };
+  if (is_early(at.writer))
+    return global_conflict{
+        at.writer - early_from_ - 1, at.write_thread, at.write_place, true, false, false, false, true};
+  if (!is_load && is_early(at.reader))
+    return global_conflict{
+        at.reader - early_from_ - 1, at.read_thread, at.read_place, false, false, false, false, true};
   if (at.writer > launch_began_ && !(strong && at.strong != 0)) {
     bool ordered = true;
     if (at.writer == block_) {
       ordered = at.write_epoch != epoch_ || at.write_thread == access.thread ||
-                warps_.ordered(at.write_thread, at.write_turn, access.thread);
+                warps_->ordered(at.write_thread, at.write_turn, access.thread);
     } else {
       // What was changed atomically is where all blocks look for it.
       ordered = at.strong == static_cast<unsigned>(strength::is_atomic)
@@ -301,7 +315,7 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
     }
   }
   if (!strong && at.writer == block_ && at.atomic_epoch == epoch_ &&
-      !warps_.ordered(at.atomic_thread, at.atomic_turn, access.thread))
+      !warps_->ordered(at.atomic_thread, at.atomic_turn, access.thread))
     return global_conflict{
         block_ - launch_began_ - 1, at.atomic_thread, at.atomic_place, true, true, false, true};
   if (is_load) return std::nullopt;
@@ -310,9 +324,9 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
       return global_conflict{block_ - launch_began_ - 1, thread, place, false, true,
                              has_tested(access.thread)};
     };
-    if (!warps_.ordered(at.near_thread, at.near_turn, access.thread))
+    if (!warps_->ordered(at.near_thread, at.near_turn, access.thread))
       return near(at.near_thread, at.near_place);
-    if (at.has_second() && !warps_.ordered(at.second_thread, at.second_turn, access.thread))
+    if (at.has_second() && !warps_->ordered(at.second_thread, at.second_turn, access.thread))
       return near(at.second_thread, at.second_place);
   }
   const bool other_read = at.reader > launch_began_ && at.reader != block_;
@@ -326,7 +340,7 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
 void global_shadow::add_read(cell& at, const global_access& access) {
   const unsigned warp = access.thread / warp_lanes;
   const auto be_the_first = [&] {
-    at.near_turn = warps_.turn_of(warp);
+    at.near_turn = warps_->turn_of(warp);
     at.near_thread = at.second_thread = access.thread & 0x3ff;
     at.near_place = access.place;
   };
@@ -335,12 +349,12 @@ void global_shadow::add_read(cell& at, const global_access& access) {
     be_the_first();
   } else if (at.near_thread != access.thread && !at.far_second()) {
     // Readers before a __syncwarp() or another hand-over need not be remembered.
-    if (warps_.ordered(at.near_thread, at.near_turn, access.thread) &&
-        (!at.has_second() || warps_.ordered(at.second_thread, at.second_turn, access.thread))) {
+    if (warps_->ordered(at.near_thread, at.near_turn, access.thread) &&
+        (!at.has_second() || warps_->ordered(at.second_thread, at.second_turn, access.thread))) {
       be_the_first();
     } else {
       at.second_thread = access.thread & 0x3ff;
-      at.second_turn = warps_.turn_of(warp);
+      at.second_turn = warps_->turn_of(warp);
       at.second_place = access.place;
     }
   } else if (at.near_thread == access.thread && !at.has_second()) {
@@ -362,7 +376,7 @@ void global_shadow::add(cell& at, const global_access& access) {
   // An atomic does not make good what the block has written plainly before.
   if (strong && at.writer == block_ && at.strong == 0) {
     at.atomic_epoch = epoch_;
-    at.atomic_turn = warps_.turn_of(access.thread / warp_lanes);
+    at.atomic_turn = warps_->turn_of(access.thread / warp_lanes);
     at.atomic_thread = access.thread & 0x3ff;
     at.atomic_place = access.place;
     return;
@@ -370,7 +384,7 @@ void global_shadow::add(cell& at, const global_access& access) {
   at.writer = block_;
   at.write_place = access.place;
   at.write_epoch = epoch_;
-  at.write_turn = warps_.turn_of(access.thread / warp_lanes);
+  at.write_turn = warps_->turn_of(access.thread / warp_lanes);
   at.write_thread = access.thread & 0x3ff;
   at.strong = static_cast<unsigned>(access.strong) & 3;
   at.fences = std::min(most_fences, now().fences) & most_fences;

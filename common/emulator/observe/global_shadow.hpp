@@ -42,7 +42,8 @@ struct global_conflict {
   bool same_block;
   // The thread that writes had read the location before: it may be a flag that is set once.
   bool tested_before;
-  bool is_atomic = false;  // what was written was changed by an atomic function
+  bool is_atomic = false;         // what was written was changed by an atomic function
+  bool of_kernel_before = false;  // whose blocks are meant
 };
 
 class global_shadow {
@@ -91,13 +92,15 @@ class global_shadow {
     [[nodiscard]] std::size_t word_of(std::uintptr_t address) const { return address / 4 - begin / 4; }
   };
 
-  explicit global_shadow(const shared_shadow& warps) : warps_(warps) {}
+  global_shadow() = default;
   global_shadow(const global_shadow&) = delete;
   global_shadow& operator=(const global_shadow&) = delete;
   ~global_shadow();
 
-  // Looks at all allocations anew.
-  void begin_launch(dim3 grid, dim3 cluster);
+  // What orders the threads of the block that runs.
+  void set_order(const shared_shadow& of_block) { warps_ = &of_block; }
+  // Looks at all allocations anew. `early`: the launch may begin before the one before it has ended.
+  void begin_launch(dim3 grid, dim3 cluster, bool early);
   void end_launch();
   // All blocks have waited for each other: what they did before is ordered as if it were another launch's.
   void grid_passed();
@@ -123,7 +126,7 @@ class global_shadow {
     const cell* const cells = in.cells + word;
     const unsigned warp = thread / warp_lanes;
     const auto is_read_by_warp = [&](const cell& at) {
-      return at.has_second() && at.near_thread / warp_lanes == warp && at.near_turn == warps_.turn_of(warp);
+      return at.has_second() && at.near_thread / warp_lanes == warp && at.near_turn == warps_->turn_of(warp);
     };
     const auto is_read_before = [&](const cell& at) {
       return at.near_epoch == epoch_ && at.write_epoch != epoch_ && !at.in_bytes;
@@ -199,13 +202,14 @@ class global_shadow {
   void add_read(cell& at, const global_access& access);
   void add(cell& at, const global_access& access);
 
-  const shared_shadow& warps_;
+  const shared_shadow* warps_ = nullptr;
   std::vector<range> ranges_;  // by address
   std::map<std::uintptr_t, range> variables_;
   range nothing_;
   range* last_ = &nothing_;
   range* last_but_one_ = &nothing_;
   std::uint32_t launch_began_ = 0;  // the last block of the launch before
+  std::uint32_t early_from_ = 0;    // the one before the first block that need not have ended
   std::uint32_t blocks_ = 0;
   dim3 grid_{}, cluster_{};
   std::uint32_t block_ = 0;

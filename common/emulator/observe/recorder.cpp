@@ -28,6 +28,11 @@ const char* verb_of(memory_operation operation) {
                                                 : "atomically changes";
 }
 
+uint3 block_in(dim3 grid, std::uint64_t number) {
+  return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+          static_cast<unsigned>(number / grid.x / grid.y)};
+}
+
 // "_ZZN3lab4copyEvE4tile" -> "tile"
 std::string shared_variable_name(const std::string& mangled) {
   const std::string name = demangled(mangled.c_str());
@@ -85,6 +90,11 @@ observation::recorder::~recorder() {
 void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim3 block,
                                          std::size_t dynamic_shared_bytes) {
   const void* const kernel = call.kernel;
+  is_early_ = std::exchange(begins_early_, false);
+  if (is_early_) before_ = {kernel_name_, grid_, block_size_};
+  told_beyond_.clear();
+  cluster_ = call.cluster.value_or(dim3{});
+  cluster_began_ = shared_shadow::no_cluster;
   kernel_name_ = kernel_name(kernel);
   arguments_begin_ = reinterpret_cast<std::uintptr_t>(call.arguments);
   host_stack_ = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -118,7 +128,7 @@ void observation::recorder::begin_launch(const kernel_call& call, dim3 grid, dim
   reported_.clear();
   {
     const std::lock_guard lock(ahead_mutex_);
-    global_.begin_launch(grid, call.cluster.value_or(dim3{}));
+    global_.begin_launch(grid, cluster_, is_early_);
     std::erase_if(unfinished_, [this](const unfinished_launch& one) {
       return one.first_block >= global_.first_block() || is_done(one.work);
     });
@@ -210,41 +220,68 @@ void observation::recorder::find_shared_memory() {
   dynamic_begin_ = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared);
   the_lane.shared_bytes = memory.bytes;
   the_lane.shared_begin = memory.begin;
-  if (shared_begin_ == memory.begin) return;
+  if (shared_begin_ != memory.begin) shadows_.clear();
   shared_begin_ = memory.begin;
-  shared_.resize(memory.bytes);
+  shared_ = &shadow_of(rank_);
+  global_.set_order(*shared_);
+}
+
+shared_shadow& observation::recorder::shadow_of(unsigned rank) {
+  if (rank >= shadows_.size()) shadows_.resize(rank + 1);
+  if (shadows_[rank]) return *shadows_[rank];
+  shadows_[rank] = std::make_unique<shared_shadow>(epochs_);
+  shared_shadow& made = *shadows_[rank];
+  const thread_local_range memory = thread_local_memory();
+  made.resize(memory.bytes);
   // Between variables and in the emulator's own, as far as the program's symbols say which these are.
-  if (!program_symbols().empty()) shared_.mark(0, memory.bytes, shared_shadow::use::outside);
+  if (!program_symbols().empty()) made.mark(0, memory.bytes, shared_shadow::use::outside);
   for (const program_symbol& symbol : program_symbols()) {
     if (!symbol.is_function && !is_of_emulator(symbol))
-      shared_.mark(symbol.value, symbol.bytes, shared_shadow::use::shared);
+      made.mark(symbol.value, symbol.bytes, shared_shadow::use::shared);
   }
-  shared_.mark(dynamic_begin_ - memory.begin, sizeof lab_dynamic_shared, shared_shadow::use::shared);
+  made.mark(reinterpret_cast<std::uintptr_t>(lab_dynamic_shared) - memory.begin, sizeof lab_dynamic_shared,
+            shared_shadow::use::shared);
   const auto ignore = [&](const auto& variable) {
-    shared_.mark(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable,
-                 shared_shadow::use::ignored);
+    made.mark(reinterpret_cast<std::uintptr_t>(&variable) - memory.begin, sizeof variable,
+              shared_shadow::use::ignored);
   };
   ignore(current_thread_index);
   ignore(current_block_index);
   ignore(current_block_size);
   ignore(current_grid_size);
   ignore(current_thread);
+  return made;
 }
 
 void observation::recorder::name_block(uint3 block) {
   block_ = block;
-  block_number_ = (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
+  block_number_ = number_of(block);
+  const uint3 within{block.x % cluster_.x, block.y % cluster_.y, block.z % cluster_.z};
+  rank_ = (within.z * cluster_.y + within.y) * cluster_.x + within.x;
+  const uint3 first{block.x - within.x, block.y - within.y, block.z - within.z};
+  const bool is_same =
+      first.x == first_of_cluster_.x && first.y == first_of_cluster_.y && first.z == first_of_cluster_.z;
+  if (cluster_.x * cluster_.y * cluster_.z == 1 || (is_same && cluster_began_ != shared_shadow::no_cluster))
+    return;
+  first_of_cluster_ = first;
+  cluster_began_ = ++epochs_;
+  told_beyond_.clear();
+}
+
+uint3 observation::recorder::block_of_rank(unsigned rank) const {
+  return {first_of_cluster_.x + rank % cluster_.x, first_of_cluster_.y + rank / cluster_.x % cluster_.y,
+          first_of_cluster_.z + rank / cluster_.x / cluster_.y};
 }
 
 void observation::recorder::begin_block(uint3 block) {
-  find_shared_memory();
   name_block(block);
+  find_shared_memory();
   block_failure_.reset();
   unwritten_reads_.clear();
   late_reads_.clear();
   late_delivered_.clear();
   trace_.begin_block();
-  shared_.begin_block();
+  shared_->begin_block(rank_, cluster_began_);
   in_flight_.clear();
   bulk_.clear();
   has_phase_barriers_ = false;
@@ -317,7 +354,9 @@ void observation::recorder::resume_block(uint3 block) {
   late_reads_ = std::move(then.late_reads);
   late_delivered_ = std::move(then.late_delivered);
   set_sink();
-  shared_.resume_block();
+  shared_ = &shadow_of(rank_);
+  global_.set_order(*shared_);
+  if (cluster_began_ == shared_shadow::no_cluster) shared_->resume_block();
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
 }
@@ -354,7 +393,7 @@ void observation::recorder::barrier_passed() {
   }
   barrier_is_partial_ = false;
   report_unwritten_reads();
-  shared_.barrier_passed();
+  shared_->barrier_passed();
   global_.barrier_passed();
   the_known_reads.begin_epoch();
 }
@@ -380,7 +419,7 @@ void observation::recorder::collective_passed(unsigned warp, unsigned lanes, boo
     ++record_->collectives;
     return;
   }
-  shared_.warp_synchronized(warp, lanes);
+  shared_->warp_synchronized(warp, lanes);
   the_known_reads.begin_turn();
 }
 
@@ -409,17 +448,38 @@ void observation::recorder::count(unsigned warp, unsigned to_come) {
 void observation::recorder::fence_passed() {
   const unobserved here;
   global_.fence_passed();
-  shared_.fence_passed(current_thread.number);
+  shared_->fence_passed(current_thread.number);
   the_known_reads.begin_turn();
 }
 
 void observation::recorder::proxy_fence_passed() {
   const unobserved here;
-  shared_.proxy_fence_passed(the_lane.thread);
+  shared_->proxy_fence_passed(the_lane.thread);
 }
 
 void observation::recorder::release_only() {
-  shared_.release_only(current_thread.number);
+  shared_->release_only(current_thread.number);
+}
+
+void observation::recorder::kernel_before_waited_for() {
+  static const auto waited = std::make_shared<const shared_shadow::beyond_block>(
+      shared_shadow::beyond_block{.blocks = {}, .kernel_before = true});
+  const unobserved here;
+  if (is_early_) shared_->be_told(the_lane.thread, waited);
+}
+
+// Whether the running thread is told what others have done.
+bool observation::recorder::strong_access(std::uintptr_t address, memory_operation operation) {
+  const bool is_told = shared_->strong_access(the_lane.thread, address, operation);
+  const bool is_clustered = cluster_began_ != shared_shadow::no_cluster;
+  if (!is_clustered && !is_early_) return is_told;
+  if (is_clustered && address - the_lane.shared_begin < the_lane.shared_bytes)
+    address =
+        reinterpret_cast<std::uintptr_t>(address_for_neighbours(reinterpret_cast<const void*>(address)));
+  shared_shadow::shared_beyond& told = told_beyond_[address];
+  if (operation != memory_operation::load) told = shared_shadow::join(told, shared_->tell(the_lane.thread));
+  if (is_told) shared_->be_told(the_lane.thread, told);
+  return is_told;
 }
 
 // ---- accesses
@@ -435,7 +495,7 @@ void observation::recorder::push_access(std::uintptr_t address, unsigned bytes, 
   while (the_lane.stream->full()) pause_thread();
   if (!is_told) return;
   const unobserved here;
-  shared_.strong_access(the_lane.thread, address, memory_operation::load);
+  strong_access(address, memory_operation::load);
 }
 
 void observation::recorder::forget_known_words(std::uintptr_t address, unsigned bytes) {
@@ -461,8 +521,7 @@ void observation::recorder::note_global(global_shadow::range& in, std::uintptr_t
     if (is_store && bytes <= 8) global_.keep_value(address, bytes);
     if (!is_store) deliver_late(in, address, bytes, access.place);
   }
-  is_told_ =
-      access.strong != strength::plain && shared_.strong_access(access.thread, address, access.operation);
+  is_told_ = access.strong != strength::plain && strong_access(address, access.operation);
   if (const auto conflict = global_.note(in, address, bytes, access)) {
     report_race(*conflict, access, address, bytes);
   } else if (is_store && !flags_.empty() && flags_.contains(access.place)) {
@@ -496,8 +555,8 @@ void observation::recorder::access_global(std::uintptr_t address, unsigned bytes
 void observation::recorder::access_elsewhere(std::uintptr_t address, unsigned bytes,
                                              memory_operation operation, strength strong,
                                              std::uint32_t place) {
-  // Of another block's shared memory: what orders blocks of a cluster is not known here.
-  if (is_in_cluster(reinterpret_cast<const void*>(address))) return;
+  if (is_in_cluster(reinterpret_cast<const void*>(address)))
+    return access_neighbour(address, bytes, operation, strong, place);
   if (address - arguments_begin_ < argument_bytes_ ||
       !elsewhere_is_device_memory(address, bytes, operation, place))
     return;
@@ -576,12 +635,9 @@ void observation::recorder::deliver_late(global_shadow::range& in, std::uintptr_
   auto* const memory = reinterpret_cast<unsigned char*>(address);
   if (!late || std::equal(memory, memory + bytes, late->before.begin())) return;
   late_delivered_[address] = true;
-  const uint3 other{static_cast<unsigned>(late->block % grid_.x),
-                    static_cast<unsigned>(late->block / grid_.x % grid_.y),
-                    static_cast<unsigned>(late->block / grid_.x / grid_.y)};
   late_reads_[address] = {
       place, prefix(place, the_lane.thread) + "reads device memory that " + text_of_thread(late->thread) +
-                 " of block " + lab::emulator::text_of(other) + " writes at " + text_of_line(late->place) +
+                 text_of_other_block(late->block) + " writes at " + text_of_line(late->place) +
                  ", and no __threadfence() of that block stands between this write and what tells "
                  "of it: the old value may be read"};
   std::copy_n(memory, bytes, late_value_.begin());
@@ -646,7 +702,7 @@ void observation::recorder::judge(const unjudged& write) {
 void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation,
                                           strength strong, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
-  if (shared_.ignores(offset)) return;
+  if (shared_->ignores(offset)) return;
   const unsigned thread = the_lane.thread;
   const std::size_t in_dynamic = address - dynamic_begin_;
   if (in_dynamic < sizeof lab_dynamic_shared && in_dynamic + bytes > dynamic_bytes_) {
@@ -657,18 +713,38 @@ void observation::recorder::access_shared(std::uintptr_t address, unsigned bytes
     faults_.push_back({fault::out_of_bounds, text});
     fail_launch(text);
   }
-  if (shared_.is_outside(offset, bytes)) stop_outside_shared(offset, bytes, operation, place);
-  const shared_access access{thread, place, operation};
+  if (shared_->is_outside(offset, bytes)) stop_outside_shared(offset, bytes, operation, place);
+  const shared_access access{thread, place, operation, false, strong == strength::is_volatile};
   if (strong != strength::plain) {
     const unobserved here;
-    is_told_ = shared_.strong_access(thread, address, operation);
+    is_told_ = strong_access(address, operation);
   }
   if (operation != memory_operation::load) forget_known_words(address, bytes);
   if (!in_flight_.empty()) report_in_flight(address, bytes, operation, place);
-  if (!bulk_.empty()) report_bulk(address, bytes, operation, place);
-  if (const auto conflict = shared_.note(offset, bytes, access))
+  if (!bulk_.empty()) report_bulk(bulk_, address, bytes, operation, place);
+  if (const auto conflict = shared_->note(offset, bytes, access))
     report_shared(*conflict, access, address, bytes);
   push_access(address, bytes, operation, strong, place, memory_space::shared);
+}
+
+void observation::recorder::access_neighbour(std::uintptr_t address, unsigned bytes,
+                                             memory_operation operation, strength strong,
+                                             std::uint32_t place) {
+  const unobserved here;
+  if (strong != strength::plain) strong_access(address, operation);
+  note_neighbour(address, bytes, {the_lane.thread, place, operation, false, strong == strength::is_volatile});
+}
+
+void observation::recorder::note_neighbour(std::uintptr_t address, unsigned bytes,
+                                           const shared_access& access) {
+  const place_in_cluster at = find_in_cluster(reinterpret_cast<const void*>(address));
+  const auto own = reinterpret_cast<std::uintptr_t>(at.own);
+  if (const auto rests = resting_.find(number_of(block_of_rank(at.rank))); rests != resting_.end())
+    report_bulk(rests->second.bulk, own, bytes, access.operation, access.place);
+  shared_shadow& there = shadow_of(at.rank);
+  if (there.ignores(own - the_lane.shared_begin)) return;
+  if (const auto conflict = there.note(own - the_lane.shared_begin, bytes, access, *shared_))
+    report_shared(*conflict, access, address, bytes);
 }
 
 void observation::recorder::stop_outside_shared(std::size_t offset, unsigned bytes,
@@ -743,28 +819,31 @@ std::uint32_t place_of_caller(const void* return_address) {
 // Of a barrier that was initialised by another thread, and nothing orders this thread behind it.
 void observation::recorder::barrier_used(const void* barrier, bool initialises, const void* return_address) {
   const auto address = reinterpret_cast<std::uintptr_t>(barrier);
-  if (address - the_lane.shared_begin >= the_lane.shared_bytes) return;
   const unobserved here;
+  if (is_in_cluster(barrier))
+    return note_neighbour(address, sizeof(std::uint64_t),
+                          {the_lane.thread, place_of_caller(return_address), memory_operation::atomic});
+  if (address - the_lane.shared_begin >= the_lane.shared_bytes) return;
   const shared_access access{the_lane.thread, place_of_caller(return_address),
                              initialises ? memory_operation::store : memory_operation::atomic};
   if (initialises) {
     has_phase_barriers_ = true;
     forget_known_words(address, sizeof(std::uint64_t));
   }
-  const auto conflict = shared_.note(address - the_lane.shared_begin, sizeof(std::uint64_t), access);
+  const auto conflict = shared_->note(address - the_lane.shared_begin, sizeof(std::uint64_t), access);
   if (conflict && conflict->earlier) report_shared(*conflict, access, address, sizeof(std::uint64_t));
 }
 
 void observation::recorder::tell_block(const void* key) {
   const unobserved here;
-  shared_.fence_passed(the_lane.thread);
-  shared_.strong_access(the_lane.thread, reinterpret_cast<std::uintptr_t>(key), memory_operation::store);
+  shared_->fence_passed(the_lane.thread);
+  strong_access(reinterpret_cast<std::uintptr_t>(key), memory_operation::store);
   the_known_reads.begin_turn();
 }
 
 void observation::recorder::told_by_block(const void* key) {
   const unobserved here;
-  shared_.strong_access(the_lane.thread, reinterpret_cast<std::uintptr_t>(key), memory_operation::load);
+  strong_access(reinterpret_cast<std::uintptr_t>(key), memory_operation::load);
 }
 
 // The copy's accesses are the running thread's, and made now; but they are not counted.
@@ -780,11 +859,11 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
   const shared_access access{the_lane.thread, place,
                              into_shared ? memory_operation::store : memory_operation::load, true};
   if (in_shared - the_lane.shared_begin < the_lane.shared_bytes) {
-    report_bulk(in_shared, static_cast<unsigned>(bytes), access.operation, place);
+    report_bulk(bulk_, in_shared, static_cast<unsigned>(bytes), access.operation, place);
     report_unfenced(in_shared, bytes, into_shared, place);
     if (into_shared) forget_known_words(in_shared, static_cast<unsigned>(bytes));
     if (const auto conflict =
-            shared_.note(in_shared - the_lane.shared_begin, static_cast<unsigned>(bytes), access)) {
+            shared_->note(in_shared - the_lane.shared_begin, static_cast<unsigned>(bytes), access)) {
       if (conflict->earlier) {
         auto certain = *conflict;
         certain.earlier->both_write = false;  // the copy's values are not known yet
@@ -793,7 +872,7 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
         report_shared(*conflict, access, in_shared, static_cast<unsigned>(bytes));
       }
     }
-    bulk_.push_back({in_shared, bytes, into_shared, the_lane.thread, place, name});
+    bulk_.push_back({in_shared, bytes, into_shared, the_lane.thread, place, name, block_number_});
   }
   for (std::uintptr_t at = in_global; at < in_global + bytes; at += unit) {
     const auto size = static_cast<unsigned>(std::min<std::uintptr_t>(unit, in_global + bytes - at));
@@ -808,12 +887,27 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
 // Bulk copies see ordinary writes behind a fence alone (PTX ISA, "async proxy").
 void observation::recorder::report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared,
                                             std::uint32_t place) {
-  const auto write = shared_.unfenced_write(shared - the_lane.shared_begin, bytes, the_lane.thread);
+  const auto write = shared_->unfenced_write(shared - the_lane.shared_begin, bytes, the_lane.thread);
   if (!write || !reported_.emplace(std::pair(place, write->place), true).second) return;
   report(fault::race, prefix(place, the_lane.thread) + "begins a bulk copy " +
                           (into_shared ? "into" : "from") + " shared memory that " +
                           text_of_thread(write->thread) + " writes at " + text_of_line(write->place) +
                           ", with no fence_proxy_async() between");
+}
+
+void observation::recorder::copy_to_neighbour(const void* there, std::size_t bytes, bool begins,
+                                              const void* return_address) {
+  const unobserved here;
+  const place_in_cluster at = find_in_cluster(there);
+  const auto own = reinterpret_cast<std::uintptr_t>(at.own);
+  std::vector<bulk_copy>& copies = resting_[number_of(block_of_rank(at.rank))].bulk;
+  if (!begins) {
+    std::erase_if(copies, [&](const bulk_copy& one) { return one.shared == own && one.bytes == bytes; });
+    return;
+  }
+  const shared_access access{the_lane.thread, place_of_caller(return_address), memory_operation::store, true};
+  note_neighbour(reinterpret_cast<std::uintptr_t>(there), static_cast<unsigned>(bytes), access);
+  copies.push_back({own, bytes, true, the_lane.thread, access.place, "bulk copy", block_number_});
 }
 
 void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes) {
@@ -824,17 +918,17 @@ void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes
   if (found != bulk_.end()) bulk_.erase(found);
 }
 
-void observation::recorder::report_bulk(std::uintptr_t address, unsigned bytes, memory_operation operation,
-                                        std::uint32_t place) {
-  for (const bulk_copy& copy : bulk_) {
+void observation::recorder::report_bulk(const std::vector<bulk_copy>& copies, std::uintptr_t address,
+                                        unsigned bytes, memory_operation operation, std::uint32_t place) {
+  for (const bulk_copy& copy : copies) {
     if (copy.shared >= address + bytes || address >= copy.shared + copy.bytes) continue;
     if (!copy.into_shared && operation == memory_operation::load) continue;
     const unobserved here;
     if (!reported_.emplace(std::pair(place, copy.place), true).second) continue;
     report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) + " shared memory that a " +
-                            copy.name + " of " + text_of_thread(copy.thread) + " at " +
-                            text_of_line(copy.place) + " may still be " +
-                            (copy.into_shared ? "writing" : "reading"));
+                            copy.name + " of " + text_of_thread(copy.thread) +
+                            text_of_other_block(copy.block) + " at " + text_of_line(copy.place) +
+                            " may still be " + (copy.into_shared ? "writing" : "reading"));
   }
 }
 
@@ -849,7 +943,7 @@ void observation::recorder::copies_waited_for(std::size_t prior) {
   in_flight_.wait(the_lane.thread, prior, [this](const copies_in_flight::copy& one) {
     const shared_access access{one.thread, one.place, memory_operation::store};
     const auto bytes = static_cast<unsigned>(one.bytes);
-    if (const auto conflict = shared_.note(one.begin - the_lane.shared_begin, bytes, access);
+    if (const auto conflict = shared_->note(one.begin - the_lane.shared_begin, bytes, access);
         conflict && conflict->earlier && !conflict->earlier->both_write)
       report_shared(*conflict, access, one.begin, bytes);
   });
@@ -995,8 +1089,8 @@ void observation::recorder::take_request(std::uint32_t place, unsigned warp, uns
 
 // ---- faults
 
-std::string observation::recorder::text_of_thread(unsigned thread) const {
-  const dim3 size = block_size_;
+std::string observation::recorder::text_of_thread(unsigned thread, std::optional<dim3> block) const {
+  const dim3 size = block.value_or(block_size_);
   return "thread " +
          lab::emulator::text_of({thread % size.x, thread / size.x % size.y, thread / size.x / size.y});
 }
@@ -1027,16 +1121,23 @@ void observation::recorder::report_unwritten_reads() {
   unwritten_reads_.clear();
 }
 
+// " of block (1,0,0)", unless it is the running one.
+std::string observation::recorder::text_of_other_block(std::uint64_t block) const {
+  if (block == block_number_) return "";
+  return " of block " + lab::emulator::text_of(block_in(grid_, block));
+}
+
 std::string observation::recorder::text_of(const race& found) const {
-  const uint3 other{static_cast<unsigned>(found.other_block % grid_.x),
-                    static_cast<unsigned>(found.other_block / grid_.x % grid_.y),
-                    static_cast<unsigned>(found.other_block / grid_.x / grid_.y)};
+  const std::string does =
+      prefix(found.place, found.thread) + verb_of(found.operation) +
+      (found.space == memory_space::shared ? " shared memory that " : " device memory that ");
+  const std::string at = (found.other_wrote ? " writes at " : " reads at ") + text_of_line(found.other_place);
+  if (found.of_kernel_before)
+    return does + text_of_thread(found.other_thread, before_.block) + " of block " +
+           lab::emulator::text_of(block_in(before_.grid, found.other_block)) + " of " + before_.kernel + at +
+           ", which may still run: nothing waits for its end (griddepcontrol.wait) before this";
   const bool same_warp = found.other_thread / warp_lanes == found.thread / warp_lanes;
-  return prefix(found.place, found.thread) + verb_of(found.operation) +
-         (found.space == memory_space::shared ? " shared memory that " : " device memory that ") +
-         text_of_thread(found.other_thread) +
-         (found.same_block ? "" : " of block " + lab::emulator::text_of(other)) +
-         (found.other_wrote ? " writes at " : " reads at ") + text_of_line(found.other_place) +
+  return does + text_of_thread(found.other_thread) + text_of_other_block(found.other_block) + at +
          (!found.same_block ? ", and nothing orders the two blocks"
           : same_warp       ? ", with no __syncwarp() or __syncthreads() between"
                             : ", with no __syncthreads() between");
@@ -1044,8 +1145,14 @@ std::string observation::recorder::text_of(const race& found) const {
 
 void observation::recorder::report_race(const global_conflict& conflict, const global_access& access,
                                         std::uintptr_t address, unsigned bytes) {
-  const race found{access.thread,   access.place,   access.operation, memory_space::global, conflict.block,
-                   conflict.thread, conflict.place, conflict.wrote,   conflict.same_block};
+  const race found{
+      access.thread,   access.place,   access.operation, memory_space::global, conflict.block,
+      conflict.thread, conflict.place, conflict.wrote,   conflict.same_block,  conflict.of_kernel_before};
+  if (conflict.of_kernel_before) {
+    if (reported_.emplace(std::pair(access.place, conflict.place), true).second)
+      report(fault::race, text_of(found));
+    return;
+  }
   const bool is_plain_store = access.operation == memory_operation::store && access.strong == strength::plain;
   if (is_plain_store && conflict.wrote) return judge_later(address, bytes, access.place, found);
   const bool is_new = reported_.emplace(std::pair(access.place, conflict.place), true).second;
@@ -1086,15 +1193,16 @@ void observation::recorder::report_shared(const shared_conflict& conflict, const
   const unobserved here;
   const std::uint32_t other_place = conflict.earlier ? conflict.earlier->place : 0;
   if (conflict.earlier) {
+    const unsigned rank = conflict.earlier->thread / shared_shadow::block_threads;
     const race found{access.thread,
                      access.place,
                      access.operation,
                      memory_space::shared,
-                     block_number_,
-                     conflict.earlier->thread,
+                     rank == rank_ ? block_number_ : number_of(block_of_rank(rank)),
+                     conflict.earlier->thread % shared_shadow::block_threads,
                      other_place,
                      conflict.earlier->wrote,
-                     true};
+                     rank == rank_};
     unwritten_reads_.erase(other_place);
     if (conflict.earlier->both_write) return judge_later(address, bytes, access.place, found);
     if (!reported_.emplace(std::pair(access.place, other_place), true).second) return;

@@ -46,6 +46,8 @@ class observation::recorder final : public observer, private request_sink {
   std::optional<std::string> end_block(bool completed) override;
   void rest_block() override;
   void rest_in_cluster() override;
+  void begins_early() override { begins_early_ = true; }
+  void kernel_before_waited_for() override;
   void grid_passed() override;
   void resume_block(uint3 block) override;
   void enter_thread() override;
@@ -64,6 +66,8 @@ class observation::recorder final : public observer, private request_sink {
   void bulk_copy_began(const void* shared, const void* global, std::size_t bytes, bool into_shared,
                        const void* return_address, const char* name) override;
   void bulk_copy_over(const void* shared, std::size_t bytes) override;
+  void copy_to_neighbour(const void* there, std::size_t bytes, bool begins,
+                         const void* return_address) override;
   void phase_waited_for() override { ++record_->bulk.waits; }
   void proxy_fence_passed() override;
   void fence_passed() override;
@@ -86,6 +90,9 @@ class observation::recorder final : public observer, private request_sink {
                                         std::uint32_t place);
   // What had to wait until the access before had been made.
   void after_access();
+  // Of the shared memory of another block of the cluster.
+  void access_neighbour(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
+                        std::uint32_t place);
   void access_shared(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                      std::uint32_t place);
   // Not the kernel's shared memory, but the emulator's variables that lie there, too.
@@ -166,6 +173,7 @@ class observation::recorder final : public observer, private request_sink {
     std::uint32_t other_place;
     bool other_wrote;
     bool same_block;
+    bool of_kernel_before = false;  // the other block
   };
   // A plain write, to be judged when its value is known.
   struct unjudged {
@@ -192,8 +200,16 @@ class observation::recorder final : public observer, private request_sink {
     unsigned thread;
     std::uint32_t place;
     const char* name;
+    std::uint64_t block;  // of the thread
   };
 
+  shared_shadow& shadow_of(unsigned rank);
+  uint3 block_of_rank(unsigned rank) const;
+  std::uint64_t number_of(uint3 block) const {
+    return (std::uint64_t{block.z} * grid_.y + block.y) * grid_.x + block.x;
+  }
+  bool strong_access(std::uintptr_t address, memory_operation operation);
+  void note_neighbour(std::uintptr_t address, unsigned bytes, const shared_access& access);
   void push_access(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                    std::uint32_t place, memory_space space);
   void forget_known_words(std::uintptr_t address, unsigned bytes);
@@ -208,13 +224,15 @@ class observation::recorder final : public observer, private request_sink {
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
   void report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared, std::uint32_t place);
-  void report_bulk(std::uintptr_t address, unsigned bytes, memory_operation operation, std::uint32_t place);
+  void report_bulk(const std::vector<bulk_copy>& copies, std::uintptr_t address, unsigned bytes,
+                   memory_operation operation, std::uint32_t place);
   [[noreturn, gnu::noinline]] void stop_outside(std::uintptr_t address, unsigned bytes,
                                                 memory_operation operation, std::uint32_t place);
   [[gnu::noinline]] void note_global(global_shadow::range& in, std::uintptr_t address, unsigned bytes,
                                      const global_access& access);
   std::string prefix(std::uint32_t place, unsigned thread) const;
-  std::string text_of_thread(unsigned thread) const;
+  std::string text_of_thread(unsigned thread, std::optional<dim3> block = std::nullopt) const;
+  std::string text_of_other_block(std::uint64_t block) const;
   void note_test(std::uintptr_t address);
   void note_load(std::uint32_t place, std::uint32_t atomic, const std::string& text);
   void judge_loads();
@@ -246,7 +264,20 @@ class observation::recorder final : public observer, private request_sink {
   warp_trace trace_;
   warp_counter counter_;
   counting_threads counting_{the_program().bytes};
-  shared_shadow shared_;
+  std::uint32_t epochs_ = 0;
+  std::vector<std::unique_ptr<shared_shadow>> shadows_;  // of the blocks of a cluster, by rank
+  shared_shadow* shared_ = nullptr;                      // of the block that runs
+  dim3 cluster_{};
+  unsigned rank_ = 0;
+  uint3 first_of_cluster_{};
+  std::uint32_t cluster_began_ = shared_shadow::no_cluster;
+  // What was told across blocks, by addresses that all blocks of a cluster have for it.
+  std::unordered_map<std::uintptr_t, shared_shadow::shared_beyond> told_beyond_;
+  bool begins_early_ = false, is_early_ = false;  // the next launch; this one
+  struct {
+    std::string kernel;
+    dim3 grid, block;
+  } before_;  // the launch before an early one
   copies_in_flight in_flight_;
   std::vector<bulk_copy> bulk_;                       // of the block, not over
   bool has_phase_barriers_ = false;                   // the block has initialised one
@@ -262,7 +293,7 @@ class observation::recorder final : public observer, private request_sink {
   std::vector<unfinished_launch> unfinished_;
   std::uint32_t first_block_ = 0;                                    // of this launch
   std::unordered_map<std::uintptr_t, std::uint32_t> mapped_writes_;  // words of host memory, by the block
-  global_shadow global_{shared_};
+  global_shadow global_;
   std::string kernel_name_;  // of the launch
   std::uintptr_t arguments_begin_ = 0;
   std::uintptr_t host_stack_ = 0;  // within its frame
@@ -362,22 +393,22 @@ inline unsigned observation::recorder::the_thread() {
 }
 
 inline bool observation::recorder::ignores_shared(std::uintptr_t address) const {
-  return shared_.ignores(address - the_lane.shared_begin);
+  return shared_->ignores(address - the_lane.shared_begin);
 }
 
 inline bool observation::recorder::note_harmless(std::uintptr_t address, unsigned words,
                                                  memory_operation operation, std::uint32_t place) {
   const std::size_t offset = address - the_lane.shared_begin;
   const unsigned thread = the_lane.thread;
-  if (!in_flight_.empty() || !bulk_.empty() || shared_.is_outside(offset, 4 * words)) return false;
+  if (!in_flight_.empty() || !bulk_.empty() || shared_->is_outside(offset, 4 * words)) return false;
   if (operation == memory_operation::store) {
     const std::size_t in_dynamic = address - dynamic_begin_;
     const bool beyond = in_dynamic < sizeof lab_dynamic_shared && in_dynamic + 4 * words > dynamic_bytes_;
-    return !beyond && shared_.note_harmless_store(offset, words, thread, place);
+    return !beyond && shared_->note_harmless_store(offset, words, thread, place);
   }
-  if (!shared_.note_harmless_load(offset, words, thread, place)) return false;
+  if (!shared_->note_harmless_load(offset, words, thread, place)) return false;
   for (unsigned byte = 0; byte < 4 * words; byte += 4) {
-    if (shared_.is_known(offset + byte)) the_known_reads.add_for_block(address + byte);
+    if (shared_->is_known(offset + byte)) the_known_reads.add_for_block(address + byte);
   }
   return true;
 }

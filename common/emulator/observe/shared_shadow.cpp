@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
+#include <utility>
 
 namespace lab::emulator {
 namespace {
@@ -21,18 +23,28 @@ shared_conflict with(unsigned thread, std::uint32_t place, bool wrote, bool both
 }  // namespace
 
 void shared_shadow::resize(std::size_t bytes) {
-  words_.assign(bytes / 4 + 1, {});
-  bytes_.assign(4 * words_.size(), {});
-  uses_.assign(words_.size(), use::shared);
+  const std::size_t words = bytes / 4 + 1;
+  const auto zeros = [](std::size_t cells) {
+    auto* const memory = static_cast<cell*>(std::calloc(cells, sizeof(cell)));
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  };
+  words_.reset(zeros(words));
+  bytes_.reset(zeros(4 * words));
+  uses_.assign(words, use::shared);
 }
 
 void shared_shadow::mark(std::size_t offset, std::size_t bytes, use how) {
   for (std::size_t byte = offset; byte < offset + bytes; ++byte) uses_[byte / 4] = how;
 }
 
-void shared_shadow::begin_block() {
+void shared_shadow::begin_block(unsigned rank, std::uint32_t cluster_began) {
   begin_epoch();
-  block_began_ = epoch_;
+  rank_ = rank;
+  cluster_began_ = cluster_began;
+  block_began_ = cluster_began == no_cluster ? epoch_ : cluster_began;
+  known_by_all_.reset();
+  if (std::exchange(has_beyond_, false)) beyond_.fill(nullptr);
   forget_proxy_fences();
 }
 
@@ -53,20 +65,21 @@ void shared_shadow::proxy_fence_passed(unsigned thread) {
 }
 
 bool shared_shadow::is_fenced(const cell& at, unsigned thread) const {
-  if (at.written_in < fences_known_since_ || at.by_copy) return true;
-  const std::vector<proxy_fence>& own = fencing_[at.writer].fences;
+  if (at.written_in < fences_known_since_ || at.by_copy || at.writer / block_threads != rank_) return true;
+  const unsigned writer = at.writer % block_threads;
+  const std::vector<proxy_fence>& own = fencing_[writer].fences;
   if (at.fences_before < own.size()) {
     const proxy_fence& first = own[at.fences_before];
-    if (first.epoch < epoch_ || ordered(at.writer, first.turn, thread)) return true;
+    if (first.epoch < epoch_ || ordered(writer, first.turn, thread)) return true;
   }
   // Of another thread's fence it is not asked whether it happened before the copy.
   return std::any_of(have_fenced_.begin(), have_fenced_.end(), [&](unsigned other) {
     const fencing_thread& by = fencing_[other];
-    if (other == at.writer) return false;
+    if (other == writer) return false;
     if (by.fences.back().epoch > at.written_in) return true;
-    if (by.told && at.write_turn < (*by.told)[at.writer]) return true;
-    return warp_of(other) == warp_of(at.writer) &&
-           (at.write_turn < by.seen_by_all || at.write_turn < by.seen[lane_of(at.writer)]);
+    if (by.told && at.write_turn < (*by.told)[writer]) return true;
+    return warp_of(other) == warp_of(writer) &&
+           (at.write_turn < by.seen_by_all || at.write_turn < by.seen[lane_of(writer)]);
   });
 }
 
@@ -89,8 +102,40 @@ std::optional<shared_conflict::access> shared_shadow::unfenced_write(std::size_t
   return std::nullopt;
 }
 
+void shared_shadow::barrier_passed() {
+  begin_epoch();
+  if (!std::exchange(has_beyond_, false)) return;
+  for (shared_beyond& told : beyond_) known_by_all_ = join(known_by_all_, std::exchange(told, nullptr));
+}
+
+shared_shadow::shared_beyond shared_shadow::tell(unsigned thread) const {
+  const shared_beyond known = join(known_by_all_, beyond_[thread]);
+  auto told = known ? std::make_shared<beyond_block>(*known) : std::make_shared<beyond_block>();
+  told->blocks[rank_] = {epoch_, at_fence_[thread]};
+  return told;
+}
+
+void shared_shadow::be_told(unsigned thread, const shared_beyond& what) {
+  beyond_[thread] = join(beyond_[thread], what);
+  has_beyond_ = has_beyond_ || what;
+}
+
+shared_shadow::shared_beyond shared_shadow::join(const shared_beyond& one, const shared_beyond& other) {
+  if (other == nullptr || one == other) return one;
+  if (one == nullptr) return other;
+  auto both = std::make_shared<beyond_block>(*one);
+  for (std::size_t rank = 0; rank < both->blocks.size(); ++rank) {
+    beyond_block::of_block& mine = both->blocks[rank];
+    const beyond_block::of_block& more = other->blocks[rank];
+    if (mine.epoch == more.epoch) mine.in_epoch = join(mine.in_epoch, more.in_epoch);
+    if (mine.epoch < more.epoch) mine = more;
+  }
+  both->kernel_before = one->kernel_before || other->kernel_before;
+  return both;
+}
+
 void shared_shadow::begin_epoch() {
-  ++epoch_;
+  epoch_ = ++epochs_;
   if (!has_fences_) return;
   has_fences_ = false;
   told_.fill(nullptr);
@@ -141,6 +186,13 @@ bool shared_shadow::strong_access(unsigned thread, std::uintptr_t address, memor
 
 void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
   const std::uint32_t turn = ++turn_[warp];
+  if (has_beyond_) {
+    shared_beyond told;
+    for (unsigned left = lanes; left != 0; left &= left - 1)
+      told = join(told, beyond_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))]);
+    for (unsigned left = lanes; left != 0; left &= left - 1)
+      beyond_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))] = told;
+  }
   if (has_fences_) {
     shared_knowledge told;
     for (unsigned left = lanes; left != 0; left &= left - 1)
@@ -174,7 +226,7 @@ bool shared_shadow::ordered(unsigned earlier, std::uint32_t turn, unsigned now) 
 }
 
 std::optional<shared_conflict> shared_shadow::note(std::size_t offset, unsigned bytes,
-                                                   const shared_access& access) {
+                                                   const shared_access& access, const shared_shadow& by) {
   std::optional<shared_conflict> found;
   const auto keep_first = [&found](std::optional<shared_conflict> conflict) {
     if (conflict && !found) found = conflict;
@@ -186,7 +238,7 @@ std::optional<shared_conflict> shared_shadow::note(std::size_t offset, unsigned 
     const bool stale = whole.written_in < block_began_ && whole.read_in < block_began_;
     if (stale && whole.in_bytes) whole.in_bytes = false;
     if (covers_word && !whole.in_bytes) {
-      keep_first(note(whole, access));
+      keep_first(note_cell(whole, access, by));
       continue;
     }
     cell* const parts = &bytes_[4 * word];
@@ -195,35 +247,41 @@ std::optional<shared_conflict> shared_shadow::note(std::size_t offset, unsigned 
       whole.in_bytes = true;
     }
     for (std::size_t byte = std::max(offset, word * 4); byte < std::min(end, word * 4 + 4); ++byte) {
-      keep_first(note(parts[byte - word * 4], access));
+      keep_first(note_cell(parts[byte - word * 4], access, by));
     }
-    whole.read_in = epoch_;  // not stale
+    whole.read_in = by.epoch_;  // not stale
   }
   return found;
 }
 
-std::optional<shared_conflict> shared_shadow::note(cell& at, const shared_access& access) {
-  std::optional<shared_conflict> conflict = conflict_with_writers(at, access);
+std::optional<shared_conflict> shared_shadow::note_cell(cell& at, const shared_access& access,
+                                                        const shared_shadow& by) const {
+  std::optional<shared_conflict> conflict = by.conflict_with_writers(at, access);
   if (access.operation == memory_operation::load) {
     if (!conflict && at.written_in < block_began_) conflict = shared_conflict{};
-    add_reader(at, access);
+    add_reader(at, access, by);
   } else {
-    if (!conflict) conflict = conflict_with_readers(at, access);
+    if (!conflict) conflict = by.conflict_with_readers(at, access);
     if (!conflict) at.read_in = 0;  // who is ordered behind this write is so behind its readers
-    add_writer(at, access);
+    add_writer(at, access, by);
   }
   return conflict;
 }
 
 std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& at,
                                                                     const shared_access& access) const {
-  if (at.written_in != epoch_) return std::nullopt;
-  if (at.plain_in == epoch_ && !ordered(at.plain_writer, at.plain_turn, access.thread))
+  if (at.written_in != epoch_ && at.written_in < cluster_began_) return std::nullopt;
+  const bool is_read_strongly = access.operation == memory_operation::atomic ||
+                                (access.is_volatile && access.operation == memory_operation::load);
+  if (!happened_before(at.plain_writer, at.plain_in, at.plain_turn, access.thread) &&
+      !(is_read_strongly && at.is_volatile && is_hand_over(at.plain_writer, at.announces, access)))
     return with(at.plain_writer, at.plain_place, true, access.operation == memory_operation::store);
   if (at.atomic && access.operation == memory_operation::atomic) return std::nullopt;
-  if (!ordered(at.writer, at.write_turn, access.thread))
+  if ((at.atomic || !is_read_strongly) &&
+      !happened_before(at.writer, at.written_in, at.write_turn, access.thread))
     return with(at.writer, at.write_place, true, false, at.atomic);
-  if (at.has_second_writer && !ordered(at.second_writer, at.second_write_turn, access.thread)) {
+  if (at.has_second_writer &&
+      !happened_before(at.second_writer, at.written_in, at.second_write_turn, access.thread)) {
     return with(at.second_writer, at.second_write_place, true, false, at.atomic);
   }
   return std::nullopt;
@@ -231,29 +289,37 @@ std::optional<shared_conflict> shared_shadow::conflict_with_writers(const cell& 
 
 std::optional<shared_conflict> shared_shadow::conflict_with_readers(const cell& at,
                                                                     const shared_access& access) const {
-  if (at.read_in != epoch_) return std::nullopt;
-  if (!ordered(at.reader, at.read_turn, access.thread)) return with(at.reader, at.read_place, false);
+  if (at.read_in != epoch_ && at.read_in < cluster_began_) return std::nullopt;
+  const bool is_store = access.is_volatile && access.operation == memory_operation::store;
+  const bool first_sees = is_store && at.all_volatile && is_hand_over(at.reader, announces(access), access);
+  const bool second_sees =
+      is_store && at.second_volatile && is_hand_over(at.second, announces(access), access);
+  if (!first_sees && !happened_before(at.reader, at.read_in, at.read_turn, access.thread))
+    return with(at.reader, at.read_place, false);
   for (unsigned left = at.read_lanes; left != 0; left &= left - 1) {
     const unsigned reader = at.read_warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left));
-    if (!ordered(reader, at.read_turn, access.thread)) return with(reader, at.read_place, false);
+    if (!first_sees && !happened_before(reader, at.read_in, at.read_turn, access.thread))
+      return with(reader, at.read_place, false);
   }
-  if (at.has_second_reader && !ordered(at.second, at.second_turn, access.thread))
+  if (at.has_second_reader && !second_sees &&
+      !happened_before(at.second, at.second_in, at.second_turn, access.thread))
     return with(at.second, at.second_place, false);
   return std::nullopt;
 }
 
-void shared_shadow::add_writer(cell& at, const shared_access& access) {
+void shared_shadow::add_writer(cell& at, const shared_access& access, const shared_shadow& by) {
   const bool atomic = access.operation == memory_operation::atomic;
-  const bool beside = atomic && at.atomic && at.written_in == epoch_ && at.writer != access.thread;
+  const bool beside =
+      atomic && at.atomic && at.written_in == by.epoch_ && at.writer % block_threads != access.thread;
   if (beside) {
     at.has_second_writer = true;
     at.second_writer = at.writer;
     at.second_write_place = at.write_place;
     at.second_write_turn = at.write_turn;
-  } else if (!(atomic && at.atomic && at.written_in == epoch_)) {
+  } else if (!(atomic && at.atomic && at.written_in == by.epoch_)) {
     at.has_second_writer = false;
   }
-  set_writer(at, access);
+  set_writer(at, access, by);
 }
 
 }  // namespace lab::emulator

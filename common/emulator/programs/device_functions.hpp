@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "common/emulator/core/atomic_functions.hpp"
+#include "common/emulator/core/dependent_launch_functions.hpp"
 #include "common/emulator/core/math_functions.hpp"
 #include "common/emulator/core/thread_functions.hpp"
 #include "common/emulator/core/vector_types.hpp"
@@ -616,6 +617,13 @@ __forceinline__ unsigned __ballot(int predicate, lab::emulator::place where = la
 
 // ---- the rest
 
+__forceinline__ void cudaGridDependencySynchronize(
+    lab::emulator::place where = lab::emulator::place::here()) {
+  lab::grid_dependency_sync(where);
+}
+__forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {
+  lab::trigger_dependents();
+}
 // A counter that grows; no time.
 __forceinline__ long long __clock64() {
   return clock64();

@@ -9,8 +9,12 @@
 #include <cstring>
 #include <type_traits>
 
+#include "common/emulator/core/bulk_copy_functions.hpp"
+#include "common/emulator/core/dependent_launch_functions.hpp"
 #include "common/emulator/core/dialect.hpp"
-#include "common/emulator/core/matrix_functions.hpp"
+#include "common/emulator/core/register_functions.hpp"
+#include "common/emulator/core/warpgroup_functions.hpp"
+#include "common/emulator/core/wmma.hpp"
 
 namespace lab::emulator::ptx {
 
@@ -231,6 +235,51 @@ void load_rows(unsigned (&registers)[count], const void* row, place where = plac
 template <bool transposed, std::size_t count>
 void store_rows(void* row, const unsigned (&registers)[count], place where = place::here()) {
   store_matrix<static_cast<int>(count), transposed>(row, registers, "stmatrix", where);
+}
+
+// wmma: the registers of a fragment. Of half there are more than a lane's elements need; the emulator's lanes
+// leave the others alone.
+template <class Fragment, class Register, std::size_t count>
+void load_fragment(Register (&registers)[count], const void* memory, unsigned stride, bool is_across,
+                   place where = place::here()) {
+  Fragment fragment;
+  static_assert(sizeof fragment.x <= sizeof registers);
+  emulator::load_fragment(fragment, static_cast<const typename Fragment::element_type*>(memory), stride,
+                          is_across, where);
+  std::memcpy(registers, fragment.x, sizeof fragment.x);
+}
+template <class Fragment, class Register, std::size_t count>
+void store_fragment(void* memory, const Register (&registers)[count], unsigned stride, bool is_across,
+                    place where = place::here()) {
+  Fragment fragment;
+  static_assert(sizeof fragment.x <= sizeof registers);
+  std::memcpy(fragment.x, registers, sizeof fragment.x);
+  store_matrix_sync(static_cast<typename Fragment::element_type*>(memory), fragment, stride,
+                    is_across ? nvcuda::wmma::mem_col_major : nvcuda::wmma::mem_row_major, where);
+}
+
+// wgmma: the 64 bits of a tile's descriptor.
+matrix_descriptor descriptor_of(std::uint64_t bits, place where);
+template <std::size_t count, class A>
+void begin_product(matrix_type type, float* const (&d)[count], const A& a, std::uint64_t b, bool accumulates,
+                   int sign_a, int sign_b, int a_is_mn_major, int b_is_mn_major,
+                   place where = place::here()) {
+  warpgroup_shape shape{2 * static_cast<int>(count),
+                        type,
+                        std::is_array_v<A>,
+                        {},
+                        descriptor_of(b, where),
+                        a_is_mn_major != 0 ? major::mn : major::k,
+                        b_is_mn_major != 0 ? major::mn : major::k,
+                        sign_a,
+                        sign_b,
+                        accumulates};
+  if constexpr (std::is_array_v<A>) {
+    emulator::begin_product(shape, a, d, where);
+  } else {
+    shape.a = descriptor_of(a, where);
+    emulator::begin_product(shape, nullptr, d, where);
+  }
 }
 
 // The width that a shuffle's last operand but one means.

@@ -1,5 +1,6 @@
 #include "common/emulator/programs/program_api.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -73,6 +74,21 @@ bool carry() {
 }
 void set_carry(bool value) {
   carry_of_thread = value;
+}
+
+// PTX ISA, "Matrix descriptor": of an address in shared memory there are 18 bits.
+matrix_descriptor descriptor_of(std::uint64_t bits, place where) {
+  constexpr std::uint64_t window = 1 << 18, in_units_of_16 = 0x3fff;
+  const auto bytes = [bits](unsigned shift) {
+    return static_cast<int>((bits >> shift & in_units_of_16) << 4);
+  };
+  if ((bits >> 49 & 7) != 0)
+    fail_thread(where, "begins a product whose descriptor has a base offset, which is not emulated");
+  const std::uintptr_t shared = thread_local_memory().begin;
+  const std::uint64_t behind = of_shared(bytes(0)) - shared;
+  constexpr std::array patterns{swizzle::none, swizzle::bytes_128, swizzle::bytes_64, swizzle::bytes_32};
+  return {reinterpret_cast<const unsigned char*>(shared + behind % window), patterns[bits >> 62], bytes(16),
+          bytes(32)};
 }
 }  // namespace lab::emulator::ptx
 

@@ -270,6 +270,10 @@ class translation {
   }
 
   [[nodiscard]] const std::string& current() const { return current_; }
+  // Whether an operand is an output that the statement leaves alone: a product writes it later.
+  [[nodiscard]] bool is_written_later(std::size_t number) const {
+    return written_later_.count(fmt::format("lab_operand_{}", number)) != 0;
+  }
 
  private:
   // One that is open. Labels and declarations stand at its beginning, so that jumps pass none.
@@ -404,7 +408,7 @@ class translation {
     if (operand.size() > 1 && operand[0] == '%' &&
         operand.find_first_not_of("0123456789", 1) == std::string::npos) {
       const auto number = static_cast<std::size_t>(std::atoi(operand.c_str() + 1));
-      if (operand.size() < 4 && number < count_) return fmt::format("lab_operand_{}", number);
+      if (operand.size() < 5 && number < count_) return fmt::format("lab_operand_{}", number);
     }
     throw unknown_instruction{};
   }
@@ -484,20 +488,23 @@ class translation {
   std::string effect(const instruction& one) {
     const std::size_t count = one.operands.size();
     flushes_ = one.has("ftz");
-    static const std::array<std::string_view, 12> any{
-        "membar",  "fence", "nanosleep",     "prefetch",   "prefetchu",      "discard",
-        "pmevent", "brkpt", "applypriority", "setmaxnreg", "griddepcontrol", "mov"};
+    if (one.opcode == "wgmma") return warpgroup_product(one);
+    if (one.opcode == "wmma") return fragments(one);
+    if (one.opcode == "griddepcontrol" || one.opcode == "setmaxnreg") return control(one);
+    static const std::array<std::string_view, 10> any{"membar",        "fence",   "nanosleep", "prefetch",
+                                                      "prefetchu",     "discard", "pmevent",   "brkpt",
+                                                      "applypriority", "mov"};
     const bool takes_any = std::find(any.begin(), any.end(), one.opcode) != any.end();
     for (const std::string& modifier : one.modifiers)
       require(takes_any || one.opcode == "lop3" || one.opcode == "dp4a" ||
               is_known_modifier(one.opcode, modifier));
-    static const std::array<std::string_view, 10> nothing{
-        "prefetch", "prefetchu", "discard",        "applypriority", "nanosleep",
-        "pmevent",  "brkpt",     "griddepcontrol", "setmaxnreg",    "createpolicy"};
-    if (std::find(nothing.begin(), nothing.end(), one.opcode) != nothing.end() &&
-        one.opcode != "createpolicy")
-      return "";
+    if (one.opcode == "fence" && one.has("proxy")) {
+      require(one.has("async"));
+      return "::lab::fence_proxy_async(); ";
+    }
+    if (one.opcode == "fence" && one.has("mbarrier_init")) return "::lab::fence_mbarrier_init(); ";
     if (one.opcode == "membar" || one.opcode == "fence") return "::__threadfence(); ";
+    if (takes_any && one.opcode != "mov") return "";
     if (one.opcode == "trap") return "::__trap(); ";
     if (one.opcode == "bra" || one.opcode == "brx") return branch(one);
     if (one.opcode == "bar" || one.opcode == "barrier") return barrier(one);
@@ -906,6 +913,124 @@ class translation {
            put_all(one.operands[0], "lab_d") + "} ";
   }
 
+  // wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 d, a, b, accumulates, sign of a, of b, is a not
+  // k-major, b; `a` is a tile's descriptor, or four registers, of which the last operand but one says
+  // nothing. The sums are where the program has them, since they are written later.
+  std::string warpgroup_product(const instruction& one) {
+    const std::vector<std::string>&words = one.modifiers, &operands = one.operands;
+    require(words.size() >= 3 && words[1] == "sync" && words[2] == "aligned");
+    if (words.size() == 3 && words[0] == "fence") return "::lab::wgmma_fence(); ";
+    if (words.size() == 3 && words[0] == "commit_group") return "::lab::wgmma_commit(); ";
+    if (words.size() == 3 && words[0] == "wait_group")
+      return fmt::format("::lab::emulator::wait_for_products({}, ::lab::emulator::place::here()); ",
+                         given(one, 0, "unsigned"));
+    require(words.size() == 7 && words[0] == "mma_async" && words[3].starts_with("m64n") &&
+            words[3].ends_with("k16") && words[4] == "f32" && (words[5] == "f16" || words[5] == "bf16") &&
+            words[6] == words[5] && operands.size() >= 7);
+    const auto n = static_cast<std::size_t>(std::atoi(words[3].c_str() + 4));
+    const bool a_in_registers = operands[1].starts_with('{');
+    require(n >= 8 && n <= 256 && n % 8 == 0 && operands.size() == (a_in_registers ? 7 : 8));
+    const std::vector<std::string> sums = parts_of(operands[0]);
+    require(sums.size() == n / 2);
+    std::string text = fmt::format("{{ float* const lab_d[{}] = {{", n / 2);
+    for (const std::string& sum : sums) {
+      require(name_of(sum).starts_with("lab_operand_"));
+      written_later_.insert(name_of(sum));
+      text += "&lab_output_" + sum.substr(1) + ", ";
+    }
+    text += "}; " + (a_in_registers ? registers("lab_a", "unsigned", operands[1], 4)
+                                    : fmt::format("const std::uint64_t lab_a = {}; ",
+                                                  value(operands[1], "unsigned long long")));
+    text += fmt::format("{}begin_product(::lab::emulator::matrix_type::{}, lab_d, lab_a, {}, {}", library,
+                        words[5], value(operands[2], "unsigned long long"), value(operands[3], "bool"));
+    for (std::size_t number = 4; number < operands.size(); ++number) {
+      if (a_in_registers && number == 6) text += ", 0";
+      text += ", " + value(operands[number], "int");
+    }
+    return text + "); } ";
+  }
+
+  // wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 d, [p], stride; wmma.store.d.sync.aligned.row.
+  // m16n16k16.f32 [p], d, stride; wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c.
+  std::string fragments(const instruction& one) {
+    const std::vector<std::string>& words = one.modifiers;
+    require(words.size() >= 7);
+    if (words[0] == "mma") return multiply_fragments(one);
+    const bool loads = words[0] == "load";
+    require((loads || words[0] == "store") && words[2] == "sync" && words[3] == "aligned" &&
+            words.size() - (one.has("shared") || one.has("shared::cta") || one.has("global")) == 7);
+    const fragment_type type = fragment_of(words[1], words[4], words[5], words.back());
+    require(loads == (words[1] != "d") && (one.operands.size() == 2 || one.operands.size() == 3));
+    const std::string& vector = one.operands[loads ? 0 : 1];
+    const std::string from = memory(one.operands[loads ? 1 : 0], one, "void");
+    const std::string stride = one.operands.size() == 3 ? value(one.operands[2], "unsigned") : type.extent;
+    const std::string call = fmt::format("_fragment<{}>(", type.name);
+    const bool is_across = type.is_sum && words[4] == "col";
+    if (!loads)
+      return "{ " + registers("lab_d", type.of, vector, type.registers) +
+             fmt::format("{}store{}{}, lab_d, {}, {}); }} ", library, call, from, stride, is_across);
+    require(parts_of(vector).size() == type.registers);
+    return fmt::format("{{ {} lab_d[{}]{{}}; {}load{}lab_d, {}, {}, {}); ", type.of, type.registers, library,
+                       call, from, stride, is_across) +
+           put_all(vector, "lab_d") + "} ";
+  }
+
+  struct fragment_type {
+    std::string name, of, extent;  // the registers' type; a line's elements
+    std::size_t registers;
+    bool is_sum;
+  };
+  static fragment_type fragment_of(const std::string& use, const std::string& layout,
+                                   const std::string& shape, const std::string& element) {
+    static const std::map<std::string_view, std::array<int, 3>> shapes{
+        {"m16n16k16", {16, 16, 16}}, {"m32n8k16", {32, 8, 16}}, {"m8n32k16", {8, 32, 16}}};
+    const auto found = shapes.find(shape);
+    require(found != shapes.end() && (layout == "row" || layout == "col"));
+    const auto [m, n, k] = found->second;
+    const bool is_sum = use == "c" || use == "d";
+    require(is_sum ? element == "f32" || element == "f16"
+                   : (use == "a" || use == "b") && (element == "f16" || element == "bf16"));
+    const int rows = use == "b" ? k : m, columns = use == "a" ? k : n;
+    const std::size_t registers = element == "f32"   ? 8
+                                  : is_sum           ? 4
+                                  : element == "f16" ? 8
+                                                     : rows * columns / 64;
+    const std::string type = element == "f32" ? "float" : element == "f16" ? "__half" : "__nv_bfloat16";
+    return {fmt::format("nvcuda::wmma::fragment<nvcuda::wmma::{}, {}, {}, {}, {}{}>",
+                        is_sum ? "accumulator" : "matrix_" + use, m, n, k, type,
+                        is_sum ? "" : ", nvcuda::wmma::" + layout + "_major"),
+            element == "f32" ? "float" : "unsigned", std::to_string(layout == "row" ? columns : rows),
+            registers, is_sum};
+  }
+
+  std::string multiply_fragments(const instruction& one) {
+    const std::vector<std::string>& words = one.modifiers;
+    const bool is_half = words.size() == 8;
+    require((is_half || (words.size() == 10 && words[7] == "bf16" && words[8] == "bf16")) &&
+            words[1] == "sync" && words[2] == "aligned" && one.operands.size() == 4);
+    const std::string factor = is_half ? "f16" : "bf16";
+    const std::array<fragment_type, 4> types{
+        fragment_of("d", "row", words[5], words[6]), fragment_of("a", words[3], words[5], factor),
+        fragment_of("b", words[4], words[5], factor), fragment_of("c", "row", words[5], words.back())};
+    std::string text = "{ ", call;
+    for (std::size_t number = 0; number < types.size(); ++number) {
+      const std::string name = std::string("lab_") + "dabc"[number], registers_of = name + "_registers";
+      text += fmt::format("{} {}; ", types[number].name, name);
+      if (number == 0) {
+        require(parts_of(one.operands[0]).size() == types[0].registers);
+        text += fmt::format("{} {}[{}]; ", types[0].of, registers_of, types[0].registers);
+      } else {
+        text += registers(registers_of, types[number].of, one.operands[number], types[number].registers) +
+                fmt::format("std::memcpy({0}.x, {1}, sizeof {0}.x); ", name, registers_of);
+      }
+      call += (number == 0 ? "" : ", ") + name;
+    }
+    return text +
+           fmt::format("nvcuda::wmma::mma_sync({}); std::memcpy(lab_d_registers, lab_d.x, sizeof lab_d.x); ",
+                       call) +
+           put_all(one.operands[0], "lab_d_registers") + "} ";
+  }
+
   // ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 d, [row]; and stmatrix, with its operands in the other
   // order.
   std::string carry_matrices(const instruction& one) {
@@ -925,12 +1050,27 @@ class translation {
   }
 
   std::string barrier(const instruction& one) {
+    const std::size_t count = one.operands.size();
     if (one.has("warp")) {
-      require(one.operands.size() == 1);
+      require(count == 1);
       return fmt::format("::__syncwarp({}); ", value(one.operands[0], "unsigned"));
     }
-    require(one.has("sync") && one.operands.size() == 1 && one.operands[0] == "0");  // no named barriers
-    return "::__syncthreads(); ";
+    require(one.has("sync") && (count == 1 || count == 2));
+    if (count == 1 && one.operands[0] == "0") return "::__syncthreads(); ";
+    return fmt::format("::lab::named_barrier({}, {}); ", value(one.operands[0], "int"),
+                       count == 2 ? value(one.operands[1], "int")
+                                  : "static_cast<int>(blockDim.x * blockDim.y * blockDim.z)");
+  }
+
+  [[nodiscard]] std::string control(const instruction& one) const {
+    const std::vector<std::string>& words = one.modifiers;
+    if (one.opcode == "griddepcontrol" && one.has("wait")) return "::lab::grid_dependency_sync(); ";
+    if (one.opcode == "griddepcontrol" && one.has("launch_dependents"))
+      return "::lab::trigger_dependents(); ";
+    require(one.opcode == "setmaxnreg" && words.size() == 4 && (words[0] == "inc" || words[0] == "dec") &&
+            one.operands.size() == 1);
+    return fmt::format("::lab::emulator::change_registers({}, {}, ::lab::emulator::place::here()); ",
+                       value(one.operands[0], "int"), words[0] == "inc");
   }
 
   // Done at once, and to be waited for.
@@ -1012,6 +1152,7 @@ class translation {
   std::size_t count_;
   bool flushes_ = false;  // the instruction makes zeros of subnormal numbers
   std::map<std::string, std::string> locals_;
+  std::set<std::string> written_later_;
   std::map<std::string, std::vector<std::string>> targets_;  // of tables of branches
   std::vector<scope> scopes_;
   std::set<std::string> labels_;
@@ -1045,6 +1186,7 @@ std::string register_type(char constraint) {
 translated_ptx translate_inline_ptx(const std::string& ptx, const std::vector<ptx_operand>& operands) {
   translation work(operands);
   try {
+    const std::string body = work.statements(ptx);
     std::string before, after;
     for (std::size_t number = 0; number < operands.size(); ++number) {
       const ptx_operand& one = operands[number];
@@ -1053,7 +1195,8 @@ translated_ptx translate_inline_ptx(const std::string& ptx, const std::vector<pt
       // In order, with references to what is changed, so that an expression is evaluated once.
       if (is_output) {
         before += fmt::format("auto&& lab_output_{} = {}; ", number, one.expression);
-        after += fmt::format("{}leave(lab_output_{}, lab_operand_{}); ", library, number, number);
+        if (!work.is_written_later(number))
+          after += fmt::format("{}leave(lab_output_{}, lab_operand_{}); ", library, number, number);
       }
       if (one.constraint.starts_with('=')) {
         before += fmt::format("{} lab_operand_{}{{}}; ", type, number);
@@ -1062,7 +1205,6 @@ translated_ptx translate_inline_ptx(const std::string& ptx, const std::vector<pt
                               is_output ? fmt::format("lab_output_{}", number) : one.expression);
       }
     }
-    const std::string body = work.statements(ptx);
     return {fmt::format("({{ {}{}{}static_cast<void>(0); }})", before, body, after), ""};
   } catch (const unknown_instruction&) {
     return {"", work.current()};

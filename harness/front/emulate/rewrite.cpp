@@ -27,7 +27,7 @@ struct refused_word {
 constexpr std::string_view clusters =
     "of thread block clusters cooperative_groups::this_cluster() is emulated, and no other function";
 constexpr std::string_view matrix_instructions =
-    "this matrix instruction is not emulated; use mma.sync, ldmatrix or <mma.h>";
+    "this matrix instruction is not emulated; use mma.sync, wmma, ldmatrix or wgmma of bfloat16 or half";
 constexpr std::string_view narrow_numbers =
     "numbers of 8 bits and fewer are not emulated; use half or bfloat16";
 constexpr std::string_view between_processes =
