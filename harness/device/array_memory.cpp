@@ -33,7 +33,7 @@ std::int64_t bytes_of(const part& held, element_type type) {
 
 array_memory::array array_memory::make_array(const array_member& member, const part& held,
                                              cudaStream_t stream, array_use use) {
-  return {member.name, member.type, held, guarded_buffer(bytes_of(held, member.type), stream, use)};
+  return {{member}, held, guarded_buffer(bytes_of(held, member.type), stream, use)};
 }
 
 array_memory::array_memory(const array_layout& layout, array_parts held, std::size_t scratch_bytes,
@@ -85,8 +85,9 @@ void array_memory::fill(memory_fill with, std::uint64_t seed) const {
 void array_memory::generate(pattern kind, std::uint64_t seed) const {
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const array& input = inputs_[k];
+    const drawn_input of = drawn(input, kind, seed, k);
     with_element(input.type, [&](auto zero) {
-      lab::generate(input.as<decltype(zero)>(), input.held.count, kind, seed_of_input(kind, seed, k), stream_,
+      lab::generate(input.as<decltype(zero)>(), input.held.count, of.kind, of.seed, stream_,
                     input.held.first);
     });
   }
@@ -132,9 +133,10 @@ void array_memory::look(const input_source& source, memory_fill filled) {
     const array& input = inputs_[k];
     std::int64_t* const its_words = words + first_input + words_of_input * k;
     if (source.own == nullptr) {
+      const drawn_input of = drawn(input, source.kind, source.seed, k);
       with_element(input.type, [&](auto zero) {
-        find_changed_input(input.as<decltype(zero)>(), input.held.count, source.kind,
-                           seed_of_input(source.kind, source.seed, k), its_words, stream_, input.held.first);
+        find_changed_input(input.as<decltype(zero)>(), input.held.count, of.kind, of.seed, its_words, stream_,
+                           input.held.first);
       });
     }
     input.memory.look_at_guards(its_words + 1);
@@ -174,7 +176,7 @@ std::optional<failure_record> array_memory::damage(const std::function<bool(std:
     return failure;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const array& input = inputs_[k];
-    const std::string name = inputs_.size() > 1 ? "input " + input.name : "input";
+    const std::string name = inputs_.size() > 1 ? std::string("input ") + input.name : "input";
     if (auto failure = stray(input.memory, first_input + words_of_input * k + 1, input.held.first,
                              size_of(input.type), name))
       return failure;

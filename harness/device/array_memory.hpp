@@ -73,9 +73,7 @@ class array_memory {
   // Waits for what is enqueued and then copied to the host.
   void read(void* to, const void* from, std::size_t bytes) const;
 
-  struct array {
-    std::string name;
-    element_type type;
+  struct array : array_member {
     part held;
     guarded_buffer memory;
 

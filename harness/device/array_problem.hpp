@@ -34,13 +34,16 @@ struct expectation {
 enum class array_ceiling { copy, read, write };
 inline constexpr const char* array_ceiling_names[] = {"copy", "read", "write"};
 
+// What an input of a trial is made of.
+struct drawn_input {
+  pattern kind;
+  std::uint64_t seed;
+};
+
 // Element j of a generated input. What it is made from can be read, so that a costly reference can be
 // remembered.
 template <class T>
-struct generated_values {
-  pattern kind;
-  std::uint64_t seed;
-
+struct generated_values : drawn_input {
   T operator()(std::int64_t j) const { return input_value<T>(kind, seed, j); }
   // to[k] = element first + k * step, for k < count.
   void values(std::int64_t first, std::int64_t step, std::int64_t count, T* to) const {
@@ -125,6 +128,8 @@ auto with_elements(const typename Problem::parameters& p, const Visit& visit) {
 struct array_member {
   const char* name = "";
   std::vector<std::int64_t> shape;
+  // Of an input: the pattern of this array in a trial of a pattern; nullptr: the same.
+  pattern (*pattern_in)(pattern of_trial) = nullptr;
   element_type type = element_type::float64;
 
   [[nodiscard]] std::int64_t size() const {
@@ -146,12 +151,14 @@ struct array_layout {
   const char* unit = "fp32";
 };
 
-// The seed of input k: that of the trial for the first, and for the patterns in which it is an index.
-constexpr std::uint64_t seed_of_input(pattern kind, std::uint64_t seed, std::size_t k) {
+// What input k of a trial is made of. The seed is that of the trial for the first input, and for the patterns
+// in which it is an index.
+inline drawn_input drawn(const array_member& input, pattern of_trial, std::uint64_t seed, std::size_t k) {
+  const pattern kind = input.pattern_in == nullptr ? of_trial : input.pattern_in(of_trial);
   const bool is_index = kind == pattern::lone_maximum || kind == pattern::lone_minimum ||
                         kind == pattern::lone_nan || kind == pattern::lone_infinity ||
                         kind == pattern::one_changed;
-  return k == 0 || is_index ? seed : random_bits(seed, k);
+  return {kind, k == 0 || is_index ? seed : random_bits(seed, k)};
 }
 
 // One input that a stage must get right.

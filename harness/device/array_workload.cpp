@@ -65,11 +65,9 @@ host_arrays generated_arrays(const array_layout& layout, const input_source& sou
   host_arrays arrays;
   for (std::size_t k = 0; k < layout.inputs.size(); ++k) {
     const array_member& input = layout.inputs[k];
+    const drawn_input of = drawn(input, source.kind, source.seed, k);
     host_values& values = arrays.emplace_back(input.type, input.size());
-    with_element(input.type, [&](auto zero) {
-      input_values(source.kind, seed_of_input(source.kind, source.seed, k), 0, 1, input.size(),
-                   values.as<decltype(zero)>());
-    });
+    input_values(of.kind, of.seed, 0, 1, input.size(), input.type, values.bytes.data());
   }
   return arrays;
 }

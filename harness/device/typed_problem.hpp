@@ -111,10 +111,13 @@ class typed_problem final : public bound_problem {
 
   // `hooks` and `its_stage` outlive this.
   typed_problem(const array_hooks<Problem>& hooks, const stage<Problem>* its_stage, const parameters& p)
-      : hooks_(hooks), stage_(its_stage), parameters_(p) {}
+      : hooks_(hooks),
+        stage_(its_stage),
+        parameters_(p),
+        layout_(with_types(Problem::layout(p), element_of<Output>(), {element_of<Inputs>()...})) {}
 
   [[nodiscard]] problem_facts facts() const override {
-    problem_facts facts{.layout = layout(),
+    problem_facts facts{.layout = layout_,
                         .relative_error = Problem::relative_error(parameters_),
                         .random_input = hooks_.random_input(parameters_),
                         .is_exact = hooks_.is_exact(parameters_),
@@ -142,9 +145,7 @@ class typed_problem final : public bound_problem {
     return facts;
   }
 
-  [[nodiscard]] array_layout layout() const override {
-    return with_types(Problem::layout(parameters_), element_of<Output>(), {element_of<Inputs>()...});
-  }
+  [[nodiscard]] array_layout layout() const override { return layout_; }
 
   [[nodiscard]] double drift_scale(double largest) const override {
     return hooks_.drift_scale(parameters_, largest);
@@ -157,7 +158,7 @@ class typed_problem final : public bound_problem {
     if constexpr (is_spread<Problem>) {
       return {{Problem::part_of_input(parameters_, k)}, Problem::part_of_output(parameters_, k)};
     } else {
-      return all_of(layout());
+      return all_of(layout_);
     }
   }
 
@@ -278,13 +279,13 @@ class typed_problem final : public bound_problem {
     std::size_t count_ = 0;
   };
 
-  static std::tuple<generated_values<Inputs>...> generated(const input_source& source) {
+  [[nodiscard]] std::tuple<generated_values<Inputs>...> generated(const input_source& source) const {
     return generated(source, std::index_sequence_for<Inputs...>{});
   }
   template <std::size_t... k>
-  static std::tuple<generated_values<Inputs>...> generated(const input_source& source,
-                                                           std::index_sequence<k...> /*which*/) {
-    return {generated_values<Inputs>{source.kind, seed_of_input(source.kind, source.seed, k)}...};
+  [[nodiscard]] std::tuple<generated_values<Inputs>...> generated(const input_source& source,
+                                                                  std::index_sequence<k...> /*which*/) const {
+    return {generated_values<Inputs>{drawn(layout_.inputs[k], source.kind, source.seed, k)}...};
   }
   template <class T>
   struct given_values {
@@ -298,7 +299,7 @@ class typed_problem final : public bound_problem {
   }
   // Calls visit with a tuple of a value(j) for each input.
   template <class Visit>
-  static void with_values(const input_source& source, const Visit& visit) {
+  void with_values(const input_source& source, const Visit& visit) const {
     if constexpr (sizeof...(Inputs) > 0) {
       if (source.own != nullptr) return visit(given(*source.own, std::index_sequence_for<Inputs...>{}));
     }
@@ -308,6 +309,7 @@ class typed_problem final : public bound_problem {
   const array_hooks<Problem>& hooks_;
   const stage<Problem>* stage_;
   parameters parameters_;
+  array_layout layout_;
 };
 
 template <class Problem>

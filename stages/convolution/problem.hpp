@@ -85,12 +85,36 @@ struct problem : array_problem<float, float, float> {
   }
   static std::int64_t taps(const parameters& p) { return 2 * p.radius + 1; }
 
+  // Weights where the image has special values. A separable filter may be applied along the rows or the
+  // columns first, or by the products of its weights. The three agree where no Inf is among the weights and
+  // no product of two leaves the range of a float32. Denormals times whole numbers have exact results.
+  static pattern weights_of_separable(pattern image) {
+    switch (image) {
+      case pattern::nonfinite:
+      case pattern::infinite:
+      case pattern::lone_infinity:
+      case pattern::spikes:
+      case pattern::wide:
+      case pattern::large:
+      case pattern::extremes:
+        return pattern::signed_random;
+      default:
+        return weights_of_general(image);
+    }
+  }
+  static pattern weights_of_general(pattern image) {
+    return image == pattern::denormal ? pattern::small_integers : image;
+  }
+
   // The image is read once, and as many values are written. A general filter takes taps^2 products and
   // additions for each; a separable one can be applied along the rows, and then along the columns.
   static array_layout layout(const parameters& p) {
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
     const std::int64_t filter_rows = is_separable(p) ? 2 : taps(p);
-    return {.inputs = {{"image", {p.rows, p.columns}}, {"filter", {filter_rows, taps(p)}}},
+    return {.inputs = {{"image", {p.rows, p.columns}},
+                       {"filter",
+                        {filter_rows, taps(p)},
+                        is_separable(p) ? weights_of_separable : weights_of_general}},
             .output = {"filtered", {p.rows, p.columns}},
             .terms = taps(p) * taps(p),
             .fewest_bytes = 2 * bytes * p.rows * p.columns,

@@ -18,6 +18,7 @@ enum class mistake {
   skips_zeros,        // 0 x Inf is left out
   short_last_row,     // the last row of the filter lacks its last value
   transposed_filter,  // rows for columns
+  drops_denormals,    // takes them for zeros
 };
 
 __device__ std::int64_t stand_in(std::int64_t i, std::int64_t n, edge kind, mistake made) {
@@ -68,7 +69,9 @@ __global__ void convolution_kernel(const float* image, const float* filter, floa
       if (made == mistake::skips_zeros && kind == edge::zero && is_outside) continue;
       const float weight =
           is_separable ? filter[from_y] * filter[taps + from_x] : filter[from_y * taps + from_x];
-      sum += weight * tile[y + i][x + j];
+      const float value = tile[y + i][x + j];
+      if (made == mistake::drops_denormals && fabsf(value) < 0x1p-126f) continue;
+      sum += weight * value;
     }
   }
   filtered[row * columns + column] = sum;
@@ -95,6 +98,7 @@ MISTAKE(halo_of_8, failure_kind::wrong, "wrong at index", "leaves out what is mo
 MISTAKE(skips_zeros, failure_kind::wrong, "found inf", "does not multiply zeros beyond the edge");
 MISTAKE(short_last_row, failure_kind::wrong, "wrong at index", "leaves out the last weight");
 MISTAKE(transposed_filter, failure_kind::wrong, "wrong at index", "reads the filter by columns");
+MISTAKE(drops_denormals, failure_kind::wrong, "input=denormal", "takes denormals for zeros");
 
 }  // namespace
 }  // namespace lab::convolution::wrong
