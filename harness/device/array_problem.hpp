@@ -128,9 +128,9 @@ auto with_elements(const typename Problem::parameters& p, const Visit& visit) {
 struct array_member {
   const char* name = "";
   std::vector<std::int64_t> shape;
+  element_type type = element_type::float64;
   // Of an input: the pattern of this array in a trial of a pattern; nullptr: the same.
   pattern (*pattern_in)(pattern of_trial) = nullptr;
-  element_type type = element_type::float64;
 
   [[nodiscard]] std::int64_t size() const {
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());

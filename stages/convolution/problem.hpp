@@ -112,9 +112,9 @@ struct problem : array_problem<float, float, float> {
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
     const std::int64_t filter_rows = is_separable(p) ? 2 : taps(p);
     return {.inputs = {{"image", {p.rows, p.columns}},
-                       {"filter",
-                        {filter_rows, taps(p)},
-                        is_separable(p) ? weights_of_separable : weights_of_general}},
+                       {.name = "filter",
+                        .shape = {filter_rows, taps(p)},
+                        .pattern_in = is_separable(p) ? weights_of_separable : weights_of_general}},
             .output = {"filtered", {p.rows, p.columns}},
             .terms = taps(p) * taps(p),
             .fewest_bytes = 2 * bytes * p.rows * p.columns,
