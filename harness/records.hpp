@@ -65,7 +65,7 @@ inline std::string to_string(cache_state state) {
 struct measure_plan {
   std::int64_t minimum_samples = 10;
   double time_limit_seconds = 0.5;
-  double spread_target = 0.005;  // inter-quartile range over median at which sampling stops
+  double spread_target = 0.005;  // inter-quartile range over median at which ten samples are enough
   std::int64_t warmups = 3;
   cache_state l2 = cache_state::cold;
 };

@@ -44,6 +44,8 @@ class array_memory {
   // Outputs and scratch memory; `seed` is that of random bytes.
   void fill(memory_fill with, std::uint64_t seed) const;
   void generate(pattern kind, std::uint64_t seed) const;
+  // Outputs first .. first + count - 1 of the whole array, which are here.
+  void download(std::int64_t first, std::int64_t count, void* to) const;
 
   // And everything below waits.
 
@@ -60,9 +62,7 @@ class array_memory {
   [[nodiscard]] std::optional<failure_record> damage(const std::function<bool(std::int64_t)>& is_right,
                                                      const std::string& where) const;
 
-  // Outputs first .. first + count - 1 of the whole array, which are here.
-  void download(std::int64_t first, std::int64_t count, void* to) const;
-  // Those of these indices.
+  // Outputs of these indices.
   void gather(const std::int64_t* indices, std::int64_t count, void* to) const;
   // A hash of the bits of all outputs; those of all parts add up to the whole's.
   [[nodiscard]] std::uint64_t digest() const;

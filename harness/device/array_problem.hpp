@@ -301,7 +301,8 @@ enum class reference_hook : unsigned {
   // For outputs that each need all inputs before them, `reference_run` is a class: what is known of
   // neighbouring inputs. add(value...) makes it longer by one element of each input, append(run) by the run
   // behind it, and expected() is the output at the end of a run from the first input on. Any number of
-  // outputs then takes two passes over the inputs, whatever these are.
+  // outputs then takes two passes over the inputs, whatever these are. It may have add_all(value..., first,
+  // count), which adds `count` elements faster than one by one.
   reference_run = 4,
   // first_needed(value..., p, i, most): the input from which on a reference_run has output i; none, where
   // that is more than `most` inputs away.

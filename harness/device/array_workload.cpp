@@ -16,6 +16,7 @@
 #include "common/process_group.hpp"
 #include "common/random.hpp"
 #include "harness/device/fold.hpp"
+#include "harness/device/kernels.hpp"
 #include "harness/device/many_values.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/typed_stage.hpp"
@@ -38,6 +39,32 @@ std::string short_text(double number) {
   std::snprintf(text, sizeof text, "%.2g", number);
   return text;
 }
+
+// Long memory of the host that the device writes while the host is at work: its pages stay where they are.
+// Where that is refused, a copy waits.
+class page_lock {
+ public:
+  explicit page_lock([[maybe_unused]] std::vector<std::byte>& bytes) {
+#if !LAB_EMULATED
+    if (bytes.size() < std::size_t{16} << 20) return;
+    if (cudaHostRegister(bytes.data(), bytes.size(), cudaHostRegisterDefault) == cudaSuccess) {
+      locked_ = bytes.data();
+    } else {
+      cudaGetLastError();
+    }
+#endif
+  }
+  page_lock(const page_lock&) = delete;
+  page_lock& operator=(const page_lock&) = delete;
+  ~page_lock() {
+#if !LAB_EMULATED
+    if (locked_ != nullptr) cudaHostUnregister(locked_);
+#endif
+  }
+
+ private:
+  [[maybe_unused]] void* locked_ = nullptr;
+};
 
 // What the stage answers first is what it declares.
 std::optional<double> first_declared_error(const bound_problem& problem, const problem_facts& facts) {
@@ -410,6 +437,7 @@ void array_workload::download(std::int64_t first, std::int64_t count, void* to) 
     if (begin >= end) return;
     one.memory->download(begin, end - begin,
                          static_cast<std::byte*>(to) + static_cast<std::size_t>(begin - first) * bytes);
+    CUDA_CHECK(cudaStreamSynchronize(one.memory->stream()));
   });
 }
 
@@ -480,12 +508,16 @@ check_result array_workload::compare() {
     return compare_listed(make_comparison(largest_input()), source_, indices, download(indices));
   };
   const auto by_digests = [&] {
-    const std::int64_t segment = std::max<std::int64_t>(1 << 16, (size() + 4095) / 4096);
+    const std::int64_t segment = facts_.has_reference_run
+                                     ? std::clamp<std::int64_t>(size() / 256, 1024, streamed_piece)
+                                     : std::max<std::int64_t>(1 << 16, (size() + 4095) / 4096);
     const auto key = is_worth_keeping() ? std::optional(reference_key()) : std::nullopt;
     return compare_digests(segment, facts_.has_exact_outputs ? 1 : facts_.layout.terms, key);
   };
-  if (facts_.has_reference_run)
+  if (facts_.has_reference_run) {
+    if (has_exact_results() && facts_.exact_error == 0 && is_worth_keeping()) return by_digests();
     return has_exact_input() || whole_cost() <= max_whole_cost ? compare_in_order() : by_sample();
+  }
   if (facts_.has_stream && has_exact_input() && !has_exact_results() && streams()) return compare_in_order();
   const bool exact = has_exact_results() || bound_ == 0;
   const bool are_many = size() > std::int64_t{1} << 24;
@@ -529,17 +561,28 @@ check_result array_workload::compare_once(const comparison& rules, const host_va
   return result;
 }
 
-// Every output against references that come one after another.
+// Every output against references that come one after another. The next segment is downloaded meanwhile.
 check_result array_workload::compare_in_order() {
-  constexpr std::int64_t segment = std::int64_t{1} << 24;  // downloaded at once
+  constexpr std::int64_t segment = std::int64_t{1} << 23;  // downloaded at once
   static_assert(segment % streamed_piece == 0);
   const comparison rules = make_comparison(largest_input());
   const auto references = problem_->in_order(source_, size(), streamed_piece);
   check_result total;
-  host_values found(rules.type, std::min(segment, size()));
+  std::array<host_values, 2> halves{
+      host_values(rules.type, std::min(segment, size())),
+      host_values(rules.type, std::clamp(size() - segment, std::int64_t{0}, segment))};
+  const page_lock locks[] = {page_lock(halves[0].bytes), page_lock(halves[1].bytes)};
+  const array_memory& memory = *parts_[0].memory;
+  memory.download(0, std::min(segment, size()), halves[0].bytes.data());
   for (std::int64_t first = 0; first < size(); first += segment) {
     const std::int64_t count = std::min(segment, size() - first);
-    download(first, count, found.bytes.data());
+    const std::int64_t next = first + segment;
+    const host_values& found = halves[static_cast<std::size_t>(first / segment % 2)];
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    if (next < size()) {
+      memory.download(next, std::min(segment, size() - next),
+                      halves[static_cast<std::size_t>(next / segment % 2)].bytes.data());
+    }
     std::vector<check_result> parts(threads_for(count, streamed_piece));
     for_pieces_on_all_cores(count, streamed_piece,
                             [&](std::int64_t begin, std::int64_t end, unsigned thread) {
@@ -551,6 +594,7 @@ check_result array_workload::compare_in_order() {
     rules.add(parts, total);
     if (total.failure) break;
   }
+  CUDA_CHECK(cudaStreamSynchronize(stream_));
   return total;
 }
 
@@ -633,6 +677,7 @@ check_result array_workload::compare_digests(std::int64_t segment, std::int64_t 
   };
   check_result result{.compared = own.count};
   if (std::to_string(sum) == (key ? references::kept(*key, work_out) : work_out())) return result;
+  if (facts_.has_reference_run) return compare_in_order();
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const part& held = parts_[k].memory->output_part();
     const std::vector<std::uint64_t> expected = right_digests(held, segment, terms);
@@ -648,23 +693,51 @@ check_result array_workload::compare_digests(std::int64_t segment, std::int64_t 
 // The digests that array_memory::exact_digests() has of right outputs. To work one out costs `terms` terms.
 std::vector<std::uint64_t> array_workload::right_digests(const part& of, std::int64_t segment,
                                                          std::int64_t terms) const {
-  const std::int64_t piece = piece_of(terms, 1 << 14);  // of a segment, by one core
+  // Of a segment, by one core.
+  const std::int64_t piece = facts_.has_reference_run
+                                 ? segment
+                                 : piece_of(terms, std::clamp<std::int64_t>(of.count / 64, 1 << 14, segment));
   const std::int64_t pieces = (segment + piece - 1) / piece;
   const std::int64_t segments = (of.count + segment - 1) / segment;
   const std::int64_t last = of.first + of.count;
+  const auto keys = exact_keys(last, piece);
   std::vector<std::atomic<std::uint64_t>> sums(static_cast<std::size_t>(segments));
   for_pieces_on_all_cores(segments * pieces, 1, [&](std::int64_t which, std::int64_t, unsigned) {
     const std::int64_t begin = of.first + which / pieces * segment + which % pieces * piece;
     const std::int64_t end = std::min({begin + piece, of.first + (which / pieces + 1) * segment, last});
     if (begin >= end) return;
     std::uint64_t sum = 0;
-    problem_->exact_keys(source_, begin, end - begin,
-                         [&](std::int64_t first, const std::uint64_t* keys, std::int64_t count) {
-                           sum += sum_of_hashes(keys, first, count);
-                         });
+    keys(begin, end - begin, [&](std::int64_t first, const std::uint64_t* some, std::int64_t count) {
+      sum += sum_of_hashes(some, first, count);
+    });
     sums[static_cast<std::size_t>(which / pieces)] += sum;
   });
   return {sums.begin(), sums.end()};
+}
+
+// A function of (first, count, take), for one thread each, that gives the exact keys of outputs below n; with
+// a reference_run, from a multiple of `piece` on.
+std::function<void(std::int64_t, std::int64_t, const take_keys&)> array_workload::exact_keys(
+    std::int64_t n, std::int64_t piece) const {
+  if (!facts_.has_reference_run) {
+    return [this](std::int64_t first, std::int64_t count, const take_keys& take) {
+      problem_->exact_keys(source_, first, count, take);
+    };
+  }
+  return [this, references = problem_->in_order(source_, n, piece)](std::int64_t first, std::int64_t count,
+                                                                    const take_keys& take) {
+    std::vector<std::uint64_t> keys;
+    references(first, count, [&](std::int64_t begin, const expectation* expected, std::int64_t some) {
+      keys.resize(static_cast<std::size_t>(some));
+      with_element(facts_.layout.output.type, [&](auto zero) {
+        for (std::int64_t k = 0; k < some; ++k) {
+          keys[static_cast<std::size_t>(k)] =
+              exact_key_of(static_cast<decltype(zero)>(expected[k].value), facts_.exact_unit);
+        }
+      });
+      take(begin, keys.data(), some);
+    });
+  };
 }
 
 failure_record array_workload::first_other_output(std::int64_t first, std::int64_t count) {

@@ -154,6 +154,8 @@ class array_workload : public workload {
                                                          const host_values& found) const;
   [[nodiscard]] std::vector<std::uint64_t> right_digests(const part& of, std::int64_t segment,
                                                          std::int64_t terms) const;
+  [[nodiscard]] std::function<void(std::int64_t first, std::int64_t count, const take_keys& take)> exact_keys(
+      std::int64_t n, std::int64_t piece) const;
   failure_record first_other_output(std::int64_t first, std::int64_t count);
 
   bool poison_is_a_value_;

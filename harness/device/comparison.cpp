@@ -70,7 +70,7 @@ class judge_of {
   bool is_no_worse(const expectation& expected, T found, const check_result& result) const {
     const auto value = static_cast<double>(expected.value);
     const auto scale = static_cast<double>(expected.scale);
-    const double most = std::abs(static_cast<double>(found) - value) + 0x1p-50 * std::abs(value);
+    const double most = std::abs(static_cast<double>(found) - value) + 0x1p-52 * std::abs(value);
     return most < 0.999 * rules_.relative_error * result.largest_error * scale &&
            most < 0.999 * result.relative_error * scale && scale < std::numeric_limits<double>::max();
   }

@@ -1,5 +1,7 @@
 #include "harness/device/many_values.hpp"
 
+#include <cmath>
+#include <numeric>
 #include <type_traits>
 
 // Compiled once for every width of vectors, and chosen when the program starts. (Elsewhere the loops are as
@@ -39,6 +41,8 @@ template <class T>
       return fill_with(std::integral_constant<pattern, pattern::sorted>());
     case pattern::mostly_one:
       return fill_with(std::integral_constant<pattern, pattern::mostly_one>());
+    case pattern::gaps:
+      return fill_with(std::integral_constant<pattern, pattern::gaps>());
     default:
       for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(kind, seed, first + k * step);
   }
@@ -56,6 +60,29 @@ LAB_EVERY_WIDTH std::uint64_t sum_of_hashes(const std::uint64_t* keys, std::int6
   std::uint64_t sum = 0;
   for (std::int64_t k = 0; k < count; ++k) sum += random_bits(keys[k], static_cast<std::uint64_t>(first + k));
   return sum;
+}
+
+LAB_EVERY_WIDTH float64_sums sums_of_many(const float* values, std::int64_t count) {
+  constexpr std::int64_t chains = 16;
+  double sums[chains] = {};
+  double magnitudes[chains] = {};
+  std::int64_t k = 0;
+  for (; k + chains <= count; k += chains) {
+    for (std::int64_t chain = 0; chain < chains; ++chain) {
+      const auto value = static_cast<double>(values[k + chain]);
+      sums[chain] += value;
+      magnitudes[chain] += std::abs(value);
+    }
+  }
+  for (; k < count; ++k) {
+    sums[0] += static_cast<double>(values[k]);
+    magnitudes[0] += std::abs(static_cast<double>(values[k]));
+  }
+  return {std::accumulate(sums, sums + chains, 0.0), std::accumulate(magnitudes, magnitudes + chains, 0.0)};
+}
+
+LAB_EVERY_WIDTH void add_weighted(double weight, const double* values, std::int64_t count, double* sums) {
+  for (std::int64_t k = 0; k < count; ++k) sums[k] += weight * values[k];
 }
 
 }  // namespace lab

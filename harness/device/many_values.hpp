@@ -21,4 +21,14 @@ void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int
 // The sum over k < count of random_bits(keys[k], first + k): a digest of keys and their places.
 std::uint64_t sum_of_hashes(const std::uint64_t* keys, std::int64_t first, std::int64_t count);
 
+// Of `count` values, added in float64: their sum, and the sum of their magnitudes.
+struct float64_sums {
+  double values = 0;
+  double magnitudes = 0;
+};
+float64_sums sums_of_many(const float* values, std::int64_t count);
+
+// sums[k] += weight * values[k] for k < count.
+void add_weighted(double weight, const double* values, std::int64_t count, double* sums);
+
 }  // namespace lab

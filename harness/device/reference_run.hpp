@@ -44,6 +44,19 @@ void extend(Run& run, const Sources& values, std::int64_t first, std::int64_t en
       values);
 }
 
+// The same, many at a time where the run can: nothing is asked of it in between.
+template <class Run, class Sources>
+void extend(Run& run, const Sources& sources, std::int64_t first, std::int64_t end) {
+  const auto add_all = [&](const auto&... value) {
+    if constexpr (requires { run.add_all(value..., first, end - first); }) {
+      run.add_all(value..., first, end - first);
+    } else {
+      extend(run, in_order(sources), first, end, [](std::int64_t) {});
+    }
+  };
+  std::apply(add_all, sources);
+}
+
 template <class Problem, class Sources>
 inline constexpr bool knows_first_needed = false;
 template <class Problem, class... T>
@@ -61,7 +74,7 @@ std::optional<typename Problem::reference_run> near_run(const Sources& sources,
         [&](const auto&... value) { return Problem::first_needed(value..., p, i, most); }, sources);
     if (!first) return std::nullopt;
     typename Problem::reference_run run(p);
-    extend(run, in_order(sources), *first, i + 1, [](std::int64_t) {});
+    extend(run, sources, *first, i + 1);
     return run;
   }
   return std::nullopt;
@@ -90,7 +103,7 @@ std::vector<typename Problem::reference_run> runs_before(const Sources& sources,
   if (all_near) return before;
   for_pieces_on_all_cores(pieces - 1, 1, [&](std::int64_t which, std::int64_t, unsigned) {
     run of_piece(p);
-    extend(of_piece, in_order(sources), which * piece, (which + 1) * piece, [](std::int64_t) {});
+    extend(of_piece, sources, which * piece, (which + 1) * piece);
     before[static_cast<std::size_t>(which + 1)] = of_piece;
   });
   for (std::size_t k = 1; k < before.size(); ++k) {

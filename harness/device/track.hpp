@@ -128,6 +128,7 @@ struct ceiling_need {
   std::int64_t outputs = 0;                        // that a launch computes
   double operations = 0;                           // on `unit`; 0: none that could be a limit
   std::string unit = {};                           // "fp32" or "tensor"
+  std::string operation = {};                      // the only one that is timed; empty: the fastest of all
 };
 
 class track {

@@ -458,8 +458,9 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
   if (op == "ceiling") {
     const track& its_track = find_track(request.at("track").get<std::string>());
-    const ceiling_need need =
+    ceiling_need need =
         its_track.ceiling(its_track.complete(parameters_of(request)), request.value("seed", default_seed));
+    need.operation = request.value("operation", "");
     if (const std::string why = why_no_group(need.gpus); need.gpus > 1 && !why.empty())
       throw unsupported_error(why);
     const auto plan = request.at("plan").get<measure_plan>();

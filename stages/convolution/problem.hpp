@@ -6,6 +6,7 @@
 // (clamp), or the value as far inside (mirror: c b | a b c). Zeros are multiplied, too: 0 x Inf is NaN.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -63,7 +64,7 @@ struct problem : array_problem<float, float, float> {
              .member = &parameters::radius,
              .meaning = "of the filter, which has 2 radius + 1 rows and columns; 1 to 16",
              .minimum = 1,
-             .bench = {1, 2, 4, 8},
+             .bench = {2, 8},
              .emulator_bench = {2}},
             {.name = "edge",
              .member = &parameters::edge,
@@ -162,6 +163,11 @@ struct problem : array_problem<float, float, float> {
     return {.value = sum, .scale = magnitude};
   }
 
+  static constexpr auto reference_hooks = reference_hook::exact_outputs;
+  template <class Visit>
+  static void exact_outputs(const auto& image, const auto& filter, const parameters& p, std::int64_t first,
+                            std::int64_t count, const Visit& visit);
+
   // A term passes through the rounding of its product, of its weight where that is a product, too, and of at
   // most taps^2 - 1 additions, in any order: k u / (1 - k u) of the sum of magnitudes, u = 2^-24 (Higham,
   // "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1).
@@ -172,5 +178,55 @@ struct problem : array_problem<float, float, float> {
 
   static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
+
+// Of whole numbers, row by row: sums in float64 have no roundings in any order. A line is a row of the image
+// with what lies beyond its ends, or with a separable filter what the filter's row makes of it.
+template <class Visit>
+void problem::exact_outputs(const auto& image, const auto& filter, const parameters& p, std::int64_t first,
+                            std::int64_t count, const Visit& visit) {
+  const std::int64_t end = first + count, first_row = first / p.columns, last_row = (end - 1) / p.columns;
+  const std::int64_t begin_x = first_row == last_row ? first % p.columns : 0;
+  const std::int64_t end_x = first_row == last_row ? begin_x + count : p.columns;
+  const std::int64_t width = end_x - begin_x, padded = width + 2 * p.radius;
+  const bool separable = is_separable(p);
+  std::vector<float> weights(static_cast<std::size_t>((separable ? 2 : taps(p)) * taps(p)));
+  read_values(filter, 0, 1, std::ssize(weights), weights.data());
+  std::vector<float> row(static_cast<std::size_t>(padded));
+  std::vector<std::vector<double>> lines;
+  for (std::int64_t y = first_row - p.radius; y <= last_row + p.radius; ++y) {
+    std::fill(row.begin(), row.end(), 0.0F);
+    if (const std::int64_t from = stand_in(y, p.rows, p.edge); from >= 0) {
+      const std::int64_t inside = std::max<std::int64_t>(begin_x - p.radius, 0);
+      const std::int64_t inside_end = std::min(end_x + p.radius, p.columns);
+      read_values(image, from * p.columns + inside, 1, inside_end - inside,
+                  row.data() + (inside - begin_x + p.radius));
+      for (std::int64_t x = begin_x - p.radius; x < end_x + p.radius; ++x) {
+        if (x >= 0 && x < p.columns) continue;
+        const std::int64_t at = stand_in(x, p.columns, p.edge);
+        if (at >= 0) row[static_cast<std::size_t>(x - begin_x + p.radius)] = image(from * p.columns + at);
+      }
+    }
+    std::vector<double>& line = lines.emplace_back(row.begin(), row.end());
+    if (!separable) continue;
+    std::vector<double> filtered(static_cast<std::size_t>(width));
+    for (std::int64_t j = 0; j < taps(p); ++j)
+      add_weighted(weights[static_cast<std::size_t>(taps(p) + j)], line.data() + j, width, filtered.data());
+    line = std::move(filtered);
+  }
+  std::vector<double> sums(static_cast<std::size_t>(width));
+  for (std::int64_t y = first_row; y <= last_row; ++y) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::int64_t i = 0; i < taps(p); ++i) {
+      const double* const line = lines[static_cast<std::size_t>(y - first_row + i)].data();
+      const float* const own = weights.data() + (separable ? i : i * taps(p));
+      for (std::int64_t j = 0; j < (separable ? 1 : taps(p)); ++j)
+        add_weighted(own[j], line + j, width, sums.data());
+    }
+    for (std::int64_t x = 0; x < width; ++x) {
+      const std::int64_t at = y * p.columns + begin_x + x;
+      if (at >= first && at < end) visit(at, sums[static_cast<std::size_t>(x)]);
+    }
+  }
+}
 
 }  // namespace lab::convolution

@@ -98,12 +98,15 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
 
 namespace {
 // Sums of 33^2 products of -31 .. 31 are within 1 046 529, and 2^24 is 16 times that. With a third factor
-// they walk at random: 33 x 5800 is a standard deviation of 191 000, and 2^24 is 88 of them.
-const array_track_registration<problem> registered{LAB_PATH,
-                                                   {.why_invalid = why_invalid,
-                                                    .alternatives = alternatives,
-                                                    .parameters_of_files = parameters_of_files,
-                                                    .exact_cases = exact_with<pattern::small_integers>}};
+// they walk at random: 33 x 5800 is a standard deviation of 191 000, and 2^24 is 88 of them. Of images beyond
+// 2^30 values a sample is compared.
+const array_track_registration<problem> registered{
+    LAB_PATH,
+    {.why_invalid = why_invalid,
+     .alternatives = alternatives,
+     .parameters_of_files = parameters_of_files,
+     .exact_cases = exact_with<pattern::small_integers>,
+     .streams = [](const problem::parameters& p) { return p.rows * p.columns <= std::int64_t{1} << 30; }}};
 }  // namespace
 
 }  // namespace lab::convolution

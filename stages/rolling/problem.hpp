@@ -185,12 +185,11 @@ struct problem : array_problem<double, double> {
   template <class Value, class Visit>
   static void exact_outputs(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
                             const Visit& visit) {
-    stream(value, p, first, count, [&](std::int64_t i, const expectation& expected) {
-      const bool is_mean = static_cast<rolling::operation>(p.operation) == operation::mean;
-      const bool scaled = is_mean && i >= p.window - 1;
-      visit(i, scaled
-                   ? static_cast<double>(std::nearbyint(expected.value * static_cast<long double>(p.window)))
-                   : static_cast<double>(expected.value));
+    parameters scaled = p;  // a mean times the window is a sum
+    if (static_cast<rolling::operation>(p.operation) == operation::mean)
+      scaled.operation = static_cast<std::int64_t>(operation::sum);
+    stream(value, scaled, first, count, [&](std::int64_t i, const expectation& expected) {
+      visit(i, static_cast<double>(expected.value));
     });
   }
 
@@ -236,15 +235,18 @@ struct problem : array_problem<double, double> {
   }
 
   // The condition of a variance: what rounding the values' mean does to it. A double will do for the scale.
-  static expectation variance(long double var, long double mean_square, bool takes_root) {
+  template <class Real>
+  static expectation variance(Real var, Real mean_square, bool takes_root) {
     const double rms = std::sqrt(static_cast<double>(mean_square));
     if (takes_root) return {.value = std::sqrt(var), .scale = var == 0 ? 0 : rms};
     return {.value = var, .scale = std::sqrt(static_cast<double>(var)) * rms};
   }
 
-  static long double to_real(__int128 whole) {
-    return static_cast<long double>(static_cast<std::int64_t>(whole >> 64)) * 0x1p64L +
-           static_cast<long double>(static_cast<std::uint64_t>(whole));
+  static double to_double(__int128 whole) {
+    const auto low = static_cast<std::int64_t>(whole);
+    if (low == whole) return static_cast<double>(low);
+    return static_cast<double>(static_cast<std::int64_t>(whole >> 64)) * 0x1p64 +
+           static_cast<double>(static_cast<std::uint64_t>(whole));
   }
 
   template <class Each>
@@ -273,7 +275,7 @@ struct problem : array_problem<double, double> {
   }
 };
 
-// Sums in 128 bits: exact for whole numbers below 2^32 and windows below 2^32.
+// Exact for whole numbers below 2^32 and windows below 2^31, but for three roundings of a variance.
 template <class Value, class Visit>
 void problem::stream(const Value& value, const parameters& p, std::int64_t first, std::int64_t count,
                      const Visit& visit) {
@@ -338,26 +340,26 @@ void problem::stream_sums(const Value& value, const parameters& p, std::int64_t 
   const bool skips = static_cast<rolling::missing>(p.missing) == missing::skip;
   std::int64_t present = 0;  // values in the window that count
   std::int64_t divisors_for = -1;
-  long double one_part = 0;    // 1 / values
-  long double one_degree = 0;  // 1 / (values (values - 1))
-  __int128 sum = 0;
-  __int128 magnitude = 0;
+  double one_part = 0;    // 1 / values
+  double one_degree = 0;  // 1 / (values (values - 1))
+  std::int64_t sum = 0;
+  std::int64_t magnitude = 0;
   __int128 squares = 0;
   const auto count_in = [&](std::int64_t j, int direction) {
     const double x = value(j);
     if (skips && std::isnan(x)) return;
     present += direction;
-    const auto whole = static_cast<__int128>(static_cast<std::int64_t>(x));
+    const auto whole = static_cast<std::int64_t>(x);
     sum += direction * whole;
-    magnitude += direction * (whole < 0 ? -whole : whole);
-    squares += direction * whole * whole;
+    magnitude += direction * std::abs(whole);
+    squares += direction * (static_cast<__int128>(whole) * whole);
   };
   for (std::int64_t j = std::max<std::int64_t>(0, first - p.window + 1); j < first; ++j) count_in(j, 1);
   for (std::int64_t i = first; i < first + count; ++i) {
     count_in(i, 1);
     if (present != divisors_for) {
       divisors_for = present;
-      const auto in_window = static_cast<long double>(present);
+      const auto in_window = static_cast<double>(present);
       one_part = 1 / in_window;
       one_degree = 1 / (in_window * (in_window - 1));
     }
@@ -365,12 +367,14 @@ void problem::stream_sums(const Value& value, const parameters& p, std::int64_t 
       visit(i, expectation{.value = incomplete});
     } else if (which == operation::mean || which == operation::sum) {
       const long double by = which == operation::mean ? static_cast<long double>(present) : 1;
-      visit(i, expectation{.value = to_real(sum) / by, .scale = to_real(magnitude) / by});
+      visit(i, expectation{.value = static_cast<long double>(sum) / by,
+                           .scale = static_cast<long double>(magnitude) / by});
     } else if (present < 2) {
       visit(i, expectation{.value = NAN});
     } else {
-      const __int128 apart = static_cast<__int128>(present) * squares - sum * sum;
-      visit(i, variance(to_real(apart) * one_degree, to_real(squares) * one_part, which == operation::std));
+      const __int128 apart = present * squares - static_cast<__int128>(sum) * sum;
+      visit(i,
+            variance(to_double(apart) * one_degree, to_double(squares) * one_part, which == operation::std));
     }
     if (i >= p.window - 1) count_in(i - p.window + 1, -1);
   }

@@ -1,12 +1,14 @@
 // References that are cheaper than the definition of their problem give what the definition gives, from
 // wherever they begin: on long tails, on one huge value among small ones, and on values that are missing or
 // infinite.
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "stages/convolution/problem.hpp"
 #include "stages/moving_average/problem.hpp"
 #include "stages/rolling/problem.hpp"
 #include "stages/udf/problem.hpp"
@@ -135,6 +137,31 @@ TEST_CASE("streamed sums of moving averages are the definition") {
             const long double right = problem::reference(value, p, i).value;
             return is_near(found, i < window - 1 ? right : right * static_cast<long double>(window));
           });
+    }
+  }
+}
+
+TEST_CASE(
+    "a convolution row by row is the definition, at every edge and for images smaller than the filter") {
+  using problem = lab::convolution::problem;
+  const lab::generated_values<float> image{lab::pattern::small_integers, 1};
+  const lab::generated_values<float> filter{lab::pattern::small_integers, 2};
+  for (const std::int64_t edge : {0, 1, 2}) {
+    for (const std::int64_t kind : {0, 1}) {
+      for (const auto& [rows, columns, radius] :
+           {std::array{5L, 7L, 2L}, {1L, 33L, 4L}, {33L, 1L, 4L}, {2L, 3L, 16L}, {9L, 16L, 1L}}) {
+        const problem::parameters p{
+            .rows = rows, .columns = columns, .radius = radius, .edge = edge, .filter = kind};
+        INFO(rows << " x " << columns << ", radius " << radius << ", edge " << edge << ", filter " << kind);
+        in_pieces(
+            rows * columns,
+            [&](std::int64_t first, std::int64_t count, const auto& visit) {
+              problem::exact_outputs(image, filter, p, first, count, visit);
+            },
+            [&](std::int64_t i, double found) {
+              return found == problem::reference(image, filter, p, i).value;
+            });
+      }
     }
   }
 }

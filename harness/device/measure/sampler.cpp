@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -52,22 +53,29 @@ void summarise(timing_record& timing) {
 // met: by then the median has long settled.
 constexpr std::size_t max_samples = 1000;
 
-// Launches of a second show in few samples what they cost: after so many time limits half of the fewest
-// samples will do, and after twice as many three.
-constexpr double slow_after = 4;
+// Launches of a second show in few samples what they cost: when launches alone have taken the time limit,
+// half of the fewest samples will do, and when they have taken twice as long, three.
+std::int64_t enough_samples(const timing_record& timing, const measure_plan& plan) {
+  const double launches = std::accumulate(timing.samples.begin(), timing.samples.end(), 0.0) *
+                          static_cast<double>(timing.launches_per_sample) * 1e-9;
+  if (launches >= 2 * plan.time_limit_seconds) return std::min<std::int64_t>(3, plan.minimum_samples);
+  return launches >= plan.time_limit_seconds ? (plan.minimum_samples + 1) / 2 : plan.minimum_samples;
+}
+
+// Whether the median is as certain as that of ten samples with the target's spread.
+bool is_certain(const timing_record& timing, const measure_plan& plan) {
+  return uncertainty_of_median(timing.spread, timing.samples.size()) <=
+         uncertainty_of_median(plan.spread_target, 10);
+}
 
 // Why one sample more is enough; empty when it is not.
 std::string nearly_enough(const timing_record& timing, const measure_plan& plan, std::int64_t start) {
   const std::size_t with_one_more = timing.samples.size() + 1;
   const auto taken = static_cast<std::int64_t>(with_one_more);
-  const double seconds = agreed_seconds_since(start);
-  if (taken < plan.minimum_samples) {
-    const double limits = seconds / plan.time_limit_seconds;
-    const bool slow = limits >= 2 * slow_after || (limits >= slow_after && 2 * taken >= plan.minimum_samples);
-    return slow && taken >= 3 ? "time limit" : "";
-  }
-  if (timing.spread <= plan.spread_target) return "spread";
-  if (seconds >= plan.time_limit_seconds) return "time limit";
+  if (taken < enough_samples(timing, plan)) return "";
+  if (taken < plan.minimum_samples) return "time limit";
+  if (is_certain(timing, plan)) return "spread";
+  if (agreed_seconds_since(start) >= plan.time_limit_seconds) return "time limit";
   return with_one_more >= max_samples ? "sample limit" : "";
 }
 

@@ -27,9 +27,10 @@ struct sample_hooks {
 // graph (warm, below 1 ms: of a batch of launches; cold, below 20 us: of one, behind the flush); for cold
 // samples the L2 cache is filled with other, clean data and persisting lines are reset; the SM clock is read
 // beside each sample, a throttled one is taken again, and a row that stays throttled is marked unstable. On
-// the emulator: the host's clock. Sampling stops when inter-quartile range / median <= spread_target, after
-// time_limit_seconds or at 1000 samples, but not before minimum_samples; half of them will do, three at
-// least, where they take four times as long, and three where they take eight times as long.
+// the emulator: the host's clock. Sampling stops when the median is as certain as that of ten samples whose
+// inter-quartile range / median is spread_target, after time_limit_seconds or at 1000 samples, but not before
+// minimum_samples. Half of them will do where launches alone take the limit, and three where they take twice
+// the limit.
 //
 // In one of several processes all call this alike. They meet before each sample, its time is the longest that
 // one of them took (on the emulator until all have ended), and they go by the same clock.

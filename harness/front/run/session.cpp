@@ -319,13 +319,14 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
-  const auto answer = request(connection_.workers,
-                              {{"op", "ceiling"},
-                               {"track", group.track},
-                               {"parameters", job.parameters},
-                               {"seed", options_.seed},
-                               {"plan", plan}},
-                              what);
+  nlohmann::json message = {{"op", "ceiling"},
+                            {"track", group.track},
+                            {"parameters", job.parameters},
+                            {"seed", options_.seed},
+                            {"plan", plan}};
+  // Behind the stages, the operation that was the fastest before them.
+  if (!group.ceilings.empty()) message["operation"] = group.ceilings.front().operation;
+  const auto answer = request(connection_.workers, message, what);
   if (answer.end == answer_end::ok) {
     group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
     if (const auto arithmetic = optional_member<ceiling_record>(answer.content, "arithmetic"))
