@@ -26,6 +26,8 @@ template <int N> struct sized { static const int value = N; };
 __device__ int quantize(float x) { return x * 255.0f; }
 __device__ unsigned char to_byte(float x) { return (unsigned char)(x); }
 template <class T> __device__ T half_of(T x) { const int n = sized<3>::value << 2; int a[n]; a[0] = 1; return x >> a[0]; }
+template <typename T> __device__ T made(float x) { T first = (T)x; return first == static_cast<T>(x) ? first : T{99}; }
+__device__ long long sum_of(int a, unsigned b) { return a + (long long)b; }
 __global__ void k(const float* f, int by, int* wrong, unsigned char* pixel, int* out) {
   auto check = [&](int number, bool right) { if (!right) { printf("check %d fails\n", number); atomicAdd(wrong, 1); } };
   const float big = f[0], nan = f[1], negative = f[2];
@@ -61,6 +63,7 @@ __global__ void k(const float* f, int by, int* wrong, unsigned char* pixel, int*
   const __half half = __float2half(INFINITY), below = __float2half(-300.0f);
   check(20, (int)half == INT_MAX && (long long)half == LLONG_MAX && static_cast<unsigned>(below) == 0u && (int)below == -300);
   short word = half; signed char byte = below; i = half; check(21, word == SHRT_MAX && byte == -128 && i == INT_MAX);
+  check(27, made<int>(big) == INT_MAX && made<unsigned>(negative) == 0u && made<double>(0.5f) == 0.5 && sum_of(int(nan), unsigned(negative)) == 0);
   check(22, int(__float2bfloat16(INFINITY)) == INT_MAX && (int)mine{-1e20f} == INT_MIN && (int)whole_one{2.5f} == 7 && (int)pair_of<float>{2e20f, 1}.a == INT_MAX);
 }
 int main() {
@@ -100,6 +103,10 @@ __global__ void all(int* wrong, float one, float third, float tiny) {
   check(4, divide_down(1.0f, 3.0f) == nextafterf(third, 0.0f) && root_up(2.0f) > 0 && root_up(4.0f) == 2.0f);
   check(5, inverse_down(3.0f) == nextafterf(third, 0.0f) && fused_up(1.0, 1.0, 0x1p-80) == nextafter(1.0, 2.0));
   check(6, add_flushed(1e-39f, 0.0f) == 0.0f && add_nearest(1e-39f, 0.0f) == 1e-39f);
+  int of_both, of_other, byte;
+  asm("{ .reg .pred p, q; setp.gt.f32 p, %2, %3; setp.lt.or.f32 p|q, %2, %2, p; selp.s32 %0, 1, 0, p; selp.s32 %1, 1, 0, q; }" : "=r"(of_both), "=r"(of_other) : "f"(one), "f"(third));
+  asm("cvt.sat.s8.s32 %0, %1;" : "=r"(byte) : "r"(-300));
+  check(8, of_both == 1 && of_other == 1 && byte == -128);
   check(7, unequal(NAN, one) == 0 && unequal_or_nan(NAN, one) == 1 && less_or_nan(NAN, one) == 1 && are_numbers(one, NAN) == 0 && unequal(one, 2) == 1);
 }
 int main() {

@@ -176,6 +176,23 @@ __global__ void read_text_then_write(char* text, int* to, bool waits) {
   if (threadIdx.x == 70) text[6] = 'x';
 }
 
+// A flag in shared memory, for which another warp waits.
+__global__ void hand_over_by_flag(int* to, bool fence) {
+  __shared__ int value, flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 32) {
+    value = 7;
+    if (fence) __threadfence_block();
+    *static_cast<volatile int*>(&flag) = 1;
+  }
+  if (threadIdx.x != 0) return;
+  while (*static_cast<volatile int*>(&flag) == 0) {
+  }
+  __threadfence_block();
+  *to = value;
+}
+
 // ---- between blocks
 
 constexpr int volatile_read = __LINE__ + 9;
@@ -428,6 +445,18 @@ TEST_CASE("observed: what happened before is handed on by warps, elected lanes a
     CAPTURE(static_cast<int>(how));
     check_text(pass(how), fault::race,
                {"pass_on", in_shared ? "shared memory that thread" : "device memory that thread"});
+  }
+  lab::emulator::configure({});
+}
+
+TEST_CASE("observed: a volatile flag in shared memory hands over what a fence stands behind") {
+  for (const bool reverse : {false, true}) {
+    lab::emulator::configure({.reverse = reverse});
+    const device_array<int> to(1);
+    check_silent(observe(hand_over_by_flag, 1, 64, to.get(), true));
+    CHECK(to.values()[0] == 7);
+    check_text(observe(hand_over_by_flag, 1, 64, to.get(), false), fault::race,
+               {"hand_over_by_flag: block (0,0,0): thread (", "shared memory that thread"});
   }
   lab::emulator::configure({});
 }

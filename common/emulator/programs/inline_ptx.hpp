@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "common/emulator/core/bulk_copy_functions.hpp"
 #include "common/emulator/core/dependent_launch_functions.hpp"
@@ -125,6 +127,14 @@ T flushed(T a) {
 template <class T>
 T saturated(T a) {
   return a > T{0} ? (a < T{1} ? a : T{1}) : T{0};
+}
+
+template <class To, class From>
+To clamped(From a) {
+  using limits = std::numeric_limits<To>;
+  return std::cmp_less(a, limits::min())      ? limits::min()
+         : std::cmp_greater(a, limits::max()) ? limits::max()
+                                              : static_cast<To>(a);
 }
 
 // The condition code that .cc writes and addc reads; it lasts from one statement to the next. Functions of

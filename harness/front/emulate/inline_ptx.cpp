@@ -145,9 +145,8 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
         "L2::cache_hint"}},
       {"bra", {"uni"}},
       {"brx", {"idx", "uni"}},
-      {"setp",
-       {"ftz", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
-        "geu", "num", "nan"}}};
+      {"setp", {"ftz", "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "lo",  "ls",  "hi", "hs",
+                "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan", "and", "or", "xor"}}};
   static const std::array<std::string_view, 9> round{"add", "sub", "mul",  "mad", "fma",
                                                      "div", "rcp", "sqrt", ""};
   const auto has = [modifier](const words& list) {
@@ -780,10 +779,10 @@ class translation {
     const std::string how = "::lab::emulator::rounding::" + rounding();
     if (!is_whole(from) && is_whole(to))
       return put(one.operands[0], fmt::format("::lab::emulator::to_whole<{}, {}>({})", to, how, source));
-    if (is_whole(from) && is_whole(to)) {
-      require(!one.has("sat"));
-      return put(one.operands[0], fmt::format("static_cast<{}>({})", to, source));
-    }
+    if (is_whole(from) && is_whole(to))
+      return put(one.operands[0],
+                 fmt::format("{}<{}>({})", one.has("sat") ? fmt::format("{}clamped", library) : "static_cast",
+                             to, source));
     const bool to_integral = one.has("rni") || one.has("rzi") || one.has("rmi") || one.has("rpi");
     std::string text;
     if (to == from) {
@@ -812,7 +811,13 @@ class translation {
         {"eq", {"==", false}}, {"ne", {"!=", false}}, {"lt", {"<", false}}, {"le", {"<=", false}},
         {"gt", {">", false}},  {"ge", {">=", false}}, {"lo", {"<", false}}, {"ls", {"<=", false}},
         {"hi", {">", false}},  {"hs", {">=", false}}};
-    require(one.modifiers.size() == (one.has("ftz") ? 3u : 2u) && one.operands.size() == 3);  // without .and
+    // setp.lt.and.f32 p, a, b, q;
+    const auto combines =
+        std::find_if(one.modifiers.begin(), one.modifiers.end(),
+                     [](const std::string& word) { return word == "and" || word == "or" || word == "xor"; });
+    const bool is_combined = combines != one.modifiers.end();
+    require(one.modifiers.size() == (one.has("ftz") ? 3u : 2u) + is_combined &&
+            one.operands.size() == 3u + is_combined);
     const std::string t = type(one);
     const std::string a = value(one.operands[1], t), b = value(one.operands[2], t);
     const std::string unordered = fmt::format("({0} != {0} || {1} != {1})", a, b);
@@ -831,10 +836,19 @@ class translation {
       if (!is_unordered && word == "ne" && !is_whole(t) && t != "bool")
         truth = fmt::format("({} && !{})", truth, unordered);
     }
+    const auto with_other = [&](const std::string& own) {
+      if (!is_combined) return own;
+      return fmt::format("({} {} {})", own,
+                         *combines == "and"  ? "&&"
+                         : *combines == "or" ? "||"
+                                             : "!=",
+                         value(one.operands[3], "bool"));
+    };
     const std::size_t bar = one.operands[0].find('|');
-    if (bar == std::string::npos) return put(one.operands[0], truth);
-    return put(bare(one.operands[0].substr(0, bar)), truth) +
-           put(bare(one.operands[0].substr(bar + 1)), "!" + truth);
+    if (bar == std::string::npos) return put(one.operands[0], with_other(truth));
+    return fmt::format("{{ const bool lab_truth = {}, lab_other = {}; {}{}}} ", with_other(truth),
+                       with_other("!" + truth), put(bare(one.operands[0].substr(0, bar)), "lab_truth"),
+                       put(bare(one.operands[0].substr(bar + 1)), "lab_other"));
   }
 
   std::string shuffle(const instruction& one) {

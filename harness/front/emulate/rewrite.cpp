@@ -94,6 +94,11 @@ class rewriter {
     match_brackets();
     find_scopes();
     collect_names();
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      if ((is(at - 1, "typename") || is(at - 1, "class")) &&
+          (is(at + 1, ",") || is(at + 1, ">") || is(at + 1, "=")))
+        type_parameters_.insert(tokens_[at].text);
+    }
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const token& one = tokens_[at];
       if (one.kind == token_kind::identifier) {
@@ -1123,6 +1128,15 @@ class rewriter {
       integers_.clear();
     }
     const std::size_t end = end_of_integer_type(at);
+    if (type_parameters_.count(tokens_[at].text) != 0) {
+      const std::string type(tokens_[at].text);
+      if (is(at - 1, "(") && is(at + 1, ")")) {
+        cast(at - 1, at + 1, type);
+      } else if (is(at - 1, "<") && is(at + 1, ">") && is(at - 2, "static_cast")) {
+        replace_range(at - 2, at + 1, conversion_to(type));
+      }
+      return;
+    }
     if (end != at) {
       if (end_of_integer_type(at - 1) != at - 1 || (is(at - 1, "::") && is(at - 2, "std"))) return;
       const std::string type = text_of(at, end);
@@ -1131,7 +1145,8 @@ class rewriter {
       } else if (is(at - 1, "<") && is(end, ">") && is(end + 1, "(") && is(at - 2, "static_cast")) {
         replace_range(at - 2, end, conversion_to(type));
       } else if (is(end, "(") && partner_[end] != nowhere && is_behind_operator(at) && !is(end + 1, ")") &&
-                 !is(end + 1, "*") && end_of_integer_type(end + 1) == end + 1) {
+                 !is(end + 1, "*") && !is(end + 1, "float") && !is(end + 1, "double") &&
+                 !is(end + 1, "const") && end_of_integer_type(end + 1) == end + 1) {
         replace_range(at, end - 1, conversion_to(type));
       } else if (is_identifier(end) && is(end + 1, "=")) {
         declarations(end, type);
@@ -1154,9 +1169,9 @@ class rewriter {
 
   // Where an operand begins, and neither a declaration nor a list of types.
   [[nodiscard]] bool is_behind_operator(std::size_t at) const {
-    constexpr std::array<std::string_view, 22> operators{
-        "=", "+", "-", "*",  "/",  "%",  "&",  "|",  "^",  "!",  "~",
-        "?", ":", "[", "+=", "-=", "*=", "/=", "==", "&&", "||", "return"};
+    constexpr std::array<std::string_view, 25> operators{
+        "=", "+",  "-",  "*",  "/",  "%",  "&",  "|",  "^",      "!", "~", "?", ":",
+        "[", "+=", "-=", "*=", "/=", "==", "&&", "||", "return", "(", ",", "{"};
     return std::find(operators.begin(), operators.end(), tokens_[at - 1].text) != operators.end();
   }
 
@@ -1570,6 +1585,7 @@ class rewriter {
   std::set<std::size_t> device_bodies_;  // the braces that open functions of the device alone
   std::map<std::string_view, name_kind> names_;
   std::set<std::string_view> system_functions_;
+  std::set<std::string_view> type_parameters_;
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
   bool launches_by_address_;
