@@ -25,10 +25,10 @@
 
 namespace lab {
 
-// Launches between prepare() and check() are checked: their memory comes through a checked_resource. All
-// others, the timed ones among them, take theirs from the allocator itself, and nothing but the column is
-// looked at afterwards. What a launch leaves behind is given back by poison(), prepare() and the destructor,
-// so that it is in nobody's time.
+// Launches between prepare() or renew() and check() are checked: their memory comes through a
+// checked_resource. All others, the timed ones (after vary()) among them, take theirs from the allocator
+// itself, and nothing but the column is looked at afterwards. What a launch leaves behind is given back by
+// poison(), prepare() and the destructor, so that it is in nobody's time.
 template <class Problem>
 class column_workload final : public workload {
  public:
@@ -78,6 +78,7 @@ class column_workload final : public workload {
   void vary(std::uint64_t seed) override {
     inputs_->vary(varied_column(), base_->inputs, variation_, seed);
     variation_ = seed;
+    next_is_checked_ = false;
   }
 
   using workload::poison;
