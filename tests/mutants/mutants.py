@@ -171,16 +171,20 @@ def table(groups):
     found_by = [finder for finder in FINDERS if any(finder in mutant.get("found", {}) for group in groups for mutant in group["mutants"])]
     rows, missed = {}, []
     for group in groups:
-        row = rows.setdefault(group["stage"], [0] * (1 + len(found_by)))
         for mutant in group["mutants"]:
-            row[0] += 1
-            for place, finder in enumerate(found_by, 1):
-                row[place] += bool(mutant["found"].get(finder)) and finder not in group.get("right", {})
+            found = [bool(mutant["found"][finder]) and finder not in group.get("right", {}) if finder in mutant["found"] else None for finder in found_by]
+            rows.setdefault(group["stage"], []).append(found)
             if not mutant["found"]["emulator"]:
                 missed.append(f"* `{group['stage']}`: {mutant['idea']}. {mutant['why']}\n")
-    rows["all"] = [sum(column) for column in zip(*rows.values())]
+    every = [found for of_stage in rows.values() for found in of_stage]
+    rows = {f"`{stage}`": of_stage for stage, of_stage in rows.items()}
+    tried = [found for found in every if None not in found]
+    if len(tried) < len(every):
+        rows["all that ran on a GPU"] = tried
+    rows["all"] = every
+    rows = {name: [len(some), *("-" if None in column else sum(column) for column in zip(*some))] for name, some in rows.items()}
     head = ["stage", "mutants", *found_by]
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *[[f"`{name}`" if name != "all" else name, *map(str, row)] for name, row in rows.items()]]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *[[name, *map(str, row)] for name, row in rows.items()]]
     return "\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines) + "\nNot found on the emulator:\n\n" + "".join(missed) + "\n"
 
 
