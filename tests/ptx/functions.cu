@@ -26,10 +26,6 @@ extern "C" __device__ long long widen(int a, signed char b, unsigned c) {
 extern "C" __device__ bool is_even(int x) {
   return x % 2 == 0;
 }
-// FILE power double double,double
-extern "C" __device__ double power(double x, double y) {
-  return pow(x, y);
-}
 // FILE sine float float
 extern "C" __device__ float sine(float x) {
   return sinf(x);
@@ -116,10 +112,6 @@ extern "C" __device__ float pair_sum(const float2* p) {
   const float2 a = *p;
   return a.x + a.y;
 }
-// FILE cosine64 double double
-extern "C" __device__ double cosine64(double x) {
-  return cos(x);
-}
 // FILE tangent64 double double
 extern "C" __device__ double tangent64(double x) {
   return tan(x);
@@ -139,4 +131,10 @@ __device__ __noinline__ mixture mixed(mixture from, int i) {
 extern "C" __device__ double structures(double x, int i) {
   const mixture one = mixed(mixed({x, 1, {0.5f, 0.25f, 0.125f}}, i), i + 1);
   return one.x * one.sign + one.parts[0] + one.parts[1] * 3 + one.parts[2];
+}
+// FILE orders double double,double,int,int
+extern "C" __device__ double orders(double x, double y, int i, int j) {
+  if (!(x <= y) || i >= j) return ~i;
+  const bool are_numbers = !isnan(x) && !isnan(y);
+  return are_numbers ? x : i < 0 ? 1.5 : y;
 }
