@@ -514,35 +514,16 @@ inline cudaError_t cudaBindTextureToArray(const textureReference& reference, cud
 inline cudaError_t cudaUnbindTexture(const textureReference& reference) {
   return cudaUnbindTexture(&reference);
 }
-template <class T, int Type, cudaTextureReadMode Mode>
-auto tex1Dfetch(const lab::emulator::texture_reference<T, Type, Mode>& reference, int x) {
-  return tex1Dfetch<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-auto tex1D(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x) {
-  return tex1D<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-auto tex2D(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y) {
-  return tex2D<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x, y);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-auto tex3D(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y, float z) {
-  return tex3D<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x, y, z);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-auto tex1DLayered(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, int layer) {
-  return tex1DLayered<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x,
-                                                                                        layer);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-auto tex2DLayered(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y,
-                  int layer) {
-  return tex2DLayered<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x,
-                                                                                        y, layer);
-}
-template <class T, int Type, cudaTextureReadMode Mode>
-auto texCubemap(const lab::emulator::texture_reference<T, Type, Mode>& reference, float x, float y, float z) {
-  return texCubemap<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, x, y,
-                                                                                      z);
-}
+#define LAB_EMULATOR_FETCH(name)                                                                            \
+  template <class T, int Type, cudaTextureReadMode Mode, class... Coordinates>                              \
+  auto name(const lab::emulator::texture_reference<T, Type, Mode>& reference, Coordinates... at) {          \
+    return name<typename lab::emulator::texture_reference<T, Type, Mode>::result>(reference.object, at...); \
+  }
+LAB_EMULATOR_FETCH(tex1Dfetch)
+LAB_EMULATOR_FETCH(tex1D)
+LAB_EMULATOR_FETCH(tex2D)
+LAB_EMULATOR_FETCH(tex3D)
+LAB_EMULATOR_FETCH(tex1DLayered)
+LAB_EMULATOR_FETCH(tex2DLayered)
+LAB_EMULATOR_FETCH(texCubemap)
+#undef LAB_EMULATOR_FETCH
