@@ -65,22 +65,14 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = tile_bytes};
 }
 
-WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::missing_barrier>("no barrier before the end"));
-WRONG(bins_not_zeroed, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::bins_not_zeroed>("takes shared memory for zeros"));
-WRONG(tail_left_out, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::tail_left_out>("counts whole vectors alone"));
-WRONG(signed_index, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::signed_index>("takes bytes for signed"));
-WRONG(plain_addition, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::plain_addition>("adds without atomics"));
-WRONG(counts_not_zeroed, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::counts_not_zeroed>("adds to what was there"));
-WRONG(zero_not_counted, failure_kind::wrong, "wrong at index 0",
-      wrong_stage<mistake::zero_not_counted>("leaves out bytes of 0"));
-WRONG(counts_in_12_bits, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::counts_in_12_bits>("cuts a block's counts"));
+MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier before the end");
+MISTAKE(bins_not_zeroed, failure_kind::wrong, "wrong at index", "takes shared memory for zeros");
+MISTAKE(tail_left_out, failure_kind::wrong, "wrong at index", "counts whole vectors alone");
+MISTAKE(signed_index, failure_kind::wrong, "wrong at index", "takes bytes for signed");
+MISTAKE(plain_addition, failure_kind::wrong, "wrong at index", "adds without atomics");
+MISTAKE(counts_not_zeroed, failure_kind::wrong, "wrong at index", "adds to what was there");
+MISTAKE(zero_not_counted, failure_kind::wrong, "wrong at index 0", "leaves out bytes of 0");
+MISTAKE(counts_in_12_bits, failure_kind::wrong, "wrong at index", "cuts a block's counts");
 
 }  // namespace
 }  // namespace lab::histogram::wrong

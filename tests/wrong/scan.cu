@@ -65,24 +65,15 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = tile};
 }
 
-WRONG(missing_barrier, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::missing_barrier>("no barrier after a step"));
-WRONG(one_buffer, failure_kind::wrong, on_emulator("wrong at index"),
-      wrong_stage<mistake::one_buffer>("one buffer for both"));
-WRONG(no_carry, failure_kind::wrong, "wrong at index 256",
-      wrong_stage<mistake::no_carry>("each tile for itself"));
-WRONG(carry_lags, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::carry_lags>("carries all but the last value"));
-WRONG(swapped_operands, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::swapped_operands>("the later value first"));
-WRONG(always_inclusive, failure_kind::wrong, "kind=exclusive",
-      wrong_stage<mistake::always_inclusive>("takes exclusive for inclusive"));
-WRONG(first_of_tile, failure_kind::wrong, "wrong at index 256",
-      wrong_stage<mistake::first_of_tile>("no carry in a tile's first result"));
-WRONG(carry_in_32_bits, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::carry_in_32_bits>("carries 32 bits"));
-WRONG(tail_left_out, failure_kind::unwritten, "was never written",
-      wrong_stage<mistake::tail_left_out>("scans whole vectors alone"));
+MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier after a step");
+MISTAKE(one_buffer, failure_kind::wrong, on_emulator("wrong at index"), "one buffer for both");
+MISTAKE(no_carry, failure_kind::wrong, "wrong at index 256", "each tile for itself");
+MISTAKE(carry_lags, failure_kind::wrong, "wrong at index", "carries all but the last value");
+MISTAKE(swapped_operands, failure_kind::wrong, "wrong at index", "the later value first");
+MISTAKE(always_inclusive, failure_kind::wrong, "kind=exclusive", "takes exclusive for inclusive");
+MISTAKE(first_of_tile, failure_kind::wrong, "wrong at index 256", "no carry in a tile's first result");
+MISTAKE(carry_in_32_bits, failure_kind::wrong, "wrong at index", "carries 32 bits");
+MISTAKE(tail_left_out, failure_kind::unwritten, "was never written", "scans whole vectors alone");
 
 }  // namespace
 }  // namespace lab::scan::wrong

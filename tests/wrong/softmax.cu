@@ -62,22 +62,14 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>};
 }
 
-WRONG(no_maximum, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::no_maximum>("exponentials of the values"));
-WRONG(maximum_from_zero, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::maximum_from_zero>("a maximum of 0 at least"));
-WRONG(nan_dropped, failure_kind::wrong, "expected nan",
-      wrong_stage<mistake::nan_dropped>("takes NaN for missing"));
-WRONG(one_left_out, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::one_left_out>("one value not in the sum"));
-WRONG(sum_not_scaled, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::sum_not_scaled>("keeps the sum of a smaller maximum"));
-WRONG(infinite_minus, failure_kind::wrong, "input=NaN and Inf",
-      wrong_stage<mistake::infinite_minus>("subtracts -Inf from -Inf"));
-WRONG(next_row, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::next_row>("sums up values of the next row"));
-WRONG(half_precision, failure_kind::wrong, "wrong at index",
-      wrong_stage<mistake::half_precision>("exponentials of 11 bits"));
+MISTAKE(no_maximum, failure_kind::wrong, "wrong at index", "exponentials of the values");
+MISTAKE(maximum_from_zero, failure_kind::wrong, "wrong at index", "a maximum of 0 at least");
+MISTAKE(nan_dropped, failure_kind::wrong, "expected nan", "takes NaN for missing");
+MISTAKE(one_left_out, failure_kind::wrong, "wrong at index", "one value not in the sum");
+MISTAKE(sum_not_scaled, failure_kind::wrong, "wrong at index", "keeps the sum of a smaller maximum");
+MISTAKE(infinite_minus, failure_kind::wrong, "input=NaN and Inf", "subtracts -Inf from -Inf");
+MISTAKE(next_row, failure_kind::wrong, "wrong at index", "sums up values of the next row");
+MISTAKE(half_precision, failure_kind::wrong, "wrong at index", "exponentials of 11 bits");
 
 }  // namespace
 }  // namespace lab::softmax::wrong
