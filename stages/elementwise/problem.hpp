@@ -36,13 +36,6 @@ struct problem : array_problem<double, double> {
     return {.value = 2 * static_cast<long double>(value(i))};
   }
 
-  // Doubling is exact.
-  static constexpr auto reference_hooks = reference_hook::exact_outputs;
-  static void exact_outputs(const auto& value, const parameters& /*p*/, std::int64_t first,
-                            std::int64_t count, const auto& visit) {
-    for (std::int64_t i = first; i < first + count; ++i) visit(i, 2 * value(i));
-  }
-
   static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 };
 
