@@ -37,12 +37,17 @@ std::string what_is_wrong(const failure_record& failure) {
   return followed_by(to_string(failure.kind), failure.found);
 }
 
+// A place of two dimensions, as a stage names it, in the three of everywhere else: "1,0" is "(1,0,0)".
+std::string in_three_dimensions(const std::string& place) {
+  return place.find(',') == std::string::npos || place.front() == '(' ? place : "(" + place + ",0)";
+}
+
 }  // namespace
 
 std::string failure_message(const failure_record& failure) {
   std::string text = what_is_wrong(failure);
   if (!failure.block.empty()) text += ", block " + failure.block;
-  if (!failure.thread.empty()) text += ", thread " + failure.thread;
+  if (!failure.thread.empty()) text += ", thread " + in_three_dimensions(failure.thread);
   if (!failure.test_case.empty()) text += " (" + failure.test_case + ")";
   return text;
 }

@@ -341,7 +341,7 @@ class checking {
     const auto missed = std::count_if(result_.checkpoints.begin(), result_.checkpoints.end(),
                                       [](const auto& one) { return !one.reached; });
     return ends(4, missed == 0,
-                missed == 0 ? fmt::format("all {} reached", result_.checkpoints.size())
+                missed == 0 ? fmt::format("{0} of {0} reached", result_.checkpoints.size())
                             : fmt::format("{} of {} missed", missed, result_.checkpoints.size()));
   }
 

@@ -90,10 +90,10 @@ std::string exercise_page(const std::string& path, const exercise& exercise,
   for (const exercise_region& one : exercise.regions)
     text +=
         fmt::format("* `// exercise: {}`: about {} line{}\n", one.name, one.lines, one.lines == 1 ? "" : "s");
-  text += "\nWhat stands outside of them is the lab's, and is checked as the lab has it. Your sizes:";
+  text += "\nChanges outside the markers have no effect. Your sizes:";
   for (const auto& [name, value] : sizes) text += fmt::format(" {} = {}", name, value);
   text += fmt::format(
-      ".\n\nThe problem, what goes in and what comes out: [stages/{0}](../../../stages/{0}/). The words: "
+      ".\n\nThe problem, its inputs and its outputs: [stages/{0}](../../../stages/{0}/). The terms: "
       "[glossary](../../../docs/glossary.md).\n\n",
       exercise.stage.substr(0, exercise.stage.find('/')));
   text += predictions_section(exercise, values);
