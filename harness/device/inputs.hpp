@@ -34,6 +34,7 @@ enum class pattern {
   wide,  // of either sign and every magnitude: what takes large or small values for missing shows
   // Exact: every sum of them is representable, so that the answer must be equal and a missing element shows.
   integers,        // 1 .. 2^20: sums of 2^33 of them fit into the 53 bits of a float64
+  keys,            // 0 .. 2^16 - 1
   small_integers,  // -31 .. 31 without 0: sums of 1e10 of them stay below the 2^24 of a float32 (see below)
   // And those with NaN among them: stretches with none, a few, half, and whole runs (see is_missing).
   gaps,
@@ -58,23 +59,14 @@ constexpr std::uint64_t seed_of_change(std::uint64_t base, std::int64_t place) {
   return base << 32 | static_cast<std::uint32_t>(place);
 }
 
-inline constexpr const char* pattern_names[] = {"random",         "signed random",
-                                                "negative",       "spikes of 1e16",
-                                                "NaN and Inf",    "Inf",
-                                                "denormal",       "ramp",
-                                                "zeros",          "-0",
-                                                "+0 and -0",      "-Inf alone",
-                                                "+Inf alone",     "NaN alone",
-                                                "one value",      "ties",
-                                                "lone maximum",   "lone minimum",
-                                                "wide",           "integers",
-                                                "small integers", "gaps",
-                                                "sparse",         "lone Inf",
-                                                "lone NaN",       "quarters",
-                                                "extremes",       "one changed",
-                                                "lone value",     "large",
-                                                "planted",        "sorted",
-                                                "mostly one"};
+inline constexpr const char* pattern_names[] = {
+    "random",    "signed random",  "negative",     "spikes of 1e16", "NaN and Inf",
+    "Inf",       "denormal",       "ramp",         "zeros",          "-0",
+    "+0 and -0", "-Inf alone",     "+Inf alone",   "NaN alone",      "one value",
+    "ties",      "lone maximum",   "lone minimum", "wide",           "integers",
+    "keys",      "small integers", "gaps",         "sparse",         "lone Inf",
+    "lone NaN",  "quarters",       "extremes",     "one changed",    "lone value",
+    "large",     "planted",        "sorted",       "mostly one"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -84,8 +76,8 @@ inline const char* to_string(pattern kind) {
 // of small integers walks at random, 18 a step: after 1e9 steps it is within 18 sqrt(1e9) = 5.7e5, and 16.8e6
 // is 29 times that.
 constexpr bool is_exact(pattern kind) {
-  return kind == pattern::integers || kind == pattern::small_integers || kind == pattern::one_changed ||
-         kind == pattern::lone_value;
+  return kind == pattern::integers || kind == pattern::keys || kind == pattern::small_integers ||
+         kind == pattern::one_changed || kind == pattern::lone_value;
 }
 
 // The smallest denormal of a floating-point type; 1 for an integer. (std::numeric_limits is for the host
@@ -170,7 +162,7 @@ __host__ __device__ constexpr std::int64_t sorted_value(std::int64_t index) {
 
 // Of `mostly_one`.
 __host__ __device__ constexpr std::int64_t mostly_one_value(std::uint64_t bits) {
-  return bits % 10 != 0 ? 42 : static_cast<std::int64_t>((bits >> 16) % (1u << 20));
+  return bits % 10 != 0 ? 42 : static_cast<std::int64_t>((bits >> 16) % (1u << 16));
 }
 
 // Of `lone_value`: odd, of as many digits as there are, or 40. Of whole numbers one whose square is one, too.
@@ -267,6 +259,7 @@ __host__ __device__ T whole_value(pattern kind, std::uint64_t seed, std::int64_t
   if (kind == pattern::integers || kind == pattern::gaps)
     value = static_cast<std::int64_t>(1 + bits % (1u << 20));
   if (kind == pattern::sparse) value = static_cast<std::int64_t>(1 + bits % (1u << 20));
+  if (kind == pattern::keys) value = static_cast<std::int64_t>(bits % (1u << 16));
   if (kind == pattern::small_integers) value = small_integer(bits);
   if (kind == pattern::one_changed) value = changed_value(seed, index);
   if (kind == pattern::quarters) value = index - 50;
@@ -351,6 +344,8 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
       return static_cast<std::uint64_t>(index) == seed ? full_value<T>(bits) : static_cast<T>(0);
     case pattern::integers:
       return static_cast<T>(1 + bits % (1u << 20));
+    case pattern::keys:
+      return static_cast<T>(bits % (1u << 16));
     case pattern::small_integers:
       return static_cast<T>(small_integer(bits));
     case pattern::sorted:
@@ -436,8 +431,10 @@ inline double largest_magnitude(pattern kind, std::int64_t n) {
     case pattern::integers:
     case pattern::gaps:
     case pattern::sparse:
-    case pattern::mostly_one:
       return 0x1p20;
+    case pattern::keys:
+    case pattern::mostly_one:
+      return 0x1p16;
     case pattern::sorted:
       return 512;
     case pattern::small_integers:

@@ -27,6 +27,8 @@ template <class T>
       return fill_with(std::integral_constant<pattern, pattern::random>());
     case pattern::integers:
       return fill_with(std::integral_constant<pattern, pattern::integers>());
+    case pattern::keys:
+      return fill_with(std::integral_constant<pattern, pattern::keys>());
     case pattern::small_integers:
       return fill_with(std::integral_constant<pattern, pattern::small_integers>());
     case pattern::one_changed:

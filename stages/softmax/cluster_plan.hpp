@@ -15,13 +15,13 @@ struct cluster_plan {
   static constexpr std::int64_t most_columns = most_blocks * 32'768;
 
   unsigned blocks = 1;
-  std::int64_t part = 0;  // values of a block, a multiple of 4
+  std::int64_t part = 0;  // values of a block, a multiple of 16 bytes
   cudaLaunchAttribute attribute{};
 
   // As few blocks as have up to `enough` values each; eight may have more.
   cluster_plan(std::int64_t columns, std::int64_t enough) {
     blocks = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(parts(columns, enough))), most_blocks);
-    part = parts(columns, 4 * blocks) * 4;
+    part = parts(columns, 8 * blocks) * 8;
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = blocks;
     attribute.val.clusterDim.y = 1;

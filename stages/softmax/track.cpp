@@ -15,9 +15,26 @@ void add(case_list& list, std::int64_t rows, std::int64_t columns, pattern input
 
 // The same for stages that keep a row in few registers, or read it by 16 bytes: sizes as near as possible.
 std::vector<problem::parameters> alternatives(const problem::parameters& p, pattern /*input*/) {
-  return {{.rows = p.rows, .columns = parts(p.columns, 4) * 4},
-          {.rows = p.rows, .columns = 8'000 + p.columns % 192},
-          {.rows = p.rows, .columns = p.columns % 1'024}};
+  return {{.rows = p.rows, .columns = parts(p.columns, 8) * 8, .type = p.type},
+          {.rows = p.rows, .columns = 8'000 + p.columns % 192, .type = p.type},
+          {.rows = p.rows, .columns = p.columns % 1'024, .type = p.type}};
+}
+
+// And the same of bfloat16.
+case_list of_both_types(case_list list) {
+  for (std::size_t k = 0, count = list.size(); k < count; ++k) {
+    list.push_back(list[k]);
+    list.back().parameters.type = static_cast<std::int64_t>(element::bfloat16);
+  }
+  return list;
+}
+
+// A bfloat16 is two bytes without a name in NumPy's files.
+parameter_values parameters_of_files(const std::vector<npy_header>& headers,
+                                     const std::vector<std::string>& paths) {
+  parameter_values values = rows_and_columns_of_file(headers, paths);
+  values["type"] = headers[0].holds<bfloat16>() ? "bfloat16" : "float32";
+  return values;
 }
 
 std::string why_invalid(const problem::parameters& p) {
@@ -36,12 +53,13 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
   add(list, 3, 129, pattern::ramp);
   add(list, 0, 5);
   add(list, 5, 0);
-  if (!thorough) return list;
+  if (!thorough) return of_both_types(list);
 
   for (std::int64_t columns = 1; columns < 70; ++columns) add(list, 1 + columns % 9, columns);
   for (const std::int64_t columns : {127, 128, 129, 255, 256, 257, 511, 512, 516, 1'023, 1'024, 1'025})
     add(list, 5, columns);
-  for (const std::int64_t columns : {2'052, 4'096, 4'099, 8'192, 8'193, 66'001}) add(list, 1, columns);
+  for (const std::int64_t columns : {2'052, 4'096, 4'099, 8'192, 8'193, 32'768, 66'001})
+    add(list, 1, columns);
   // More rows than clusters of two blocks.
   add(list, 19, 8'200);
   for (std::uint64_t k = 0; k < 24; ++k) {
@@ -75,7 +93,7 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
     // Indices beyond 32 bits.
     add(list, 70'004, 61'360);
   }
-  return list;
+  return of_both_types(list);
 }
 
 namespace {
@@ -85,7 +103,7 @@ const array_track_registration<problem> registered{
     LAB_PATH,
     {.why_invalid = why_invalid,
      .alternatives = alternatives,
-     .parameters_of_files = rows_and_columns_of_file,
+     .parameters_of_files = parameters_of_files,
      .is_exact = [](const problem::parameters&) { return false; }}};
 }  // namespace
 

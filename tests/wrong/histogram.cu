@@ -15,13 +15,17 @@ enum class mistake {
   signed_index,   // a byte of 128 or more is a negative index; none is counted here
   plain_addition,
   counts_not_zeroed,
-  zero_not_counted,  // as if 0 were no byte
-  counts_in_12_bits  // 4096 equal bytes of a block are none
+  zero_not_counted,   // as if 0 were no byte
+  counts_in_12_bits,  // 4096 equal bytes of a block are none
+  // Of counts of 16 bits, two in a word:
+  carry_lost,    // 65 536 equal keys are none
+  carry_left,    // and one of the next key
+  large_counted  // a key without a bin is counted at another
 };
 
 template <mistake made>
 __global__ void histogram_kernel(const unsigned char* bytes, std::int64_t n, std::uint32_t* counts) {
-  __shared__ std::uint32_t block_counts[bins];
+  __shared__ std::uint32_t block_counts[byte_bins];
   if (made != mistake::bins_not_zeroed) block_counts[threadIdx.x] = 0;
   __syncthreads();
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_bytes;
@@ -53,16 +57,49 @@ __global__ void histogram_kernel(const unsigned char* bytes, std::int64_t n, std
 template <mistake made>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (made != mistake::counts_not_zeroed)
-    CUDA_CHECK(cudaMemsetAsync(out.counts, 0, bins * sizeof(std::uint32_t), stream));
+    CUDA_CHECK(cudaMemsetAsync(out.counts, 0, byte_bins * sizeof(std::uint32_t), stream));
   if (in.n == 0) return;
   const auto blocks = static_cast<unsigned>((in.n + tile_bytes - 1) / tile_bytes);
-  lab::launch(histogram_kernel<made>, dim3(blocks), dim3(block_threads), 0, stream, in.bytes, in.n,
+  lab::launch(histogram_kernel<made>, dim3(blocks), dim3(block_threads), 0, stream, in.bytes(), in.n,
               out.counts);
 }
 
 template <mistake made>
 stage<problem> wrong_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<made>, .tile = tile_bytes};
+  return {.idea = idea, .launch = launch<made>, .unsupported = bytes_alone, .tile = tile_bytes};
+}
+
+// One block.
+template <mistake made>
+__global__ void narrow_kernel(const std::uint32_t* keys, std::int64_t n, std::uint32_t* counts) {
+  auto* const words = dynamic_shared<std::uint32_t>();
+  for (unsigned k = threadIdx.x; k < word_bins / 2; k += block_threads) words[k] = 0;
+  __syncthreads();
+  for (std::int64_t i = threadIdx.x; i < n; i += block_threads) {
+    const std::uint32_t key = made == mistake::large_counted ? keys[i] % word_bins : keys[i];
+    if (key >= word_bins) continue;
+    const unsigned shift = key % 2 * 16;
+    if ((atomicAdd(&words[key / 2], 1u << shift) >> shift & 0xffff) != 0xffff) continue;
+    if (made != mistake::carry_lost) atomicAdd(&counts[key], 0x10000u);
+    if (made != mistake::carry_left && shift == 0) atomicSub(&words[key / 2], 0x10000u);
+  }
+  __syncthreads();
+  for (unsigned k = threadIdx.x; k < word_bins; k += block_threads)
+    atomicAdd(&counts[k], words[k / 2] >> k % 2 * 16 & 0xffff);
+}
+
+template <mistake made>
+stage<problem> wrong_counts(const char* idea) {
+  return {.idea = idea,
+          .launch =
+              [](const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+                CUDA_CHECK(cudaMemsetAsync(out.counts, 0, word_bins * sizeof(std::uint32_t), stream));
+                lab::launch(narrow_kernel<made>, dim3(1), dim3(block_threads), word_bins * 2, stream,
+                            in.words(), in.n, out.counts);
+              },
+          .unsupported = [](const problem::parameters& p) -> std::string {
+            return static_cast<key_type>(p.type) == key_type::uint32 ? "" : "keys must be uint32";
+          }};
 }
 
 MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier before the end");
@@ -73,6 +110,12 @@ MISTAKE(plain_addition, failure_kind::wrong, "wrong at index", "adds without ato
 MISTAKE(counts_not_zeroed, failure_kind::wrong, "wrong at index", "adds to what was there");
 MISTAKE(zero_not_counted, failure_kind::wrong, "wrong at index 0", "leaves out bytes of 0");
 MISTAKE(counts_in_12_bits, failure_kind::wrong, "wrong at index", "cuts a block's counts");
+WRONG(carry_lost, failure_kind::wrong, "n=1200007",
+      wrong_counts<mistake::carry_lost>("loses what 16 bits do not hold"));
+WRONG(carry_left, failure_kind::wrong, "n=1200007",
+      wrong_counts<mistake::carry_left>("leaves it at the next key"));
+WRONG(large_counted, failure_kind::wrong, "wrong at index",
+      wrong_counts<mistake::large_counted>("counts keys without a bin"));
 
 }  // namespace
 }  // namespace lab::histogram::wrong

@@ -1,4 +1,5 @@
 // The track's wrong kernels, each to be refused for one mistake. One block scans tile after tile.
+#include "common/bulk_copy.hpp"
 #include "stages/scan/problem.hpp"
 #include "tests/wrong/wrong.hpp"
 
@@ -16,21 +17,31 @@ enum class mistake {
   always_inclusive,
   first_of_tile,  // an exclusive tile begins with the neutral element
   carry_in_32_bits,
-  tail_left_out
+  tail_left_out,
+  no_wait  // for the bulk copy of a tile
 };
 
 template <mistake made, class T, class Operation>
 __global__ void scan_kernel(const T* values, T* results, std::int64_t n, bool inclusive) {
   constexpr Operation combine{};
-  __shared__ T buffers[2][tile];
+  alignas(16) __shared__ T buffers[2][tile];
+  __shared__ mbarrier landed;
   const int thread = static_cast<int>(threadIdx.x);
   if (made == mistake::always_inclusive) inclusive = true;
   if (made == mistake::tail_left_out) n = n / 4 * 4;
+  if (made == mistake::no_wait && thread == 0) {
+    landed.initialise(1);
+    fence_mbarrier_init();
+  }
   T carry = Operation::identity();
   for (std::int64_t first = 0; first < n; first += tile) {
     const std::int64_t i = first + thread;
     int from = 0;
-    buffers[0][thread] = i < n ? values[i] : Operation::identity();
+    if (made == mistake::no_wait && first + tile <= n) {
+      if (thread == 0) copy_in(buffers[0], values + first, tile, landed);
+    } else {
+      buffers[0][thread] = i < n ? values[i] : Operation::identity();
+    }
     __syncthreads();
     for (int distance = 1; distance < tile; distance *= 2) {
       const int to = made == mistake::one_buffer ? from : 1 - from;
@@ -48,6 +59,7 @@ __global__ void scan_kernel(const T* values, T* results, std::int64_t n, bool in
       carry = combine(carry, buffers[from][made == mistake::carry_lags ? tile - 2 : tile - 1]);
     if (made == mistake::carry_in_32_bits && sizeof(T) == 8) carry = static_cast<T>(static_cast<int>(carry));
     __syncthreads();
+    if (made == mistake::no_wait && first + tile <= n) landed.wait(static_cast<unsigned>(first / tile));
   }
 }
 
@@ -74,6 +86,7 @@ MISTAKE(always_inclusive, failure_kind::wrong, "kind=exclusive", "takes exclusiv
 MISTAKE(first_of_tile, failure_kind::wrong, "wrong at index 256", "no carry in a tile's first result");
 MISTAKE(carry_in_32_bits, failure_kind::wrong, "wrong at index", "carries 32 bits");
 MISTAKE(tail_left_out, failure_kind::unwritten, "was never written", "scans whole vectors alone");
+MISTAKE(no_wait, failure_kind::wrong, on_emulator("wrong at index"), "scans what has not landed");
 
 }  // namespace
 }  // namespace lab::scan::wrong

@@ -15,16 +15,22 @@ enum class mistake {
   sum_not_scaled,     // where a larger value comes later
   infinite_minus,     // -Inf among others: exp(-Inf + Inf)
   next_row,           // the last lanes read beyond their row
-  half_precision      // exponentials of 11 bits
+  half_precision,     // exponentials of 11 bits
+  truncated,          // a bfloat16 is cut off and not rounded
+  narrow_sum          // of bfloat16
 };
 
-template <mistake made>
-__global__ void softmax_kernel(const float* values, float* results, std::int64_t columns) {
+template <mistake made, class T>
+__global__ void softmax_kernel(const T* values, T* results, std::int64_t columns) {
   const int lane = static_cast<int>(threadIdx.x);
-  const float* const row = values + blockIdx.x * columns;
+  const T* const row = values + blockIdx.x * columns;
   const auto exponential = [](float x) {
     const float all = expf(x);
     return made == mistake::half_precision ? __uint_as_float(__float_as_uint(all) & 0xffffe000u) : all;
+  };
+  const auto rounded = [](float x) {
+    const bool cut = made == mistake::truncated && sizeof(T) == 2;
+    return cut ? __uint_as_float(__float_as_uint(x) & 0xffff0000u) : x;
   };
   std::int64_t end = columns;
   if (made == mistake::next_row && blockIdx.x + 1 < gridDim.x) end = (columns + 31) / 32 * 32;
@@ -40,6 +46,7 @@ __global__ void softmax_kernel(const float* values, float* results, std::int64_t
     if (made != mistake::sum_not_scaled && largest != larger) total *= exponential(largest - shift);
     if ((made != mistake::nan_dropped || x == x) && (made != mistake::one_left_out || j != columns / 2))
       total += exponential(x - shift);
+    if (made == mistake::narrow_sum) total = static_cast<T>(total);
     largest = larger;
   }
   const float all = made == mistake::no_maximum ? 0 : warp_reduce(largest, maximum<float>{});
@@ -47,14 +54,16 @@ __global__ void softmax_kernel(const float* values, float* results, std::int64_t
   const float own = made == mistake::infinite_minus || largest != all ? exponential(largest - shift) : 1;
   const float sum_of_row = warp_reduce(made == mistake::no_maximum ? total : total * own, sum<float>{});
   for (std::int64_t j = lane; j < columns; j += 32)
-    results[blockIdx.x * columns + j] = exponential(row[j] - shift) / sum_of_row;
+    results[blockIdx.x * columns + j] = rounded(exponential(row[j] - shift) / sum_of_row);
 }
 
 template <mistake made>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
-  lab::launch(softmax_kernel<made>, dim3(static_cast<unsigned>(in.rows)), dim3(32), 0, stream, in.values,
-              out.results, in.columns);
+  with_type(in, out, [&]<class T>(const T* values, T* results) {
+    lab::launch(softmax_kernel<made, T>, dim3(static_cast<unsigned>(in.rows)), dim3(32), 0, stream, values,
+                results, in.columns);
+  });
 }
 
 template <mistake made>
@@ -70,6 +79,8 @@ MISTAKE(sum_not_scaled, failure_kind::wrong, "wrong at index", "keeps the sum of
 MISTAKE(infinite_minus, failure_kind::wrong, "input=NaN and Inf", "subtracts -Inf from -Inf");
 MISTAKE(next_row, failure_kind::wrong, "wrong at index", "sums up values of the next row");
 MISTAKE(half_precision, failure_kind::wrong, "wrong at index", "exponentials of 11 bits");
+MISTAKE(truncated, failure_kind::wrong, "type=bfloat16", "cuts bfloat16 off");
+MISTAKE(narrow_sum, failure_kind::wrong, "type=bfloat16", "adds in bfloat16");
 
 }  // namespace
 }  // namespace lab::softmax::wrong

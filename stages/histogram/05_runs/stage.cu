@@ -9,11 +9,11 @@ constexpr int block_threads = 256;
 constexpr int warps = block_threads / 32;
 constexpr int blocks_per_multiprocessor = 8;
 
-static_assert(block_threads == bins, "each thread zeroes a column of bins, and adds it up");
+static_assert(block_threads == byte_bins, "each thread zeroes a column of bins, and adds it up");
 
 __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     histogram_kernel(const unsigned char* __restrict__ bytes, std::int64_t n, std::uint32_t* counts) {
-  __shared__ std::uint32_t warp_counts[warps][bins];
+  __shared__ std::uint32_t warp_counts[warps][byte_bins];
   for (int warp = 0; warp < warps; ++warp) warp_counts[warp][threadIdx.x] = 0;
   __syncthreads();
   std::uint32_t* const own_counts = warp_counts[threadIdx.x / 32];
@@ -34,15 +34,16 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  CUDA_CHECK(cudaMemsetAsync(out.counts, 0, bins * sizeof(std::uint32_t), stream));
+  CUDA_CHECK(cudaMemsetAsync(out.counts, 0, byte_bins * sizeof(std::uint32_t), stream));
   if (in.n == 0) return;
   lab::launch(histogram_kernel, dim3(blocks_for(in.n, block_threads, blocks_per_multiprocessor)),
-              dim3(block_threads), 0, stream, in.bytes, in.n, out.counts);
+              dim3(block_threads), 0, stream, in.bytes(), in.n, out.counts);
 }
 
 const registration<problem> registered{LAB_PATH,
                                        {.idea = "runs of equal bytes are counted in registers",
                                         .launch = launch,
+                                        .unsupported = bytes_alone,
                                         .tile = vector_bytes * block_threads}};
 
 }  // namespace

@@ -10,24 +10,31 @@ namespace {
 
 #if !LAB_EMULATED
 
-void count(void* scratch, std::size_t& bytes, const unsigned char* values, std::uint32_t* counts,
+template <class Key>
+void count(void* scratch, std::size_t& bytes, const Key* keys, int bins, std::uint32_t* counts,
            std::int64_t n, cudaStream_t stream) {
-  constexpr int lowest = 0, highest = bins;
-  CUDA_CHECK(cub::DeviceHistogram::HistogramEven(scratch, bytes, values, counts, bins + 1, lowest, highest, n,
+  const std::uint32_t lowest = 0, highest = static_cast<std::uint32_t>(bins);
+  CUDA_CHECK(cub::DeviceHistogram::HistogramEven(scratch, bytes, keys, counts, bins + 1, lowest, highest, n,
                                                  stream));
+}
+
+void count(void* scratch, std::size_t& bytes, const input& in, std::uint32_t* counts, cudaStream_t stream) {
+  if (in.type == key_type::uint8) return count(scratch, bytes, in.bytes(), byte_bins, counts, in.n, stream);
+  count(scratch, bytes, in.words(), word_bins, counts, in.n, stream);
 }
 
 void launch(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
   if (in.n == 0) {
+    const auto bins = static_cast<std::size_t>(in.type == key_type::uint8 ? byte_bins : word_bins);
     CUDA_CHECK(cudaMemsetAsync(out.counts, 0, bins * sizeof(std::uint32_t), stream));
     return;
   }
-  count(scratch.data, scratch.bytes, in.bytes, out.counts, in.n, stream);
+  count(scratch.data, scratch.bytes, in, out.counts, stream);
 }
 
 std::size_t workspace_bytes(const problem::parameters& p) {
   std::size_t bytes = 0;
-  count(nullptr, bytes, nullptr, nullptr, p.n, nullptr);
+  count(nullptr, bytes, problem::bind_input(p, nullptr), nullptr, nullptr);
   return bytes;
 }
 

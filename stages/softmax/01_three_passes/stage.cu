@@ -8,12 +8,13 @@ namespace {
 
 constexpr int block_threads = 128;
 
+template <class T>
 __global__ void __launch_bounds__(block_threads)
-    softmax_kernel(const float* __restrict__ values, float* __restrict__ results, std::int64_t rows,
+    softmax_kernel(const T* __restrict__ values, T* __restrict__ results, std::int64_t rows,
                    std::int64_t columns) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
   if (row >= rows) return;
-  const float* const own = values + row * columns;
+  const T* const own = values + row * columns;
   float largest = -INFINITY;
   for (std::int64_t j = 0; j < columns; ++j) largest = maximum<float>{}(largest, own[j]);
   float sum = 0;
@@ -22,8 +23,10 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  lab::launch(softmax_kernel, dim3(static_cast<unsigned>(parts(in.rows, block_threads))), dim3(block_threads),
-              0, stream, in.values, out.results, in.rows, in.columns);
+  with_type(in, out, [&]<class T>(const T* values, T* results) {
+    lab::launch(softmax_kernel<T>, dim3(static_cast<unsigned>(parts(in.rows, block_threads))),
+                dim3(block_threads), 0, stream, values, results, in.rows, in.columns);
+  });
 }
 
 const registration<problem> registered{LAB_PATH,

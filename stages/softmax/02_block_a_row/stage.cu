@@ -19,9 +19,10 @@ __device__ float combine_threads(float value, Operation combine) {
   return all;
 }
 
+template <class T>
 __global__ void __launch_bounds__(block_threads)
-    softmax_kernel(const float* __restrict__ values, float* __restrict__ results, std::int64_t columns) {
-  const float* const row = values + blockIdx.x * columns;
+    softmax_kernel(const T* __restrict__ values, T* __restrict__ results, std::int64_t columns) {
+  const T* const row = values + blockIdx.x * columns;
   float largest = -INFINITY;
   for (std::int64_t j = threadIdx.x; j < columns; j += block_threads)
     largest = maximum<float>{}(largest, row[j]);
@@ -35,8 +36,10 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
-  lab::launch(softmax_kernel, dim3(static_cast<unsigned>(in.rows)), dim3(block_threads), 0, stream, in.values,
-              out.results, in.columns);
+  with_type(in, out, [&]<class T>(const T* values, T* results) {
+    lab::launch(softmax_kernel<T>, dim3(static_cast<unsigned>(in.rows)), dim3(block_threads), 0, stream,
+                values, results, in.columns);
+  });
 }
 
 const registration<problem> registered{
@@ -44,7 +47,7 @@ const registration<problem> registered{
     {.idea = "a block a row: neighbouring threads read neighbouring values",
      .launch = launch,
      .relative_error = [](const problem::parameters& p) {
-       return rounding_error(parts(p.columns, block_threads) + 10);
+       return rounding_error(p, parts(p.columns, block_threads) + 10);
      }}};
 
 }  // namespace

@@ -8,9 +8,10 @@ namespace {
 
 constexpr int block_threads = 256;
 
+template <class T>
 __global__ void __launch_bounds__(block_threads)
-    softmax_kernel(const float* __restrict__ values, float* __restrict__ results, std::int64_t columns) {
-  const float* const row = values + blockIdx.x * columns;
+    softmax_kernel(const T* __restrict__ values, T* __restrict__ results, std::int64_t columns) {
+  const T* const row = values + blockIdx.x * columns;
   row_state own;
   for (std::int64_t j = threadIdx.x; j < columns; j += block_threads) append(own, row[j]);
   const row_state all = combine_threads(own);
@@ -20,13 +21,15 @@ __global__ void __launch_bounds__(block_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
-  lab::launch(softmax_kernel, dim3(static_cast<unsigned>(in.rows)), dim3(block_threads), 0, stream, in.values,
-              out.results, in.columns);
+  with_type(in, out, [&]<class T>(const T* values, T* results) {
+    lab::launch(softmax_kernel<T>, dim3(static_cast<unsigned>(in.rows)), dim3(block_threads), 0, stream,
+                values, results, in.columns);
+  });
 }
 
 // With each value of a thread the maximum may change.
 double relative_error(const problem::parameters& p) {
-  return rounding_error(6 * parts(p.columns, block_threads) + additions_in_block);
+  return rounding_error(p, 6 * parts(p.columns, block_threads) + additions_in_block);
 }
 
 const registration<problem> registered{

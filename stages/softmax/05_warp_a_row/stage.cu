@@ -8,7 +8,7 @@ namespace lab::softmax::warp_a_row {
 namespace {
 
 constexpr int block_threads = 128;
-constexpr int most_columns = 4 * 8 * 32;  // 1024
+constexpr int most_columns = 32 * 32;  // 1024
 
 // The combination of the `lanes` lanes that have a row, in each of them.
 template <class Operation>
@@ -18,13 +18,13 @@ __device__ __forceinline__ float combine_group(float value, int lanes, Operation
   return value;
 }
 
-template <int vectors>
+template <int each, class T>
 __global__ void __launch_bounds__(block_threads)
-    softmax_kernel(const float* __restrict__ values, float* __restrict__ results, std::int64_t rows,
+    softmax_kernel(const T* __restrict__ values, T* __restrict__ results, std::int64_t rows,
                    std::int64_t columns, int lanes) {
   const std::int64_t group = (static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x) / lanes;
   const std::int64_t length = group < rows ? columns : 0;
-  register_row<vectors> row(static_cast<int>(threadIdx.x) % lanes, lanes, columns % 4 == 0);
+  register_row<T, each> row(static_cast<int>(threadIdx.x) % lanes, lanes, columns);
   row.load(values + group * columns, length);
   const float largest = combine_group(row.largest(), lanes, maximum<float>{});
   const float all = combine_group(row.to_exponentials(largest), lanes, sum<float>{});
@@ -35,9 +35,11 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
   if (in.columns == 0) return;
   const auto pieces = static_cast<unsigned>(parts(in.columns, 16));
   const int lanes = static_cast<int>(std::min(std::bit_ceil(pieces), 32u));
-  lab::launch(in.columns <= 16 * 32 ? softmax_kernel<4> : softmax_kernel<8>,
-              dim3(static_cast<unsigned>(parts(in.rows, block_threads / lanes))), dim3(block_threads), 0,
-              stream, in.values, out.results, in.rows, in.columns, lanes);
+  with_type(in, out, [&]<class T>(const T* values, T* results) {
+    lab::launch(in.columns <= 16 * 32 ? softmax_kernel<16, T> : softmax_kernel<32, T>,
+                dim3(static_cast<unsigned>(parts(in.rows, block_threads / lanes))), dim3(block_threads), 0,
+                stream, values, results, in.rows, in.columns, lanes);
+  });
 }
 
 const registration<problem> registered{
@@ -47,7 +49,7 @@ const registration<problem> registered{
      .unsupported = [](const problem::parameters& p) -> std::string {
        return p.columns <= most_columns ? "" : "columns must be at most 1024, 32 for each lane";
      },
-     .relative_error = [](const problem::parameters&) { return rounding_error(32 + 5); }}};
+     .relative_error = [](const problem::parameters& p) { return rounding_error(p, 32 + 5); }}};
 
 }  // namespace
 }  // namespace lab::softmax::warp_a_row

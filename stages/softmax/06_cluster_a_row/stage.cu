@@ -6,19 +6,19 @@
 namespace lab::softmax::cluster_a_row {
 namespace {
 
-constexpr int vectors = 8;          // a thread's: 32 values
+constexpr int each = 32;            // values of a thread
 constexpr int small_threads = 256;  // of a block, as long as eight of them suffice
 constexpr int large_threads = 1024;
 
-template <int most_threads>
+template <int most_threads, class T>
 __global__ void __launch_bounds__(most_threads)
-    softmax_kernel(const float* __restrict__ values, float* __restrict__ results, std::int64_t columns,
+    softmax_kernel(const T* __restrict__ values, T* __restrict__ results, std::int64_t columns,
                    std::int64_t part) {
   __shared__ row_state of_block;
   const std::int64_t begin = static_cast<std::int64_t>(cluster_rank()) * part;
   const std::int64_t length = min(part, columns - begin);
   const std::int64_t first = blockIdx.x / cluster_blocks() * columns + begin;
-  register_row<vectors> row(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), columns % 4 == 0);
+  register_row<T, each> row(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), columns);
   row.load(values + first, length);
   const float of_warp = warp_reduce(row.largest(), maximum<float>{});
   const row_state of_part = combine_threads({of_warp, row.to_exponentials(of_warp)});
@@ -33,12 +33,15 @@ __global__ void __launch_bounds__(most_threads)
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
-  cluster_plan plan(in.columns, 4 * vectors * small_threads);
-  const int threads = threads_for(plan.part, 4 * vectors);
-  lab::launch_with(&plan.attribute, 1,
-                   threads <= small_threads ? softmax_kernel<small_threads> : softmax_kernel<large_threads>,
-                   dim3(static_cast<unsigned>(in.rows) * plan.blocks), dim3(static_cast<unsigned>(threads)),
-                   0, stream, in.values, out.results, in.columns, plan.part);
+  cluster_plan plan(in.columns, each * small_threads);
+  const int threads = threads_for(plan.part, each);
+  with_type(in, out, [&]<class T>(const T* values, T* results) {
+    lab::launch_with(
+        &plan.attribute, 1,
+        threads <= small_threads ? softmax_kernel<small_threads, T> : softmax_kernel<large_threads, T>,
+        dim3(static_cast<unsigned>(in.rows) * plan.blocks), dim3(static_cast<unsigned>(threads)), 0, stream,
+        values, results, in.columns, plan.part);
+  });
 }
 
 const registration<problem> registered{
@@ -46,7 +49,8 @@ const registration<problem> registered{
     {.idea = "a cluster has a row, each of its blocks a part",
      .launch = launch,
      .unsupported = cluster_plan::unsupported,
-     .relative_error = [](const problem::parameters&) { return rounding_error(32 + additions_in_block + 5); },
+     .relative_error =
+         [](const problem::parameters& p) { return rounding_error(p, 32 + additions_in_block + 5); },
      .traits = {.minimum_compute_capability = 90}}};
 
 }  // namespace
