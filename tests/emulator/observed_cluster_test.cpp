@@ -64,6 +64,13 @@ __global__ void __cluster_dims__(2) hand_to_next(int* out, hand_over how) {
   lab::cluster_sync();
 }
 
+constexpr int device_line = __LINE__ + 4;
+__global__ void __cluster_dims__(2) hand_through_device_memory(int* out, bool syncs) {
+  out[blockIdx.x * 32 + threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (syncs) lab::cluster_sync();
+  out[128 + blockIdx.x * 32 + threadIdx.x] = out[(blockIdx.x ^ 1) * 32 + 31 - threadIdx.x];
+}
+
 cluster_outcome hands(hand_over how) {
   const device_array<int> out(std::size_t{4 * 64});
   return outcome_of([&] { return std::pair(try_launch(hand_to_next, 4, 64, 0, out.get(), how), true); });
@@ -113,6 +120,22 @@ TEST_CASE("observed: right clusters have no fault", "[cluster]") {
   CHECK(watching.warnings().empty());
   for (const lab::emulator::observed_kernel& one : watching.kernels())
     CHECK(one.metrics.at("launch__cluster_size") == (one.name.find("sum_of") != std::string::npos ? 8 : 4));
+}
+
+TEST_CASE("observed: blocks of a cluster race in device memory, unless something orders them", "[cluster]") {
+  lab::emulator::configure({});
+  lab::emulator::reset();
+  const lab::emulator::observation watching;
+  const device_array<int> out(std::size_t{256});
+  const auto hand = [&](bool syncs) {
+    return outcome_of(
+        [&] { return std::pair(try_launch(hand_through_device_memory, 4, 32, 0, out.get(), syncs), true); });
+  };
+  CHECK(hand(true).texts == std::vector<std::string>{});
+  const cluster_outcome found = hand(false);
+  CHECK(found.failed == 24);
+  CHECK(each_says(found, {at("tests/emulator/observed_cluster_test.cpp", device_line)}));
+  CHECK(each_says(found, {", and nothing orders the two blocks"}));
 }
 
 TEST_CASE("observed: a neighbour that has left is named with the line of the access", "[cluster]") {

@@ -335,10 +335,13 @@ std::string block_runner::describe_cluster_wait() const {
 
 // ---- the shared memory of other blocks
 
-void block_runner::refuse_absent(const void* address, place where) {
+std::string block_runner::describe_absence(const void* address) const {
   const unsigned rank = *cluster_->owner_of(address);
-  if (cluster_->presence_of(rank) != block_cluster::presence::present)
-    fail(where, "uses " + cluster_->describe(address));
+  return cluster_->presence_of(rank) == block_cluster::presence::present ? "" : cluster_->describe(address);
+}
+
+void block_runner::refuse_absent(const void* address, place where) {
+  if (const std::string absent = describe_absence(address); !absent.empty()) fail(where, "uses " + absent);
 }
 
 std::pair<block_runner*, std::uint64_t*> block_runner::owner_of(std::uint64_t* barrier, place where) {

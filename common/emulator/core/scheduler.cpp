@@ -1193,6 +1193,9 @@ place_in_cluster find_in_cluster(const void* address) {
 const void* address_for_neighbours(const void* own) {
   return current_runner->address_for_neighbours(own);
 }
+std::string describe_absence(const void* address) {
+  return current_runner->describe_absence(address);
+}
 void pause_thread() {
   current_runner->pause();
 }

@@ -130,6 +130,8 @@ struct place_in_cluster {
 };
 place_in_cluster find_in_cluster(const void* address);
 const void* address_for_neighbours(const void* own);
+// What an access of that address does wrong; empty if its block is there.
+std::string describe_absence(const void* address);
 
 class block_runner {
  public:
@@ -227,6 +229,7 @@ class block_runner {
   bool is_in_cluster(const void* address) const;
   place_in_cluster find_in_cluster(const void* address) const;
   const void* address_for_neighbours(const void* own) const;
+  std::string describe_absence(const void* address) const;
   void observe_copies_to_neighbours(unsigned blocks, const void* shared, std::size_t bytes,
                                     const std::uint64_t* barrier, const void* return_address);
 

@@ -74,9 +74,7 @@ void global_shadow::begin_launch(dim3 grid, dim3 cluster, bool early) {
   early_from_ = launch_began_;
   launch_began_ += blocks_;
   if (!early) early_from_ = launch_began_;
-  // Far below the end of the numbers, so that the barriers of one launch do not reach it either.
-  constexpr std::uint32_t epoch_limit = 1u << 31;
-  if (blocks > std::numeric_limits<std::uint32_t>::max() - launch_began_ - 1 || epoch_ > epoch_limit) {
+  if (blocks > std::numeric_limits<std::uint32_t>::max() - launch_began_ - 1) {
     const auto clear = [](const range& one) {
       for (cell* at = one.cells; at != one.cells + cells_of(one.bytes); ++at) {
         const auto written = at->ever_written;
@@ -87,7 +85,6 @@ void global_shadow::begin_launch(dim3 grid, dim3 cluster, bool early) {
     for (const range& one : ranges_) clear(one);
     for (const auto& [begin, one] : variables_) clear(one);
     launch_began_ = early_from_ = 0;
-    epoch_ = 0;
   }
   blocks_ = static_cast<std::uint32_t>(blocks);
   histories_.assign(blocks_ + 1, {});
@@ -131,7 +128,7 @@ void global_shadow::grid_passed() {
 
 void global_shadow::begin_block(std::uint64_t block) {
   block_ = launch_began_ + 1 + static_cast<std::uint32_t>(block);
-  ++epoch_;
+  barrier_passed();
 }
 
 global_shadow::range* global_shadow::find_elsewhere(std::uintptr_t address, unsigned bytes) {
@@ -178,19 +175,33 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
   return "an address that lies in no allocation";
 }
 
-// Whether that block and the current one belong to one cluster.
-bool global_shadow::in_one_cluster(std::uint32_t earlier) const {
-  if (cluster_.x * cluster_.y * cluster_.z == 1) return false;
-  const auto cluster_of = [this](std::uint32_t block) {
-    const std::uint32_t number = block - launch_began_ - 1, row = number / grid_.x;
-    return std::array{number % grid_.x / cluster_.x, row % grid_.y / cluster_.y, row / grid_.y / cluster_.z};
+// The block's rank in the cluster of the current one; nothing if that is another.
+std::optional<unsigned> global_shadow::rank_in_cluster(std::uint32_t block) const {
+  if (cluster_.x * cluster_.y * cluster_.z == 1) return std::nullopt;
+  const auto at = [this](std::uint32_t one) {
+    const std::uint32_t number = one - launch_began_ - 1, row = number / grid_.x;
+    return std::array{number % grid_.x, row % grid_.y, row / grid_.y};
   };
-  return cluster_of(earlier) == cluster_of(block_);
+  const auto own = at(block_), other = at(block);
+  if (own[0] / cluster_.x != other[0] / cluster_.x || own[1] / cluster_.y != other[1] / cluster_.y ||
+      own[2] / cluster_.z != other[2] / cluster_.z)
+    return std::nullopt;
+  return (other[2] % cluster_.z * cluster_.y + other[1] % cluster_.y) * cluster_.x + other[0] % cluster_.x;
+}
+
+// Whether the last write of another block happened before what a thread of the current one does.
+bool global_shadow::in_order(const cell& at, unsigned thread) const {
+  if (const auto rank = rank_in_cluster(at.writer);
+      rank && warps_->happened_before(*rank * shared_shadow::block_threads + at.write_thread, at.write_epoch,
+                                      at.write_turn, thread))
+    return true;
+  // What was changed atomically is where all blocks look for it.
+  if (at.strong == static_cast<unsigned>(strength::is_atomic)) return now().acquired;
+  return in_order(at.writer, at.fences);
 }
 
 // Whether the block's access, made after so many fences, happened before what the current block does.
 bool global_shadow::in_order(std::uint32_t earlier, unsigned fences) const {
-  if (in_one_cluster(earlier)) return true;
   const history& then = histories_[earlier - launch_began_ - 1];
   return now().acquired && (then.fences > fences || fences == most_fences);
 }
@@ -299,10 +310,7 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
       ordered = at.write_epoch != epoch_ || at.write_thread == access.thread ||
                 warps_->ordered(at.write_thread, at.write_turn, access.thread);
     } else {
-      // What was changed atomically is where all blocks look for it.
-      ordered = at.strong == static_cast<unsigned>(strength::is_atomic)
-                    ? now().acquired || in_one_cluster(at.writer)
-                    : in_order(at.writer, at.fences);
+      ordered = in_order(at, access.thread);
     }
     if (!ordered) {
       return global_conflict{at.writer - launch_began_ - 1,
@@ -330,7 +338,8 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
       return near(at.second_thread, at.second_place);
   }
   const bool other_read = at.reader > launch_began_ && at.reader != block_;
-  if (other_read && !in_order(at.reader, 0)) {
+  // Of a reader in the same cluster it is not known when it was.
+  if (other_read && !rank_in_cluster(at.reader) && !in_order(at.reader, 0)) {
     return global_conflict{at.reader - launch_began_ - 1, at.read_thread, at.read_place, false, false,
                            has_tested(access.thread)};
   }
@@ -419,7 +428,7 @@ std::optional<global_shadow::late_value> global_shadow::may_come_late(const rang
   }
   const auto kept = kept_.find(address);
   if (kept == kept_.end() || kept->second.block != at.writer) return std::nullopt;
-  if (in_one_cluster(at.writer)) return std::nullopt;
+  if (rank_in_cluster(at.writer)) return std::nullopt;
   const history& then = histories_[at.writer - launch_began_ - 1];
   if (then.fences > kept->second.fences || then.strong_writes <= kept->second.strong_writes)
     return std::nullopt;

@@ -7,7 +7,7 @@
 //  access
 //    before its own: that is how blocks hand over data
 //  * of two threads of a block, what orders accesses of shared memory (shared_shadow.hpp)
-// Blocks of one cluster have many ways to wait for each other, and are not compared.
+//  * of two blocks of one cluster, what orders their accesses of shared memory, too
 #pragma once
 
 #include <algorithm>
@@ -105,7 +105,7 @@ class global_shadow {
   // All blocks have waited for each other: what they did before is ordered as if it were another launch's.
   void grid_passed();
   void begin_block(std::uint64_t block);
-  void barrier_passed() { ++epoch_; }
+  void barrier_passed() { epoch_ = warps_->epoch(); }
   void fence_passed() { ++now().fences; }
 
   // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
@@ -196,7 +196,8 @@ class global_shadow {
   history& now() { return histories_[block_ - launch_began_ - 1]; }
   const history& now() const { return histories_[block_ - launch_began_ - 1]; }
   bool in_order(std::uint32_t earlier, unsigned fences) const;
-  bool in_one_cluster(std::uint32_t earlier) const;
+  bool in_order(const cell& at, unsigned thread) const;
+  std::optional<unsigned> rank_in_cluster(std::uint32_t block) const;
   void tell_readers(std::uintptr_t word, const cell& at) const;
   std::optional<global_conflict> conflict_of(const cell& at, const global_access& access) const;
   void add_read(cell& at, const global_access& access);
@@ -213,7 +214,7 @@ class global_shadow {
   std::uint32_t blocks_ = 0;
   dim3 grid_{}, cluster_{};
   std::uint32_t block_ = 0;
-  std::uint32_t epoch_ = 0;
+  std::uint32_t epoch_ = 0;                    // of the running block's shadow
   std::vector<history> histories_;             // of the launch's blocks
   std::map<std::uintptr_t, kept_value> kept_;  // of the launch, by address
 };

@@ -476,9 +476,12 @@ bool observation::recorder::strong_access(std::uintptr_t address, memory_operati
   if (is_clustered && address - the_lane.shared_begin < the_lane.shared_bytes)
     address =
         reinterpret_cast<std::uintptr_t>(address_for_neighbours(reinterpret_cast<const void*>(address)));
-  shared_shadow::shared_beyond& told = told_beyond_[address];
-  if (operation != memory_operation::load) told = shared_shadow::join(told, shared_->tell(the_lane.thread));
-  if (is_told) shared_->be_told(the_lane.thread, told);
+  if (operation != memory_operation::load) {
+    shared_shadow::shared_beyond& told = told_beyond_[address];
+    told = shared_shadow::join(told, shared_->tell(the_lane.thread));
+  }
+  if (const auto told = told_beyond_.find(address); is_told && told != told_beyond_.end())
+    shared_->be_told(the_lane.thread, told->second);
   return is_told;
 }
 
@@ -731,6 +734,11 @@ void observation::recorder::access_neighbour(std::uintptr_t address, unsigned by
                                              memory_operation operation, strength strong,
                                              std::uint32_t place) {
   const unobserved here;
+  if (const std::string absent = describe_absence(reinterpret_cast<const void*>(address)); !absent.empty()) {
+    const std::string text = prefix(place, the_lane.thread) + verb_of(operation) + " " + absent;
+    faults_.push_back({fault::race, text});
+    fail_launch(text, cudaErrorIllegalAddress);
+  }
   if (strong != strength::plain) strong_access(address, operation);
   note_neighbour(address, bytes, {the_lane.thread, place, operation, false, strong == strength::is_volatile});
 }

@@ -112,7 +112,15 @@ class shared_shadow {
   // Whether what thread `earlier` did in that turn of its warp happened before what thread `now` does. Of
   // this epoch: what a block barrier orders is not asked for.
   bool ordered(unsigned earlier, std::uint32_t turn, unsigned now) const;
+  // Whether what a thread of the cluster did in that epoch and turn happened before what thread `now` of this
+  // block does.
+  bool happened_before(unsigned earlier, std::uint32_t epoch, std::uint32_t turn, unsigned now) const {
+    if (epoch == epoch_) return ordered(earlier % block_threads, turn, now);
+    return epoch < cluster_began_ || earlier / block_threads == rank_ ||
+           is_told_of(known_by_all_, earlier, epoch, turn) || is_told_of(beyond_[now], earlier, epoch, turn);
+  }
   std::uint32_t turn_of(unsigned warp) const { return turn_[warp]; }
+  std::uint32_t epoch() const { return epoch_; }
 
   bool ignores(std::size_t offset) const { return uses_[offset / 4] == use::ignored; }
   bool is_outside(std::size_t offset, std::size_t bytes) const {
@@ -209,13 +217,6 @@ class shared_shadow {
   static void add_reader(cell& at, const shared_access& access, const shared_shadow& by);
   static void add_writer(cell& at, const shared_access& access, const shared_shadow& by);
   static void set_writer(cell& at, const shared_access& access, const shared_shadow& by);
-  // Whether what a thread of the cluster did in that epoch and turn happened before what thread `now` of this
-  // block does.
-  bool happened_before(unsigned earlier, std::uint32_t epoch, std::uint32_t turn, unsigned now) const {
-    if (epoch == epoch_) return ordered(earlier % block_threads, turn, now);
-    return epoch < cluster_began_ || earlier / block_threads == rank_ ||
-           is_told_of(known_by_all_, earlier, epoch, turn) || is_told_of(beyond_[now], earlier, epoch, turn);
-  }
   // Whether a volatile store and a volatile or atomic load of another warp are meant for each other. Within a
   // warp they are code that counts on lanes in lockstep.
   bool is_hand_over(unsigned other, bool announced, const shared_access& access) const {
