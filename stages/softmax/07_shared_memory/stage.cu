@@ -1,7 +1,7 @@
-// A row's part lies in registers and in shared memory: a thread keeps 16 values, or 32 of bfloat16, and the
-// TMA copies the rest, up to 24 576 or 16 384 values of a block, while the threads load theirs. A
-// multiprocessor then has two blocks with 32 768 values each: one computes, or waits for its cluster, while
-// the other loads or stores.
+// A row's part lies in registers and in shared memory: a thread keeps 16 values, and the TMA copies the rest,
+// up to 24 576 values of a block, while the threads load theirs. A multiprocessor then has two blocks with
+// 32 768 values each, or three of bfloat16: one computes, or waits for its cluster, while others load or
+// store.
 #include "common/bulk_copy.hpp"
 #include "stages/softmax/cluster_plan.hpp"
 
@@ -9,24 +9,20 @@ namespace lab::softmax::shared_memory {
 namespace {
 
 constexpr int most_threads = 512;
-constexpr int vectors = 4;  // a thread's, in registers
+constexpr int each = 16;  // values of a thread in registers
 constexpr int most_part = 32'768;
 
-template <class T>
-inline constexpr int each = vector_values<T>* vectors;
-
 // What of the part does not fit into registers.
-template <class T>
 __host__ __device__ constexpr int rest_of(int length, int threads) {
-  return length > each<T> * threads ? length - each<T> * threads : 0;
+  return length > each * threads ? length - each * threads : 0;
 }
 
 template <class T>
-__global__ void __launch_bounds__(most_threads, 2)
+__global__ void __launch_bounds__(most_threads, sizeof(T) == 2 ? 3 : 2)
     softmax_kernel(const T* __restrict__ values, T* __restrict__ results, std::int64_t columns,
                    std::int64_t part) {
   // A chunk is a vector of each thread.
-  constexpr int most_chunks = rest_of<T>(most_part, most_threads) / (vector_values<T> * most_threads);
+  constexpr int most_chunks = rest_of(most_part, most_threads) / (vector_values<T> * most_threads);
   auto* const shared = dynamic_shared<T>();
   __shared__ row_state of_block;
   __shared__ mbarrier landed[most_chunks];
@@ -34,7 +30,7 @@ __global__ void __launch_bounds__(most_threads, 2)
   const auto length = static_cast<int>(min(part, columns - begin));
   const std::int64_t first = blockIdx.x / cluster_blocks() * columns + begin;
   const auto threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-  const int rest = rest_of<T>(length, threads), chunk = vector_values<T> * threads;
+  const int rest = rest_of(length, threads), chunk = vector_values<T> * threads;
   const int own = vector_values<T> * thread;
   const std::int64_t first_of_rest = first + length - rest;
   if (thread == 0 && rest > 0) {
@@ -43,7 +39,7 @@ __global__ void __launch_bounds__(most_threads, 2)
     for (int at = 0; at < rest; at += chunk)
       copy_in(shared + at, values + first_of_rest + at, min(chunk, rest - at), landed[at / chunk]);
   }
-  register_row<T, each<T>> row(thread, threads, columns);
+  register_row<T, each> row(thread, threads, columns);
   row.load(values + first, length);
   __syncthreads();
   float vector[vector_values<T>];
@@ -80,12 +76,14 @@ __global__ void __launch_bounds__(most_threads, 2)
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
   cluster_plan plan(in.columns, most_part);
+  const int threads = std::min(most_threads, threads_for(plan.part, each));
+  const auto rest = static_cast<std::size_t>(rest_of(static_cast<int>(plan.part), threads));
+  // Beyond 48 KiB launch_with() raises the kernel's limit, to which its static memory counts as well.
+  constexpr std::size_t least = 49 * 1024;
   with_type(in, out, [&]<class T>(const T* values, T* results) {
-    const int threads = std::min(most_threads, threads_for(plan.part, each<T>));
-    const int rest = rest_of<T>(static_cast<int>(plan.part), threads);
     lab::launch_with(&plan.attribute, 1, softmax_kernel<T>,
                      dim3(static_cast<unsigned>(in.rows) * plan.blocks), dim3(static_cast<unsigned>(threads)),
-                     static_cast<std::size_t>(rest) * sizeof(T), stream, values, results, in.columns,
+                     rest > 0 ? std::max(rest * sizeof(T), least) : 0, stream, values, results, in.columns,
                      plan.part);
   });
 }
