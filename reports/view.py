@@ -205,6 +205,7 @@ def main(arguments):
     parser.add_argument("--baseline", metavar="STAGE", help="the stage at its side (default: the one before)")
     parser.add_argument("--occupancy", action="store_true", help="compile the stages for sm_75 to sm_100 with nvcc, and say what limits the blocks on a multiprocessor")
     parser.add_argument("--output", metavar="FILE.html", type=pathlib.Path, help="the page (default: named as the stage, here)")
+    parser.add_argument("--device", choices=["emulator"], help="the only one of this verb")
     parser.add_argument("--program", default=str(ROOT / "lab"), help=argparse.SUPPRESS)
     options, parameters = parser.parse_known_args(arguments)
     output = options.output or pathlib.Path(options.stage.replace("/", "_") + ".html")
