@@ -27,7 +27,7 @@ namespace lab {
 struct expectation {
   long double value = 0;
   long double scale = 0;
-  long double largest = 0;  // of the inputs that it is made from: for stages that forget some of them
+  double largest = 0;  // of the inputs that it is made from: for stages that forget some of them
 };
 
 // The plain operation that moves the fewest bytes: half read and half written, all read, or all written.

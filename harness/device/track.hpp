@@ -129,6 +129,8 @@ struct ceiling_need {
   double operations = 0;                           // on `unit`; 0: none that could be a limit
   std::string unit = {};                           // "fp32" or "tensor"
   std::string operation = {};                      // the only one that is timed; empty: the fastest of all
+
+  bool operator==(const ceiling_need&) const = default;
 };
 
 class track {

@@ -280,6 +280,13 @@ struct stage_request {
   }
 };
 
+// What the speed of light moves for the request's parameters by this name.
+ceiling_need need_of(const nlohmann::json& request, const char* parameters) {
+  const track& its_track = find_track(request.at("track").get<std::string>());
+  return its_track.ceiling(its_track.complete(request.value(parameters, parameter_values{})),
+                           request.value("seed", default_seed));
+}
+
 // A few trials for a first look; otherwise what a measurement asks as well, at the sizes that it has by
 // default.
 answer_record verified(const stage_request& of) {
@@ -451,15 +458,17 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     return {.content =
                 describe(optional_member<int>(request, "compute_capability"), request.value("processes", 1))};
   }
+  // No device is needed to say that the ceiling is another's.
+  if (op == "ceiling" && request.contains("like") &&
+      need_of(request, "like") == need_of(request, "parameters"))
+    return {.content = {{"like", true}}};
   select_device();
   const stream work_stream;
   const cudaStream_t on = work_stream.get();
   if (op == "floor")
     return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
   if (op == "ceiling") {
-    const track& its_track = find_track(request.at("track").get<std::string>());
-    ceiling_need need =
-        its_track.ceiling(its_track.complete(parameters_of(request)), request.value("seed", default_seed));
+    ceiling_need need = need_of(request, "parameters");
     need.operation = request.value("operation", "");
     if (const std::string why = why_no_group(need.gpus); need.gpus > 1 && !why.empty())
       throw unsupported_error(why);

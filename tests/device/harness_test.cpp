@@ -207,6 +207,20 @@ TEST_CASE("a reference's sum cancels, overflows and holds infinities as one in l
   CHECK(sum({}).values == 0);
 }
 
+TEST_CASE("a ceiling is measured once for parameters that move the same bytes") {
+  lab::skip_without_device();
+  const lab::measure_plan plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
+  const auto answer = [&](std::int64_t n, const char* operation) {
+    return lab::worker(0).answer({{"op", "ceiling"},
+                                  {"track", "reduction"},
+                                  {"parameters", {{"n", n}, {"operation", operation}}},
+                                  {"like", {{"n", 1000}, {"operation", "sum"}}},
+                                  {"plan", plan}});
+  };
+  CHECK(answer(1000, "max").content.value("like", false));
+  CHECK(answer(2000, "sum").content.contains("ceiling"));
+}
+
 TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") {
   lab::skip_without_device();
   const lab::stream stream;

@@ -319,6 +319,11 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   measure_plan plan = options_.plan;
   plan.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
+  const auto take = [&](const nlohmann::json& content) {
+    group.ceilings.push_back(content.at("ceiling").get<ceiling_record>());
+    if (const auto arithmetic = optional_member<ceiling_record>(content, "arithmetic"))
+      group.ceilings.push_back(*arithmetic);
+  };
   nlohmann::json message = {{"op", "ceiling"},
                             {"track", group.track},
                             {"parameters", job.parameters},
@@ -326,11 +331,16 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
                             {"plan", plan}};
   // Behind the stages, the operation that was the fastest before them.
   if (!group.ceilings.empty()) message["operation"] = group.ceilings.front().operation;
+  // What was measured behind the group before it is what is measured here, where both move the same.
+  if (last_ceiling_ && last_ceiling_->request.at("track") == group.track &&
+      last_ceiling_->request.at("plan") == message["plan"])
+    message["like"] = last_ceiling_->request.at("parameters");
   const auto answer = request(connection_.workers, message, what);
-  if (answer.end == answer_end::ok) {
-    group.ceilings.push_back(answer.content.at("ceiling").get<ceiling_record>());
-    if (const auto arithmetic = optional_member<ceiling_record>(answer.content, "arithmetic"))
-      group.ceilings.push_back(*arithmetic);
+  if (answer.end == answer_end::ok && answer.content.contains("like")) {
+    take(last_ceiling_->content);
+  } else if (answer.end == answer_end::ok) {
+    take(answer.content);
+    last_ceiling_ = {message, answer.content};
   } else if (concerns_the_row(answer)) {
     group.ceiling_problem = answer_text(answer);
   } else {
@@ -405,6 +415,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                   {"parameters", job.parameters},
                                   {"plan", plan},
                                   {"proved", proved_.at(stage.path).found}};
+  last_ceiling_.reset();
   result_row row = row_from(stage, request_about(connection_.workers, stage, message), true);
   row.proof = proof_text(proved_.at(stage.path), results.created);
   if (before != group.rows.end()) add_process(*before, row);

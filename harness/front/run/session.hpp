@@ -150,7 +150,11 @@ class session {
   std::map<std::string, proof> proved_;                       // and those of them that are proved
   proof_store proofs_;
   source_digests digests_;
-  std::size_t all_rows_ = 0;  // of the whole run
+  struct measured_ceiling {
+    nlohmann::json request, content;
+  };
+  std::optional<measured_ceiling> last_ceiling_;  // behind which no stage was measured
+  std::size_t all_rows_ = 0;                      // of the whole run
 };
 
 // The files in `directory` that a stage's image and its difference from what is right are written to.
