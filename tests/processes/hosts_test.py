@@ -124,7 +124,7 @@ def slurm(hosts: Hosts) -> None:
     right(hosts)
     said = hosts.lab("verify", "*_gpus/0[35]*", "--quick").communicate()[0]
     assert "3 ok, 0 failed" in said, said
-    message = ended(hosts, lambda: None, "--timeout", "1.5")
+    message = ended(hosts, lambda: None, "--timeout", "2")
     assert "no answer within" in message, message
 
 
@@ -172,7 +172,7 @@ def cut(hosts: Hosts) -> None:
 
 
 def stands_still(hosts: Hosts) -> None:
-    message = ended(hosts, lambda: hosts.signal("second", "STOP"), "--timeout", "1.5")
+    message = ended(hosts, lambda: hosts.signal("second", "STOP"), "--timeout", "2")
     assert "no answer within" in message, message
     hosts.signal("second", "CONT")
 
