@@ -9,6 +9,7 @@ enum class hand_over {
   barrier,          // of the cluster
   halves,           // of it, and the write stands between them
   syncthreads,      // orders this block alone
+  named_barrier,    // likewise
   arrival_of_all,   // at a barrier of the next block
   arrival_for_all,  // one thread arrives for its block, and has waited for it
   arrival_of_one,   // or has not
@@ -18,7 +19,7 @@ enum class hand_over {
   copy,             // from block to block, and the reader waits
   copy_without_wait,
 };
-constexpr int store_line = __LINE__ + 20, copy_line = store_line + 2, load_line = store_line + 20;
+constexpr int store_line = __LINE__ + 20, copy_line = store_line + 2, load_line = store_line + 21;
 __global__ void __cluster_dims__(2) hand_to_next(int* out, hand_over how) {
   constexpr int threads = 64;
   __shared__ __align__(16) int values[threads], mine[threads];
@@ -43,6 +44,7 @@ __global__ void __cluster_dims__(2) hand_to_next(int* out, hand_over how) {
   if (thread == 0 && copies) lab::copy_to_block(values, mine, threads, told, next);
   if (how == hand_over::syncthreads || how == hand_over::arrival_for_all) __syncthreads();
   if (how == hand_over::barrier || how == hand_over::written_over) lab::cluster_sync();
+  if (how == hand_over::named_barrier) lab::named_barrier(1, threads);
   const bool one_arrives = how == hand_over::arrival_for_all || how == hand_over::arrival_of_one;
   if (all_arrive || (one_arrives && thread == 0)) lab::arrive_at_block(told, next);
   if (how == hand_over::flag) {
@@ -91,8 +93,8 @@ TEST_CASE("observed: blocks of a cluster race for their shared memory, unless so
   CHECK(watching.faults().empty());
   constexpr const char* file = "tests/emulator/observed_cluster_test.cpp";
   for (const hand_over how :
-       {hand_over::halves, hand_over::syncthreads, hand_over::arrival_of_one, hand_over::other_waits,
-        hand_over::written_over, hand_over::copy_without_wait}) {
+       {hand_over::halves, hand_over::syncthreads, hand_over::named_barrier, hand_over::arrival_of_one,
+        hand_over::other_waits, hand_over::written_over, hand_over::copy_without_wait}) {
     INFO("mistake " << static_cast<int>(how));
     const cluster_outcome found = hands(how);
     CHECK(found.failed == 24);

@@ -12,8 +12,9 @@
 namespace lab::emulator {
 namespace {
 
-// What stands for a block's named barriers where an observer is told of them.
-constexpr std::array<char, 16> named_barriers{};
+// What stands for the named barriers of a cluster's blocks where an observer is told of them.
+constexpr unsigned barrier_names = 16;
+constexpr std::array<char, barrier_names * most_cluster_blocks> named_barriers{};
 
 }  // namespace
 
@@ -184,15 +185,14 @@ void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place 
 // bar.sync counts whole warps. Their lanes arrive one after the other here.
 unsigned block_runner::wait_at_named_barrier(int name, int threads, bool predicate, place where) {
   stop_if_launch_failed();
-  if (name < 0 || static_cast<std::size_t>(name) >= named_barriers.size() || threads <= 0 ||
-      threads % 32 != 0)
+  if (name < 0 || static_cast<unsigned>(name) >= barrier_names || threads <= 0 || threads % 32 != 0)
     fail(where,
          format("waits at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
                 "warps of 32",
                 name, threads));
   const auto number = static_cast<unsigned>(name);
   barrier_wait wait{where, nullptr, number, static_cast<unsigned>(threads), predicate, predicate};
-  const void* const key = &named_barriers[number];
+  const void* const key = &named_barriers[rank_ * barrier_names + number];
   if (active_observer) active_observer->tell_block(key);
   const auto waits_there = [number](const emulated_thread& thread) {
     return thread.state == thread_state::at_named_barrier && thread.wait->phase == number;

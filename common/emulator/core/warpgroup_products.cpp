@@ -17,8 +17,9 @@ constexpr std::uint32_t poison_bits = 0x7fbad5ad;
 
 constexpr int chunk_bytes = 16, element_bytes = 2, in_chunk = chunk_bytes / element_bytes;
 
-// What stands for a block's warpgroups where an observer is told of them.
-constexpr std::array<char, block_size_limit / 128> warpgroups{};
+// What stands for the warpgroups of a cluster's blocks where an observer is told of them.
+constexpr unsigned warpgroups_of_block = block_size_limit / 128;
+constexpr std::array<char, warpgroups_of_block * most_cluster_blocks> warpgroups{};
 
 number_format format_of(const warpgroup_shape& shape) {
   return shape.type == matrix_type::f16 ? format_f16 : format_bf16;
@@ -319,7 +320,8 @@ void block_runner::begin_product(const warpgroup_shape& shape, const unsigned* a
     if (!shape.a_in_registers)
       for_each_chunk(shape.a, shape.a_major, first, first + warpgroup_products::warp_rows, note);
     if (in_group == 0) for_each_chunk(shape.b, shape.b_major, 0, shape.n, note);
-    active_observer->tell_block(&warpgroups[warp / warpgroup_products::warps_of_group]);
+    active_observer->tell_block(
+        &warpgroups[rank_ * warpgroups_of_block + warp / warpgroup_products::warps_of_group]);
   }
   warpgroup_products::call mine{&products_, warp, where, &shape, a, d};
   mine.reads_at_once = is_first && copies_.happens_at_once();
@@ -380,7 +382,8 @@ void block_runner::wait_for_products(std::size_t pending, place where) {
   call_together<&warpgroup_products::end>(mine, "wgmma_wait");
   if (!active_observer) return;
   for (const unsigned char* chunk : mine.was_read) active_observer->bulk_copy_over(chunk, chunk_bytes);
-  active_observer->told_by_block(&warpgroups[warp / warpgroup_products::warps_of_group]);
+  active_observer->told_by_block(
+      &warpgroups[rank_ * warpgroups_of_block + warp / warpgroup_products::warps_of_group]);
 }
 
 }  // namespace lab::emulator
