@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/emulator/core/dialect.hpp"
 #include "common/emulator/observe/warp_trace.hpp"
 
 namespace lab::emulator {
