@@ -418,12 +418,12 @@ def ladder_cell(row):
 
 
 def first_with(records, track, stage=None):
-    """The first device's records; another one's, where these hold nothing of the track, or of the stage."""
+    """The records of the device with the most parameter sets of the track, or of the stage; of equals the first."""
 
-    def is_held(one):
-        return any(stage is None or stage in stages for stages in one.rows.get(track, {}).values())
+    def sets(one):
+        return sum(stage is None or stage in stages for stages in one.rows.get(track, {}).values())
 
-    return next((one for one in [records, *records.other_devices] if is_held(one)), records)
+    return max([records, *records.other_devices], key=sets)
 
 
 def measured(records, stage):
