@@ -347,12 +347,11 @@ def provenance(records, rows):
     last = max((row["run"] for row in rows), key=lambda run: run["created"])
     device = last["device"]
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
-    copies = sorted({row["ceiling"] for row in rows if row["ceiling"]})
-    rates = sorted(row["amount"] / row["ceiling"] for row in rows if row["ceiling"])
+    ceilings = sorted((row["ceiling"], row["amount"]) for row in rows if row["ceiling"])
     text = f"{device['name']}, CUDA {device['toolkit']}, {last['created'][:10]}."
-    if copies:
-        middle = copies[len(copies) // 2]
-        rate = rates[len(rates) // 2]
+    if ceilings:
+        middle, amount = ceilings[len(ceilings) // 2]
+        rate = amount / middle
         if set(kinds) <= {"copy", "read", "write"}:
             text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rate:.0f} GB/s)."
         elif len(kinds) == 1:

@@ -696,7 +696,7 @@ std::vector<std::uint64_t> array_workload::right_digests(const part& of, std::in
   // Of a segment, by one core.
   const std::int64_t piece = facts_.has_reference_run
                                  ? segment
-                                 : piece_of(terms, std::clamp<std::int64_t>(of.count / 64, 1 << 14, segment));
+                                 : piece_of(terms, std::clamp<std::int64_t>(of.count / 64, 1 << 16, segment));
   const std::int64_t pieces = (segment + piece - 1) / piece;
   const std::int64_t segments = (of.count + segment - 1) / segment;
   const std::int64_t last = of.first + of.count;

@@ -88,7 +88,8 @@ struct problem : array_problem<float, float, float> {
 
   // Weights where the image has special values. A separable filter may be applied along the rows or the
   // columns first, or by the products of its weights. The three agree where no Inf is among the weights and
-  // no product of two leaves the range of a float32. Denormals times whole numbers have exact results.
+  // no product of two leaves the range of a float32. Denormals times whole numbers have exact results. No
+  // trial has images that are wide, large or extremes: sums along the rows could overflow there.
   static pattern weights_of_separable(pattern image) {
     switch (image) {
       case pattern::nonfinite:

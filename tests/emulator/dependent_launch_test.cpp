@@ -80,6 +80,14 @@ __global__ void adds_and_clears_before_it_waits(arrays all) {
   lab::grid_dependency_sync();
   all.output[here()] = all.middle[here()] + 1;
 }
+constexpr int block_line = __LINE__ + 6;
+__global__ void adds_where_one_block_waits(arrays all) {
+  __shared__ int flag;
+  if (blockIdx.x == 0) lab::grid_dependency_sync();
+  if (threadIdx.x == 0) atomicExch(&flag, 1);
+  __syncthreads();
+  all.output[here()] = all.middle[here()] + 1;
+}
 
 using kernel = void (*)(arrays);
 
@@ -128,6 +136,7 @@ TEST_CASE("a kernel that begins early and does not wait for what it reads, or fo
   CHECK_FALSE(is_right(doubles, adds_where_one_warp_waits));
   CHECK_FALSE(is_right(doubles, adds_behind_a_barrier_before_it_waits));
   CHECK_FALSE(is_right(doubles, adds_and_clears_before_it_waits));
+  CHECK_FALSE(is_right(doubles, adds_where_one_block_waits));
 }
 
 TEST_CASE("behind a kernel that lets nobody begin the next one begins when it has ended") {

@@ -43,6 +43,7 @@ TEST_CASE("observed: a kernel that begins early and touches what the one before 
   const std::tuple<kernel, int, const char*> mistakes[] = {
       {adds_before_it_waits, early_line, "reads"},
       {adds_where_one_warp_waits, warp_line, "reads"},
+      {adds_where_one_block_waits, block_line, "reads"},
       {adds_and_clears_before_it_waits, clear_line, "writes"}};
   for (const auto& [second, line, verb] : mistakes) {
     const std::string text = said_of(doubles, second, is_deferred);

@@ -473,9 +473,14 @@ bool observation::recorder::strong_access(std::uintptr_t address, memory_operati
   const bool is_told = shared_->strong_access(the_lane.thread, address, operation);
   const bool is_clustered = cluster_began_ != shared_shadow::no_cluster;
   if (!is_clustered && !is_early_) return is_told;
-  if (is_clustered && address - the_lane.shared_begin < the_lane.shared_bytes)
+  if (address - the_lane.shared_begin < the_lane.shared_bytes) {
+    // Blocks that are no neighbours have shared memory at the same address, and tell each other nothing
+    // there.
     address =
-        reinterpret_cast<std::uintptr_t>(address_for_neighbours(reinterpret_cast<const void*>(address)));
+        is_clustered
+            ? reinterpret_cast<std::uintptr_t>(address_for_neighbours(reinterpret_cast<const void*>(address)))
+            : address ^ (block_number_ + 1) << 48;
+  }
   if (operation != memory_operation::load) {
     shared_shadow::shared_beyond& told = told_beyond_[address];
     told = shared_shadow::join(told, shared_->tell(the_lane.thread));

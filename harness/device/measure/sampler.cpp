@@ -58,8 +58,10 @@ constexpr std::size_t max_samples = 1000;
 std::int64_t enough_samples(const timing_record& timing, const measure_plan& plan) {
   const double launches = std::accumulate(timing.samples.begin(), timing.samples.end(), 0.0) *
                           static_cast<double>(timing.launches_per_sample) * 1e-9;
-  if (launches >= 2 * plan.time_limit_seconds) return std::min<std::int64_t>(3, plan.minimum_samples);
-  return launches >= plan.time_limit_seconds ? (plan.minimum_samples + 1) / 2 : plan.minimum_samples;
+  const std::int64_t three = std::min<std::int64_t>(3, plan.minimum_samples);
+  if (launches >= 2 * plan.time_limit_seconds) return three;
+  if (launches >= plan.time_limit_seconds) return std::max(three, (plan.minimum_samples + 1) / 2);
+  return plan.minimum_samples;
 }
 
 // Whether the median is as certain as that of ten samples with the target's spread.

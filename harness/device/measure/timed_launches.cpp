@@ -39,8 +39,9 @@ class timed_launches {
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
     // Some of the first samples are looked at closely. Those that no repetition can stand for must come,
     // however few samples a slow stage takes.
-    const std::int64_t fewest =
-        stage.traits.nondeterministic ? plan.minimum_samples / 2 : plan.minimum_samples;
+    const std::int64_t fewest = stage.traits.nondeterministic
+                                    ? std::min<std::int64_t>(3, plan.minimum_samples)
+                                    : plan.minimum_samples;
     const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, fewest - 1));
     // Where no repetition can tell, more of them.
     const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;

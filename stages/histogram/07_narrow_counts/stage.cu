@@ -106,9 +106,16 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 }
 
 std::string unsupported(const problem::parameters& p) {
-  return static_cast<key_type>(p.type) == key_type::uint32
-             ? ""
-             : "keys must be uint32: bytes need no narrow counts";
+  if (static_cast<key_type>(p.type) != key_type::uint32)
+    return "keys must be uint32: bytes need no narrow counts";
+  int device = 0;
+  int most = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  constexpr int needed = block_words * sizeof(std::uint32_t);
+  if (needed <= most) return "";
+  return "its counts are " + std::to_string(needed) + " bytes: a block has shared memory for at most " +
+         std::to_string(most);
 }
 
 const registration<problem> registered{
