@@ -161,6 +161,11 @@ void warpgroup_products::begin(const calls& all) {
   }
 }
 
+// Of a number of A or B, which have `depth` in a row.
+std::size_t warpgroup_products::place_of(int row, int k) {
+  return static_cast<std::size_t>(row) * depth + static_cast<std::size_t>(k);
+}
+
 void warpgroup_products::read_a(product& one, unsigned warp) {
   if (std::exchange(one.has_a[warp], true)) return;
   const auto first = static_cast<int>(warp) * warp_rows;
@@ -168,19 +173,19 @@ void warpgroup_products::read_a(product& one, unsigned warp) {
     for (int k = 0; k < depth; ++k) {
       std::uint16_t bits = 0;
       std::memcpy(&bits, address_in_tile(one.shape.a, one.shape.a_major, row, k), sizeof bits);
-      one.a[static_cast<std::size_t>(row * depth + k)] = matrix_number_of(bits, format_of(one.shape));
+      one.a[place_of(row, k)] = matrix_number_of(bits, format_of(one.shape));
     }
   }
 }
 
 void warpgroup_products::read_b(product& one) {
   if (std::exchange(one.has_b, true)) return;
-  one.b.resize(static_cast<std::size_t>(one.shape.n * depth));
+  one.b.resize(place_of(one.shape.n, 0));
   for (int column = 0; column < one.shape.n; ++column) {
     for (int k = 0; k < depth; ++k) {
       std::uint16_t bits = 0;
       std::memcpy(&bits, address_in_tile(one.shape.b, one.shape.b_major, column, k), sizeof bits);
-      one.b[static_cast<std::size_t>(column * depth + k)] = matrix_number_of(bits, format_of(one.shape));
+      one.b[place_of(column, k)] = matrix_number_of(bits, format_of(one.shape));
     }
   }
 }
@@ -190,13 +195,13 @@ void warpgroup_products::multiply(const product& one, unsigned warp, sums& to) {
   const int sign = one.shape.sign_a * one.shape.sign_b, bits = format_of(one.shape).fraction_bits;
   std::array<matrix_number, depth> row_of_a;
   for (int row = 0; row < warp_rows; ++row) {
-    const auto first = static_cast<std::size_t>((static_cast<int>(warp) * warp_rows + row) * depth);
+    const std::size_t first = place_of(static_cast<int>(warp) * warp_rows + row, 0);
     std::copy_n(one.a.begin() + static_cast<std::ptrdiff_t>(first), depth, row_of_a.begin());
     for (matrix_number& number : row_of_a) number.significand *= sign;
     for (int column = 0; column < one.shape.n; ++column) {
-      const auto lane = static_cast<std::size_t>(row % 8 * 4 + column % 8 / 2);
-      const auto k = static_cast<std::size_t>(column / 8 * 4 + row / 8 * 2 + column % 2);
-      float& sum = to.values[lane * to.count + k];
+      const int lane = row % 8 * 4 + column % 8 / 2;
+      const int k = column / 8 * 4 + row / 8 * 2 + column % 2;
+      float& sum = to.values[static_cast<std::size_t>(lane) * to.count + static_cast<std::size_t>(k)];
       sum = matrix_sum(row_of_a.data(), one.b.data() + static_cast<std::ptrdiff_t>(column) * depth, depth,
                        bits, one.shape.accumulates ? sum : 0, {});
     }

@@ -101,6 +101,7 @@ class warpgroup_products {
   };
 
   std::string begin_sums(warp_state& warp, const calls& all, std::size_t* index);
+  [[nodiscard]] static std::size_t place_of(int row, int k);
   static void read_a(product& one, unsigned warp);
   static void read_b(product& one);
   static void multiply(const product& one, unsigned warp, sums& to);

@@ -14,7 +14,7 @@
 namespace lab::emulator {
 namespace {
 
-class nested_launches : public kernel_launches {
+class nested_launches final : public kernel_launches {
  public:
   cudaError_t add(const cudaLaunchConfig_t& asked, const kernel_call& call) override {
     constexpr unsigned most_depth = 24;
