@@ -48,6 +48,7 @@ bool run_kernel(const cudaLaunchConfig_t& config, const kernel_call& call);
 
 class kernel_launches {
  public:
+  virtual ~kernel_launches() = default;
   // A thread of a kernel launches another one.
   virtual cudaError_t add(const cudaLaunchConfig_t& config, const kernel_call& call);
   // Runs a grid with `run_grid`, and then what its kernels have launched; false if something has failed.
