@@ -26,16 +26,17 @@ parameter<Parameters> parameter_spread_n(std::int64_t emulator_bench) {
           .emulator_bench = {emulator_bench}};
 }
 
-// Several processes are a group of as many GPUs, and of no other number.
 template <class Parameters>
 parameter<Parameters> parameter_gpus() {
-  using values = std::vector<parameter_value>;
-  return {.name = "gpus",
-          .member = &Parameters::gpus,
-          .meaning = "GPUs",
-          .minimum = 1,
-          .bench = processes::are_several() ? values{processes::count()} : values{1, 2},
-          .apply_default = 2};
+  parameter<Parameters> gpus = {.name = "gpus",
+                                .member = &Parameters::gpus,
+                                .meaning = "GPUs",
+                                .minimum = 1,
+                                .bench = {1, 2},
+                                .apply_default = 2};
+  // Several processes are a group of as many GPUs, and of no other number.
+  if (processes::are_several()) gpus.bench = {processes::count()};
+  return gpus;
 }
 
 template <class Parameters>
