@@ -369,14 +369,11 @@ def chosen_sets(records, words):
     return track, records, [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
 
 
-def of_device(records, track):
-    """The records that "h100/TRACK" is about, and the track."""
-    device, _, track = track.rpartition("/")
-    return next((other for other in records.other_devices if other.name == device), records), track
-
-
 def ladder(records, track):
-    records, track = of_device(records, track)
+    if "/" in track:
+        device, track = track.split("/", 1)
+        others = [other for other in records.other_devices if other.name == device]
+        return ladder(others[0], track) if others else NOTHING
     track, records, sets = chosen_sets(records, track)
     if not sets:
         return NOTHING
@@ -470,7 +467,7 @@ def link_text(link):
 
 def scaling(records, track):
     """What more GPUs bring: a section for each set of the other parameters that was recorded on one GPU too."""
-    records, track = of_device(records, track)
+    records = first_with(records, track)
     families = {}
     for parameters in records.parameter_sets(track):
         values = dict(parameters)
