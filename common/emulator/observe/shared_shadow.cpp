@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace lab::emulator {
@@ -186,20 +187,16 @@ bool shared_shadow::strong_access(unsigned thread, std::uintptr_t address, memor
 
 void shared_shadow::warp_synchronized(unsigned warp, unsigned lanes) {
   const std::uint32_t turn = ++turn_[warp];
-  if (has_beyond_) {
-    shared_beyond told;
+  // What one of the lanes was told, all of them know now.
+  const auto share = [&](auto& of_threads) {
+    std::decay_t<decltype(of_threads[0])> told{};
     for (unsigned left = lanes; left != 0; left &= left - 1)
-      told = join(told, beyond_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))]);
+      told = join(told, of_threads[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))]);
     for (unsigned left = lanes; left != 0; left &= left - 1)
-      beyond_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))] = told;
-  }
-  if (has_fences_) {
-    shared_knowledge told;
-    for (unsigned left = lanes; left != 0; left &= left - 1)
-      told = join(told, told_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))]);
-    for (unsigned left = lanes; left != 0; left &= left - 1)
-      told_[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))] = told;
-  }
+      of_threads[warp * warp_lanes + static_cast<unsigned>(std::countr_zero(left))] = told;
+  };
+  if (has_beyond_) share(beyond_);
+  if (has_fences_) share(told_);
   if (lanes == all_lanes) {
     seen_by_all_[warp] = turn;
     return;
