@@ -54,7 +54,8 @@ inline tensor_map encode(const tensor_layout& layout) {
 namespace lab {
 
 // The map of a tensor in device memory, and of its box. What a box has outside of the tensor is read as
-// zeros, and not written. `strides` count elements; the first one is 1.
+// zeros, and not written, but for the rest of a row's last 16 bytes. `strides` count elements; the first one
+// is 1.
 template <class T, std::size_t rank>
 tensor_map make_tensor_map(const T* global, const std::int64_t (&sizes)[rank],
                            const std::int64_t (&strides)[rank], const int (&box)[rank],

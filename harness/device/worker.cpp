@@ -420,6 +420,14 @@ void worker::select_device() {
   device_selected_ = true;
 }
 
+void worker::connect() {
+  try {
+    select_device();
+  } catch (const std::exception&) {
+    device_selected_ = false;
+  }
+}
+
 worker_description worker::describe(std::optional<int> compute_capability, int processes) {
   worker_description description{.build = describe_build()};
   if (!compute_capability) {
@@ -475,6 +483,7 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     const auto plan = request.at("plan").get<measure_plan>();
     answer_record reply{.content = {{"ceiling", measure_ceiling(need, plan, on)}}};
     if (const auto arithmetic = measure_arithmetic(need, plan, on)) reply.content["arithmetic"] = *arithmetic;
+    if (progress_) progress_(timing_is_over);
     return reply;
   }
 

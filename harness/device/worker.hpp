@@ -21,6 +21,8 @@ class worker {
   // one and then the machine's others. Throws std::invalid_argument for one that is named twice.
   explicit worker(std::vector<int> devices, progress_sink progress = {});
 
+  // Takes the device before anything is asked; where there is none, the answer says so.
+  void connect();
   // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
   // this process's last word.
   answer_record answer(const nlohmann::json& request);

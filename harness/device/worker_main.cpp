@@ -1,5 +1,5 @@
-// A worker: answers the one request of the front that started it (--serve), or one from its command line, for
-// profilers and sanitizers:
+// A worker: answers the one request of the front that started it (--serve; with --connect it takes its device
+// before it is asked), or one from its command line, for profilers and sanitizers:
 //   workers/cuda/track/01_naive [--device N[,N...]] [--once '{"op": "once", "stage":
 //   "track/01_naive"}']
 // Or, started by a launcher of MPI's, one of several that answer it together (--serve-at SOCKET).
@@ -57,6 +57,7 @@ void check_own_stages(std::optional<std::size_t> stages) {
 struct call {
   std::vector<int> devices{0};
   bool serve = false;
+  bool connect = false;
   std::string socket;
   std::string once;
 };
@@ -77,6 +78,8 @@ call parse(int argc, char** argv) {
     const bool has_value = i + 1 < argc;
     if (option == "--serve") {
       result.serve = true;
+    } else if (option == "--connect") {
+      result.connect = true;
     } else if (option == "--serve-at" && has_value) {
       result.socket = argv[++i];
     } else if (option == "--device" && has_value) {
@@ -190,6 +193,7 @@ int lab::worker_main(int argc, char** argv, conversation& with, std::optional<st
     if (asked.serve) {
       // What a kernel has printed before it crashes, or is ended, is not lost.
       std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+      if (asked.connect) answering.connect();
       serve(answering, with);
       std::fflush(stdout);
       // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().

@@ -44,7 +44,8 @@ TEST_CASE("tensor copies of one and of three dimensions", "[tensor]") {
   launch(add_to_row, 32, 4 * 64, make_tensor_map(from.get(), {600}, {1}, {64}),
          make_tensor_map(to.get(), {590}, {1}, {64}), 560, 64);
   std::vector<float> expected(values.size());
-  for (std::size_t k = 560; k < 590; ++k) expected[k] = values[k] + 1;
+  // A row is written to its next multiple of 16 bytes.
+  for (std::size_t k = 560; k < 592; ++k) expected[k] = values[k] + 1;
   CHECK(to.values() == expected);
 
   // Planes of 6 x 20 numbers, of which the tensor has 5 x 18; the box is 2 x 3 x 4.
@@ -53,7 +54,8 @@ TEST_CASE("tensor copies of one and of three dimensions", "[tensor]") {
   launch(add_to_box, 32, 4 * 24, map(from.get()), map(to_box.get()), 16, 3, 4, 24);
   std::fill(expected.begin(), expected.end(), 0.0f);
   for (std::size_t y = 3; y < 5; ++y) {
-    for (std::size_t x = 16; x < 18; ++x) expected[4 * 120 + y * 20 + x] = values[4 * 120 + y * 20 + x] + 1;
+    for (std::size_t x = 16; x < 20; ++x)
+      expected[4 * 120 + y * 20 + x] = (x < 18 ? values[4 * 120 + y * 20 + x] : 0) + 1;
   }
   CHECK(to_box.values() == expected);
 }
@@ -157,6 +159,17 @@ std::pair<std::string, bool> outcome_of(tensor_mistake wrong) {
     lab::emulator::reset();
   }
   return {text, is_right};
+}
+
+TEST_CASE("a copy out fails where the array ends before the row's last 16 bytes", "[tensor]") {
+  for_each_schedule();
+  const device_array<float> from(600), to(590);
+  CHECK(try_launch(add_to_row, 1, 32, 4 * 64, make_tensor_map(from.get(), {600}, {1}, {64}),
+                   make_tensor_map(to.get(), {590}, {1}, {64}), 560, 64) == cudaErrorIllegalAddress);
+  const std::vector<std::string> said = lab::emulator::take_diagnostics();
+  CHECK((!said.empty() &&
+         said.front().find("begins a tensor copy to device memory, which") != std::string::npos));
+  lab::emulator::reset();
 }
 
 TEST_CASE("wrong tensor copies are found", "[tensor]") {

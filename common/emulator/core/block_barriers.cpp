@@ -328,7 +328,8 @@ void block_runner::check_tensor_copy(const tensor_box& box, unsigned dimensions,
     wrong(direction + format(" shared memory at an address that is no multiple of %u: misaligned", alignment),
           cudaErrorMisalignedAddress);
   const device_memory& memory = device_memory::instance();
-  box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
+  const auto way = writes_global ? tensor_box::direction::out : tensor_box::direction::in;
+  box.for_each_row(way, [&](std::size_t, const unsigned char* global, std::size_t bytes) {
     const std::string other_direction = writes_global ? "to" : "from";
     if (const auto complaint = memory.complaint(global, bytes))
       wrong(other_direction + " device memory, which " + *complaint, cudaErrorIllegalAddress);
@@ -344,7 +345,8 @@ void block_runner::observe_tensor_copy(const tensor_box& box, const void* shared
   constexpr const char* name = "tensor copy";
   active_observer->bulk_copy_began(shared, nullptr, box.layout.box_bytes(), into_shared, return_address,
                                    name);
-  box.for_each_row([&](std::size_t, const unsigned char* global, std::size_t bytes) {
+  const auto way = into_shared ? tensor_box::direction::in : tensor_box::direction::out;
+  box.for_each_row(way, [&](std::size_t, const unsigned char* global, std::size_t bytes) {
     active_observer->bulk_copy_began(nullptr, global, bytes, into_shared, return_address, name);
   });
 }

@@ -142,7 +142,7 @@ std::string block_copies::text_of_phase(const std::uint64_t* barrier) const {
 void tensor_box::read_to(void* shared) const {
   auto* const tile = static_cast<unsigned char*>(shared);
   std::memset(tile, 0, layout.box_bytes());
-  for_each_row([&](std::size_t offset, const unsigned char* global, std::size_t bytes) {
+  for_each_row(direction::in, [&](std::size_t offset, const unsigned char* global, std::size_t bytes) {
     for (std::size_t k = 0; k < bytes; k += layout.element_bytes)
       std::memcpy(tile + swizzled(layout.pattern, static_cast<unsigned>(offset + k)), global + k,
                   layout.element_bytes);
@@ -151,7 +151,7 @@ void tensor_box::read_to(void* shared) const {
 
 void tensor_box::write_from(const void* shared) const {
   const auto* const tile = static_cast<const unsigned char*>(shared);
-  for_each_row([&](std::size_t offset, unsigned char* global, std::size_t bytes) {
+  for_each_row(direction::out, [&](std::size_t offset, unsigned char* global, std::size_t bytes) {
     for (std::size_t k = 0; k < bytes; k += layout.element_bytes)
       std::memcpy(global + k, tile + swizzled(layout.pattern, static_cast<unsigned>(offset + k)),
                   layout.element_bytes);

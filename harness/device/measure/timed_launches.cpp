@@ -201,6 +201,9 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
     timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); });
     timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
     timing.preparation = launches.preparation_nanoseconds();
+    // The next process's context takes some memory.
+    constexpr std::size_t room_for_a_context = std::size_t{2} << 30;
+    if (progress && memory::available() > room_for_a_context) progress(timing_is_over);
     launches.recheck();
   } catch (const wrong_sample& wrong) {
     checks.fail(wrong.failure(), parameters, timed, ", while timed");

@@ -86,6 +86,16 @@ result_row unasked_row(const stage_description& stage) {
   return row;
 }
 
+// A request of the first stage of the job behind this one that will be asked for, or else of its ceiling.
+nlohmann::json request_after(const ladder_job& job, const stage_description* stage) {
+  const auto& stages = job.selection.stages;
+  auto next = std::find(stages.begin(), stages.end(), stage);
+  next = std::find_if(next == stages.end() ? stages.begin() : next + 1, stages.end(),
+                      [](const auto* one) { return one->runnable && one->broken.empty(); });
+  if (next != stages.end()) return {{"op", "measure"}, {"stage", (*next)->path}};
+  return {{"op", "ceiling"}, {"track", job.selection.track->name}};
+}
+
 // Several processes are a group of as many GPUs.
 void give_each_process_a_gpu(run_options& options) {
   for (const parameter_argument& one : options.parameters) {
@@ -262,13 +272,13 @@ result_group& session::begin_group(const ladder_job& job) {
 }
 
 answer_record session::request_about(const worker_set& workers, const stage_description& stage,
-                                     nlohmann::json message) {
+                                     nlohmann::json message, const nlohmann::json& next) {
   const std::string track = stage.path.substr(0, stage.path.find('/'));
   message["stage"] = stage.path;
   message["seed"] = options_.seed;
   message["trial_seed"] = options_.trial_seed;
   message["references"] = references_[track];
-  answer_record answer = request(workers, message, place_of(stage));
+  answer_record answer = request(workers, message, place_of(stage), next);
   // A stage that did not pass may have spoilt more than its own outputs.
   const auto worked_out = answer.content.find("references");
   if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
@@ -286,15 +296,21 @@ answer_record session::request_about(const worker_set& workers, const stage_desc
 }
 
 answer_record session::request(const worker_set& workers, const nlohmann::json& message,
-                               const std::string& status) {
+                               const std::string& status, const nlohmann::json& next) {
   using seconds = time_limits::seconds;
   const seconds sampling(time_limit_factor * options_.plan.time_limit_seconds);
   const time_limits limits = options_.timeout_seconds ? time_limits(seconds(*options_.timeout_seconds))
                                                       : time_limits(seconds(answer_seconds) + sampling,
                                                                     seconds(silent_seconds) + sampling);
   status_.show(status);
-  auto answer = workers.request(message, limits, [&](const std::string& progress) {
+  std::unique_ptr<worker> one = std::exchange(ahead_, nullptr);
+  if (!one || one->arguments() != workers.command(message))
+    one = std::make_unique<worker>(workers.start(message));
+  auto answer = workers.request(*one, message, limits, [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
+    if (progress != timing_is_over || next.is_null()) return;
+    ahead_ = std::make_unique<worker>(workers.start(next));
+    ahead_->start_ahead();
   });
   status_.clear();
   return answer;
@@ -335,7 +351,7 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   if (last_ceiling_ && last_ceiling_->request.at("track") == group.track &&
       last_ceiling_->request.at("plan") == message["plan"])
     message["like"] = last_ceiling_->request.at("parameters");
-  const auto answer = request(connection_.workers, message, what);
+  const auto answer = request(connection_.workers, message, what, request_after(job, nullptr));
   if (answer.end == answer_end::ok && answer.content.contains("like")) {
     take(last_ceiling_->content);
   } else if (answer.end == answer_end::ok) {
@@ -416,7 +432,8 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                   {"plan", plan},
                                   {"proved", proved_.at(stage.path).found}};
   last_ceiling_.reset();
-  result_row row = row_from(stage, request_about(connection_.workers, stage, message), true);
+  result_row row = row_from(
+      stage, request_about(connection_.workers, stage, message, request_after(job, &stage)), true);
   row.proof = proof_text(proved_.at(stage.path), results.created);
   if (before != group.rows.end()) add_process(*before, row);
   return add_row(std::move(row), group);

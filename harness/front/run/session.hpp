@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -117,10 +118,13 @@ class session {
   run_results results;
 
  private:
-  answer_record request(const worker_set& workers, const nlohmann::json& message, const std::string& status);
+  // Once its timing is over, the process that `next` is sent to is started: it takes its device while this
+  // one compares and ends.
+  answer_record request(const worker_set& workers, const nlohmann::json& message, const std::string& status,
+                        const nlohmann::json& next = nullptr);
   // Adds to the message the stage, the seeds, and what references of its track worked out before.
   answer_record request_about(const worker_set& workers, const stage_description& stage,
-                              nlohmann::json message);
+                              nlohmann::json message, const nlohmann::json& next = nullptr);
   // Sees to it that the stage is proved, by an earlier proof or one that is made now. The row of a stage that
   // cannot be: it fails, or is an expected failure; nothing of any other.
   std::optional<result_row> prove(const stage_description& stage);
@@ -142,6 +146,7 @@ class session {
   stage_selector select_;
   std::deque<worker_description> opened_;  // what `selections_` and rows point into
   std::vector<track_selection> selections_;
+  std::unique_ptr<worker> ahead_;          // started before it is asked
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts
   std::map<std::string, std::map<std::string, std::string>>

@@ -211,13 +211,19 @@ std::vector<std::string> worker_set::command(const nlohmann::json& message) cons
 
 worker worker_set::start(const nlohmann::json& message) const {
   const bool is_alone = message.at("op") == "describe" || message.at("op") == "floor";
-  return worker(command(message), is_alone ? process_launch{} : launch_);
+  worker one(command(message), is_alone ? process_launch{} : launch_);
+  one.set_output_sink(output_sink_);
+  return one;
 }
 
 answer_record worker_set::request(const nlohmann::json& message, time_limits limits,
                                   const worker::line_sink& on_progress) const {
   worker one = start(message);
-  one.set_output_sink(output_sink_);
+  return request(one, message, limits, on_progress);
+}
+
+answer_record worker_set::request(worker& one, const nlohmann::json& message, time_limits limits,
+                                  const worker::line_sink& on_progress) const {
   nlohmann::json about = message;
   if (launch_.processes > 1) about["processes"] = launch_.processes;
   return one.request(about, limits, on_progress);

@@ -57,9 +57,12 @@ class worker_set {
   // The command that starts the worker for this message: of its stage, of its track, or of any track.
   [[nodiscard]] std::vector<std::string> command(const nlohmann::json& message) const;
   void set_output_sink(worker::line_sink sink) { output_sink_ = std::move(sink); }
-  // As worker::request, with a fresh process for each message.
+  // As worker::request, with a fresh process for each message; or with `one`, which start() gave for such a
+  // message.
   answer_record request(const nlohmann::json& message, time_limits limits,
                         const worker::line_sink& on_progress = {}) const;
+  answer_record request(worker& one, const nlohmann::json& message, time_limits limits,
+                        const worker::line_sink& on_progress) const;
 
  private:
   [[nodiscard]] std::string binary(const std::string& stage_or_track) const;

@@ -90,13 +90,14 @@ class private_socket {
   owned_descriptor rank_0_;
 };
 
+}  // namespace
+
 // One request, and the process that answers it.
 class exchange {
  public:
   exchange(const std::vector<std::string>& arguments, const process_launch& launch,
-           std::unique_ptr<line_seal> seal, const worker::line_sink& output_sink,
-           const worker::line_sink& on_progress)
-      : output_sink_(output_sink), on_progress_(on_progress), seal_(std::move(seal)) {
+           std::unique_ptr<line_seal> seal, worker::line_sink output_sink)
+      : output_sink_(std::move(output_sink)), seal_(std::move(seal)) {
     pipe_pair output = make_pipe();
     std::vector<std::string> all = arguments;
     if (launch.processes > 1) {
@@ -130,7 +131,9 @@ class exchange {
     end_orphans();
   }
 
-  answer_record run(const nlohmann::json& message, const time_limits& limits) {
+  answer_record run(const nlohmann::json& message, const time_limits& limits,
+                    const worker::line_sink& on_progress) {
+    on_progress_ = on_progress;
     unsent_ = text_of(message) + "\n";
     if (seal_) unsent_ = seal_->request(unsent_);
     answer_record answer = converse(limits);
@@ -166,8 +169,8 @@ class exchange {
   [[nodiscard]] std::string waiting() const;
   bool take_line(std::string& line);
 
-  const worker::line_sink& output_sink_;
-  const worker::line_sink& on_progress_;
+  worker::line_sink output_sink_;
+  worker::line_sink on_progress_;
   std::unique_ptr<line_seal> seal_;
   child_process process_;
   std::optional<private_socket> socket_;  // of several processes, instead of both pipes
@@ -389,21 +392,38 @@ bool exchange::take_line(std::string& line) {
   return true;
 }
 
-}  // namespace
+worker::worker(std::vector<std::string> arguments, process_launch launch, seal_maker make_seal)
+    : arguments_(std::move(arguments)), launch_(std::move(launch)), make_seal_(std::move(make_seal)) {}
+worker::worker(worker&&) noexcept = default;
+worker& worker::operator=(worker&&) noexcept = default;
+worker::~worker() = default;
+
+void worker::start_ahead() {
+  if (launch_.processes > 1 || make_seal_) return;
+  std::vector<std::string> all = arguments_;
+  all.emplace_back("--connect");
+  try {
+    ahead_ = std::make_unique<exchange>(all, launch_, nullptr, output_sink_);
+  } catch (const environment_error&) {
+    ahead_.reset();
+  }
+}
 
 answer_record worker::request(const nlohmann::json& message, time_limits limits,
-                              const line_sink& on_progress) const {
+                              const line_sink& on_progress) {
   throw_if_interrupted();
-  std::optional<exchange> one;
+  std::unique_ptr<exchange> one = std::move(ahead_);
   try {
-    one.emplace(arguments_, launch_, make_seal_ ? make_seal_() : nullptr, output_sink_, on_progress);
+    if (!one)
+      one = std::make_unique<exchange>(arguments_, launch_, make_seal_ ? make_seal_() : nullptr,
+                                       output_sink_);
   } catch (const environment_error& missing) {
     // A stage's program is its row's affair: another stage may have taken it away.
     const std::string op = message.value("op", "");
     if (launch_.processes > 1 || (op != "measure" && op != "verify")) throw;
     return crashed(missing.what());
   }
-  return one->run(message, limits);
+  return one->run(message, limits, on_progress);
 }
 
 }  // namespace lab::front

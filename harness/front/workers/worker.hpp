@@ -49,6 +49,8 @@ class line_seal {
   virtual std::optional<std::string> answer(const std::string& line) = 0;
 };
 
+class exchange;
+
 class worker {
  public:
   using line_sink = std::function<void(const std::string& line)>;
@@ -56,8 +58,10 @@ class worker {
 
   // `arguments` start the process: its binary and its options. Of several processes rank 0 gives the answer.
   // With `make_seal` the lines are marked, as the program must know.
-  explicit worker(std::vector<std::string> arguments, process_launch launch = {}, seal_maker make_seal = {})
-      : arguments_(std::move(arguments)), launch_(std::move(launch)), make_seal_(std::move(make_seal)) {}
+  explicit worker(std::vector<std::string> arguments, process_launch launch = {}, seal_maker make_seal = {});
+  worker(worker&&) noexcept;
+  worker& operator=(worker&&) noexcept;
+  ~worker();
 
   // Where lines go that the process prints to its stdout and stderr; the default is stderr. After this many
   // lines of one request no more go there, but one that says so.
@@ -70,8 +74,11 @@ class worker {
   // its answer cannot be understood; of several processes, where one of them does any of that. Strings in the
   // answer are cleaned (format.hpp). Throws environment_error when the process cannot be started, or when the
   // launcher of several ends before rank 0 has called, and `interrupted` on Ctrl-C.
-  answer_record request(const nlohmann::json& message, time_limits limits,
-                        const line_sink& on_progress = {}) const;
+  answer_record request(const nlohmann::json& message, time_limits limits, const line_sink& on_progress = {});
+
+  // Starts the process of the next request now: it takes its device meanwhile. Nothing if it cannot be
+  // started, which that request will say, or if there are several.
+  void start_ahead();
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
 
@@ -80,6 +87,7 @@ class worker {
   process_launch launch_;
   seal_maker make_seal_;
   line_sink output_sink_;
+  std::unique_ptr<exchange> ahead_;
 };
 
 }  // namespace lab::front
