@@ -43,21 +43,13 @@ TEST_CASE("tensor copies of one and of three dimensions", "[tensor]") {
   const device_array<float> from(values), to(values.size());
   launch(add_to_row, 32, 4 * 64, make_tensor_map(from.get(), {600}, {1}, {64}),
          make_tensor_map(to.get(), {590}, {1}, {64}), 560, 64);
-  std::vector<float> expected(values.size());
-  // A row is written to its next multiple of 16 bytes.
-  for (std::size_t k = 560; k < 592; ++k) expected[k] = values[k] + 1;
-  CHECK(to.values() == expected);
+  CHECK(to.values() == row_with_1(values));
 
   // Planes of 6 x 20 numbers, of which the tensor has 5 x 18; the box is 2 x 3 x 4.
   const auto map = [](const float* of) { return make_tensor_map(of, {18, 5, 5}, {1, 20, 120}, {4, 3, 2}); };
   const device_array<float> to_box(values.size());
   launch(add_to_box, 32, 4 * 24, map(from.get()), map(to_box.get()), 16, 3, 4, 24);
-  std::fill(expected.begin(), expected.end(), 0.0f);
-  for (std::size_t y = 3; y < 5; ++y) {
-    for (std::size_t x = 16; x < 20; ++x)
-      expected[4 * 120 + y * 20 + x] = (x < 18 ? values[4 * 120 + y * 20 + x] : 0) + 1;
-  }
-  CHECK(to_box.values() == expected);
+  CHECK(to_box.values() == box_with_1(values));
 }
 
 TEST_CASE("swizzled() is its own inverse, and spreads a column over the banks", "[tensor]") {

@@ -79,6 +79,21 @@ static __global__ void add_to_box(const __grid_constant__ tensor_map from,
   }
 }
 
+// What add_to_row makes of a row of 590 floats from 560 on, and add_to_box of 5 x 18 in planes of 6 x 20 from
+// (16, 3, 4) on, where the target is full of zeros: each row is written to its next multiple of 16 bytes.
+inline std::vector<float> row_with_1(const std::vector<float>& values) {
+  std::vector<float> expected(values.size());
+  for (std::size_t k = 560; k < 592; ++k) expected[k] = values[k] + 1;
+  return expected;
+}
+inline std::vector<float> box_with_1(const std::vector<float>& values) {
+  std::vector<float> expected(values.size());
+  for (std::size_t row = 4 * 120 + 3 * 20; row < 4 * 120 + 5 * 20; row += 20) {
+    for (std::size_t x = 16; x < 20; ++x) expected[row + x] = (x < 18 ? values[row + x] : 0) + 1;
+  }
+  return expected;
+}
+
 // A matrix of `rows` x `columns`, whose rows are `stride` apart; and what copy_box must make of the box of
 // `height` rows of as many numbers as a swizzle has bytes for (32 without one): the tile, as the PTX ISA
 // says.
