@@ -351,7 +351,8 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   if (last_ceiling_ && last_ceiling_->request.at("track") == group.track &&
       last_ceiling_->request.at("plan") == message["plan"])
     message["like"] = last_ceiling_->request.at("parameters");
-  const auto answer = request(connection_.workers, message, what, request_after(job, nullptr));
+  const nlohmann::json next = group.rows.empty() ? request_after(job, nullptr) : nlohmann::json();
+  const auto answer = request(connection_.workers, message, what, next);
   if (answer.end == answer_end::ok && answer.content.contains("like")) {
     take(last_ceiling_->content);
   } else if (answer.end == answer_end::ok) {
