@@ -28,6 +28,8 @@ class judge_of {
     if (rules_.plain_error < 0 && is_no_worse(expected, found, result)) return;
     bool right = false;
     const auto found_value = static_cast<long double>(found);
+    // Without an error there is nothing to note. (Zeros have signs.)
+    if (found_value == expected.value && expected.value != 0 && std::isfinite(expected.scale)) return;
     if (std::isnan(expected.value)) {
       right = std::isnan(found_value);
     } else if (std::isinf(expected.value) || rules_.relative_error == 0) {

@@ -428,7 +428,7 @@ void worker::connect() {
   }
 }
 
-worker_description worker::describe(std::optional<int> compute_capability, int processes) {
+worker_description worker::describe(std::optional<int> compute_capability, int processes, bool on_device) {
   worker_description description{.build = describe_build()};
   if (!compute_capability) {
     try {
@@ -445,6 +445,8 @@ worker_description worker::describe(std::optional<int> compute_capability, int p
       std::string why_not;
       if (compute_capability) {
         why_not = why_not_runnable(*stage, *compute_capability);
+        if (why_not.empty() && on_device && processes == 1)
+          why_not = track_of(*stage).why_not_runnable(*stage);
       } else if (emulated || description.device) {
         why_not = why_not_runnable(*stage);
       }
@@ -463,8 +465,8 @@ worker_description worker::describe(std::optional<int> compute_capability, int p
 answer_record worker::dispatch(const nlohmann::json& request) {
   const std::string op = request.at("op").get<std::string>();
   if (op == "describe") {
-    return {.content =
-                describe(optional_member<int>(request, "compute_capability"), request.value("processes", 1))};
+    return {.content = describe(optional_member<int>(request, "compute_capability"),
+                                request.value("processes", 1), request.value("on_device", false))};
   }
   // No device is needed to say that the ceiling is another's.
   if (op == "ceiling" && request.contains("like") &&

@@ -251,7 +251,13 @@ std::vector<ladder_job> session::jobs() const {
   const default_set defaults = results.counts ? default_set::verify : default_set::bench;
   std::vector<ladder_job> jobs;
   for (const auto& selection : selections_) {
-    for (const auto& parameters : parameter_sets(*selection.track, options_.parameters, defaults)) {
+    auto sets = parameter_sets(*selection.track, options_.parameters, defaults);
+    // Why none of them runs here is said once.
+    const bool nothing_runs =
+        std::none_of(selection.stages.begin(), selection.stages.end(),
+                     [](const auto* one) { return one->runnable || !one->broken.empty(); });
+    if (nothing_runs && sets.size() > 1) sets.resize(1);
+    for (const auto& parameters : sets) {
       for (const cache_state state : states) jobs.push_back({selection, parameters, state});
     }
   }
@@ -433,8 +439,8 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                   {"plan", plan},
                                   {"proved", proved_.at(stage.path).found}};
   last_ceiling_.reset();
-  result_row row = row_from(
-      stage, request_about(connection_.workers, stage, message, request_after(job, &stage)), true);
+  result_row row =
+      row_from(stage, request_about(connection_.workers, stage, message, request_after(job, &stage)), true);
   row.proof = proof_text(proved_.at(stage.path), results.created);
   if (before != group.rows.end()) add_process(*before, row);
   return add_row(std::move(row), group);

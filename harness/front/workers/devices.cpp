@@ -90,11 +90,12 @@ int number_of(const std::string& compute_capability) {
 
 // What the stage's own worker says of it.
 stage_description describe_stage(const worker_set& workers, const stage_description& named,
-                                 int compute_capability) {
+                                 int compute_capability, bool on_device) {
   const probe answer = ask_for_description(workers,
                                            {{"op", "describe"},
                                             {"stage", named.path},
                                             {"compute_capability", compute_capability},
+                                            {"on_device", on_device},
                                             {"processes", workers.processes()}},
                                            describe_timeout);
   stage_description stage = named;
@@ -120,7 +121,7 @@ void describe_selected(const worker_set& workers, const stage_selector& select, 
       throw environment_error(name + ": its worker describes another track");
     track_description track = answer.description->tracks.front();
     for (const stage_description* stage : selected.stages)
-      track.stages.push_back(describe_stage(workers, *stage, capability));
+      track.stages.push_back(describe_stage(workers, *stage, capability, found.device.has_value()));
     found.tracks.push_back(std::move(track));
   }
 }
