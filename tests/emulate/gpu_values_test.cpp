@@ -163,7 +163,7 @@ TEST_CASE("each modifier of inline PTX is honoured or refused by name") {
   expect(emulate({source}), 0, {"no error", "OK: 0 wrong"});
   for (const std::string statement :
        {"add.rna.f32 %0, %0, %0;", "max.NaN.f32 %0, %0, %0;", "fma.rn.relu.f32 %0, %0, %0, %0;",
-        "min.xorsign.abs.f32 %0, %0, %0;", "ld.param.f32 %0, [%1];", "st.shared::cluster.f32 [%1], %0;"}) {
+        "min.xorsign.abs.f32 %0, %0, %0;", "ld.param.f32 %0, [%1];", "st.async.f32 [%1], %0;"}) {
     put(source, "__global__ void k(float f, float* p) { asm(\"" + statement +
                     "\" : \"+f\"(f) : \"l\"(p)); }\nint main() {}\n");
     expect(emulate({source}), 2,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/emulator.hpp"
 
 namespace lab::emulator {
 namespace {
@@ -137,6 +138,10 @@ std::string block_copies::text_of_phase(const std::uint64_t* barrier) const {
                           : missing + " and " + bytes);
 }
 
+unsigned phase_parity(std::uint64_t word) {
+  return phase_barrier::unpacked(word).is_odd ? 1 : 0;
+}
+
 // ---- copies
 
 void tensor_box::read_to(void* shared) const {
@@ -186,10 +191,15 @@ std::string block_copies::copy_in(void* shared, const tensor_box& box, std::uint
 
 std::string block_copies::begin(const pending_in& copy) {
   if (std::string wrong = complaint(copy.barrier); !wrong.empty()) return wrong;
-  if (const known_barrier& known = barriers_.at(reinterpret_cast<std::uintptr_t>(copy.barrier));
-      !known.is_fenced)
-    return "begins a copy to a barrier that was initialised at " + text_of(known.where) +
-           " with no fence_mbarrier_init() of that thread behind it";
+  known_barrier& known = barriers_.at(reinterpret_cast<std::uintptr_t>(copy.barrier));
+  if (!known.is_fenced) {
+    const std::string unfenced = "begins a copy to a barrier that was initialised at " +
+                                 text_of(known.where) +
+                                 " with no fence_mbarrier_init() of that thread behind it";
+    if (!configuration().is_program) return unfenced;
+    add_diagnostic("warning: " + text_of(copy.where) + ": " + unfenced);
+    known.is_fenced = true;
+  }
   if (happens_at_once()) {
     perform(copy);
     return complete(copy.barrier, copy.bytes);

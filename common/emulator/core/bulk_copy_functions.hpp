@@ -13,6 +13,8 @@ namespace lab::emulator {
 void initialise_phases(std::uint64_t* barrier, int arrivals, place where);
 void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where);
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
+// The parity of the phase that the barrier's word is in.
+unsigned phase_parity(std::uint64_t word);
 void fence_phases();
 // fence.proxy.async
 void fence_proxies();

@@ -42,16 +42,20 @@ struct tensor_box {
     const std::int64_t first = std::max<std::int64_t>(0, -at[0]);
     const std::int64_t last = std::min<std::int64_t>(layout.box[0], row_end - at[0]);
     if (at[0] + first >= size(0) || first >= last) return;
-    for (std::int64_t z = 0; z < layout.box[2]; ++z) {
-      for (std::int64_t y = 0; y < layout.box[1]; ++y) {
-        if (at[1] + y < 0 || at[1] + y >= size(1) || at[2] + z < 0 || at[2] + z >= size(2)) continue;
-        const std::int64_t row = (z * layout.box[1] + y) * layout.box[0];
-        unsigned char* const global = static_cast<unsigned char*>(layout.global) + (at[0] + first) * element +
-                                      (at[1] + y) * static_cast<std::int64_t>(layout.strides[1]) +
-                                      (at[2] + z) * static_cast<std::int64_t>(layout.strides[2]);
-        visit(static_cast<std::size_t>((row + first) * element), global,
-              static_cast<std::size_t>((last - first) * element));
+    const std::int64_t rows = std::int64_t{layout.box[1]} * layout.box[2] * layout.box[3] * layout.box[4];
+    for (std::int64_t row = 0; row < rows; ++row) {
+      bool is_inside = true;
+      unsigned char* global = static_cast<unsigned char*>(layout.global) + (at[0] + first) * element;
+      std::int64_t rest = row;
+      for (std::size_t k = 1; k < tensor_layout::most_dimensions; ++k) {
+        const std::int64_t index = at[k] + rest % layout.box[k];
+        rest /= layout.box[k];
+        is_inside = is_inside && index >= 0 && index < size(k);
+        global += index * static_cast<std::int64_t>(layout.strides[k]);
       }
+      if (is_inside)
+        visit(static_cast<std::size_t>((row * layout.box[0] + first) * element), global,
+              static_cast<std::size_t>((last - first) * element));
     }
   }
   // The whole box to a tile of shared memory, and what the tensor has of it from there.

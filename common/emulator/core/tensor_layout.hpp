@@ -1,4 +1,4 @@
-// How a tensor of one to three dimensions lies in global memory, and the box of it that one tensor copy
+// How a tensor of one to five dimensions lies in global memory, and the box of it that one tensor copy
 // moves; with the rules of cuTensorMapEncodeTiled (CUDA driver API, "Tensor Map Object Management") in words.
 // Dimension 0 is the innermost, whose elements lie side by side. The same on a GPU.
 #pragma once
@@ -35,18 +35,18 @@ __host__ __device__ constexpr unsigned swizzle_alignment(swizzle pattern) {
 enum class major { k, mn };
 
 struct tensor_layout {
-  static constexpr std::size_t most_dimensions = 3;
+  static constexpr std::size_t most_dimensions = 5;
 
   void* global = nullptr;
   unsigned rank = 0;
   unsigned element_bytes = 0;
   swizzle pattern = swizzle::none;
-  std::array<std::uint64_t, most_dimensions> sizes{1, 1, 1};  // elements
-  std::array<std::uint64_t, most_dimensions> strides{};       // bytes from one element to the next
-  std::array<std::uint32_t, most_dimensions> box{1, 1, 1};    // elements
+  std::array<std::uint64_t, most_dimensions> sizes{1, 1, 1, 1, 1};  // elements
+  std::array<std::uint64_t, most_dimensions> strides{};             // bytes from one element to the next
+  std::array<std::uint32_t, most_dimensions> box{1, 1, 1, 1, 1};    // elements
 
   [[nodiscard]] std::size_t box_bytes() const {
-    return std::size_t{box[0]} * box[1] * box[2] * element_bytes;
+    return std::size_t{box[0]} * box[1] * box[2] * box[3] * box[4] * element_bytes;
   }
 };
 
@@ -55,7 +55,7 @@ template <class T, std::size_t rank>
 tensor_layout make_tensor_layout(const T* global, const std::int64_t (&sizes)[rank],
                                  const std::int64_t (&strides)[rank], const int (&box)[rank],
                                  swizzle pattern) {
-  static_assert(rank <= tensor_layout::most_dimensions, "tensors of one to three dimensions");
+  static_assert(rank <= tensor_layout::most_dimensions, "tensors of one to five dimensions");
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                 "elements of 1, 2, 4 or 8 bytes");
   tensor_layout layout;

@@ -2,6 +2,7 @@
 // float, a double or a bool; each instruction reads it as the type that it names.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -12,9 +13,11 @@
 #include <utility>
 
 #include "common/emulator/core/bulk_copy_functions.hpp"
+#include "common/emulator/core/cluster_functions.hpp"
 #include "common/emulator/core/dependent_launch_functions.hpp"
 #include "common/emulator/core/dialect.hpp"
 #include "common/emulator/core/register_functions.hpp"
+#include "common/emulator/core/tensor_copy_functions.hpp"
 #include "common/emulator/core/warpgroup_functions.hpp"
 #include "common/emulator/core/wmma.hpp"
 
@@ -64,11 +67,20 @@ void leave(Value& value, Register bits) {
   }
 }
 
-// Shared memory's addresses, of 32 or 64 bits: how far behind the block's dynamic shared memory.
-template <class Address>
-std::uint64_t of_shared(Address address) {
-  return reinterpret_cast<std::uintptr_t>(lab_dynamic_shared) +
-         static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(address)));
+// Shared memory's addresses, of 32 or 64 bits: in the lower 24 bits how far behind the dynamic shared memory
+// of its block; above them 1 more than the rank of another block of the cluster.
+inline constexpr int shared_offset_bits = 24;
+inline std::uint64_t of_shared(std::uint64_t address) {
+  const auto word = static_cast<std::int32_t>(address);
+  const int above = word >> shared_offset_bits;
+  const bool is_own = above == 0 || above == -1;
+  const std::int32_t offset =
+      is_own ? word : static_cast<std::int32_t>(static_cast<std::uint32_t>(word) << 8) >> 8;
+  const std::uint64_t own = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared) +
+                            static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
+  if (is_own) return own;
+  return reinterpret_cast<std::uintptr_t>(
+      map_to_block(reinterpret_cast<const void*>(own), static_cast<unsigned>(above - 1), place::here()));
 }
 inline std::uint64_t to_shared(std::uint64_t address) {
   return static_cast<std::uint32_t>(address - reinterpret_cast<std::uintptr_t>(lab_dynamic_shared));
@@ -290,6 +302,31 @@ void begin_product(matrix_type type, float* const (&d)[count], const A& a, std::
     shape.a = descriptor_of(a, where);
     emulator::begin_product(shape, nullptr, d, where);
   }
+}
+
+// mapa.shared::cluster
+inline std::uint64_t shared_of_block(std::uint64_t own, unsigned rank, place where) {
+  map_to_block(reinterpret_cast<const void*>(of_shared(own)), rank, where);
+  return (own & ((1u << shared_offset_bits) - 1)) | std::uint64_t{rank + 1} << shared_offset_bits;
+}
+
+// mbarrier.arrive: `count` times, with so many bytes more to come; the phase's parity, which a wait takes.
+[[gnu::always_inline]] inline std::uint64_t arrive(std::uint64_t* barrier, int count, int bytes,
+                                                   place where) {
+  const std::uint64_t phase = phase_parity(*barrier);
+  for (int k = 0; k < count; ++k) arrive_in_phase(barrier, true, k == 0 ? bytes : 0, where);
+  return phase;
+}
+[[gnu::always_inline]] inline bool wait_for_phase(std::uint64_t* barrier, unsigned parity, place where) {
+  emulator::wait_for_phase(barrier, parity & 1, where);
+  return true;
+}
+// The box at these coordinates of the tensor map at this address (cuTensorMapEncodeTiled in cuda.h).
+inline tensor_box box_of(std::uint64_t map,
+                         const std::array<std::int64_t, tensor_layout::most_dimensions>& at) {
+  tensor_box box{{}, at};
+  std::memcpy(&box.layout, reinterpret_cast<const void*>(map), sizeof box.layout);
+  return box;
 }
 
 // The width that a shuffle's last operand but one means.

@@ -36,6 +36,8 @@ std::string special_register(std::string_view name) {
       {"globaltimer", "static_cast<unsigned long long>(::lab::emulator::ticks())"},
       {"globaltimer_lo", "static_cast<unsigned>(::lab::emulator::ticks())"},
       {"dynamic_smem_size", "0u"},
+      {"cluster_ctarank", "::lab::cluster_rank()"},
+      {"cluster_nctarank", "::lab::cluster_blocks()"},
   };
   if (const auto found = known.find(name); found != known.end()) return std::string(found->second);
   for (const auto& [ptx, cpp] : {std::pair{"tid.", "threadIdx."}, std::pair{"ntid.", "blockDim."},
@@ -44,6 +46,13 @@ std::string special_register(std::string_view name) {
     if (name.starts_with(beginning) && name.size() == beginning.size() + 1 &&
         std::string_view("xyz").find(name.back()) != std::string_view::npos)
       return fmt::format("{}{}", cpp, name.back());
+  }
+  for (const auto& [ptx, operation] :
+       {std::pair{"cluster_ctaid.", "%"}, std::pair{"clusterid.", "/"}, std::pair{"cluster_nctaid.", ""}}) {
+    const std::string_view beginning = ptx;
+    if (!name.starts_with(beginning) || name.size() != beginning.size() + 1) continue;
+    const std::string shape = fmt::format("::lab::emulator::cluster_shape().{}", name.back());
+    return *operation == '\0' ? shape : fmt::format("(blockIdx.{} {} {})", name.back(), operation, shape);
   }
   throw unknown_instruction{};
 }
@@ -88,6 +97,7 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
                             "global",
                             "shared",
                             "shared::cta",
+                            "shared::cluster",
                             "local",
                             "const",
                             "volatile",
@@ -98,9 +108,25 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
                             "mmio",
                             "L2::cache_hint",
                             "level::eviction_priority"};
-  static const words atomics{"add",         "min",     "max",     "and",     "or",      "xor",
-                             "exch",        "cas",     "inc",     "dec",     "global",  "shared",
-                             "shared::cta", "relaxed", "acquire", "release", "acq_rel", "noftz"};
+  static const words atomics{"add",
+                             "min",
+                             "max",
+                             "and",
+                             "or",
+                             "xor",
+                             "exch",
+                             "cas",
+                             "inc",
+                             "dec",
+                             "global",
+                             "shared",
+                             "shared::cta",
+                             "relaxed",
+                             "acquire",
+                             "release",
+                             "acq_rel",
+                             "noftz",
+                             "shared::cluster"};
   static const std::map<std::string_view, words> more{
       {"add", {"sat", "cc"}},
       {"sub", {"sat", "cc"}},
@@ -223,6 +249,7 @@ class translation {
   // The statements of a text between semicolons; braces open scopes of registers and labels.
   std::string statements(const std::string& ptx) {
     const std::string rest = with_single_percent(without_comments(ptx));
+    has_branches_ = rest.find("bra") != std::string::npos;
     std::string one;
     scopes_.assign(1, {});
     const auto close = [&] {
@@ -460,8 +487,9 @@ class translation {
       base = bare(base.substr(0, sign));
     }
     const bool is_shared =
-        std::any_of(one.modifiers.begin(), one.modifiers.end(),
-                    [](const std::string& word) { return word == "shared" || word == "shared::cta"; });
+        std::any_of(one.modifiers.begin(), one.modifiers.end(), [](const std::string& word) {
+          return word == "shared" || word == "shared::cta" || word == "shared::cluster";
+        });
     const std::string address = value(base, "unsigned long long");
     return fmt::format("reinterpret_cast<{}*>({}{})", type,
                        is_shared ? fmt::format("{}of_shared({})", library, address) : address, offset);
@@ -490,6 +518,11 @@ class translation {
     if (one.opcode == "wgmma") return warpgroup_product(one);
     if (one.opcode == "wmma") return fragments(one);
     if (one.opcode == "griddepcontrol" || one.opcode == "setmaxnreg") return control(one);
+    if (one.opcode == "mbarrier") return phase_barrier(one);
+    if (one.opcode == "cp" && one.has("bulk")) return bulk_copy(one);
+    if (one.opcode == "mapa" || (one.opcode == "barrier" && one.has("cluster"))) return of_cluster(one);
+    if (one.opcode == "elect") return elect(one);
+    if (one.opcode == "createpolicy") return put(first(one), "0ull");
     static const std::array<std::string_view, 10> any{"membar",        "fence",   "nanosleep", "prefetch",
                                                       "prefetchu",     "discard", "pmevent",   "brkpt",
                                                       "applypriority", "mov"};
@@ -1087,6 +1120,160 @@ class translation {
                        value(one.operands[0], "int"), words[0] == "inc");
   }
 
+  static constexpr std::string_view here = "::lab::emulator::place::here()";
+
+  [[nodiscard]] static const std::string& first(const instruction& one) {
+    require(!one.operands.empty());
+    return one.operands[0];
+  }
+  // The operand of this number, an address in this space ("" for a generic one).
+  [[nodiscard]] std::string address(const instruction& one, std::size_t number, const std::string& space,
+                                    const std::string& type) const {
+    require(number < one.operands.size());
+    instruction there = one;
+    there.modifiers = {space};
+    return memory(one.operands[number], there, type);
+  }
+  static void require_words(const instruction& one, const std::set<std::string_view>& known) {
+    for (const std::string& word : one.modifiers) require(known.count(word) != 0);
+  }
+
+  // mbarrier.init.shared::cta.b64 [a], count; mbarrier.arrive.expect_tx.shared::cta.b64 state, [a], bytes;
+  // mbarrier.try_wait.parity.shared::cta.b64 p, [a], parity.
+  std::string phase_barrier(const instruction& one) {
+    require_words(
+        one, {"init", "inval", "arrive", "expect_tx", "try_wait", "test_wait", "parity", "relaxed", "release",
+              "acquire", "cta", "cluster", "shared", "b64", "shared::cta", "shared::cluster"});
+    require(!one.modifiers.empty());
+    const std::string& what = one.modifiers.front();
+    const auto space = std::find_if(one.modifiers.begin(), one.modifiers.end(),
+                                    [](const std::string& word) { return word.starts_with("shared"); });
+    const auto barrier = [&](std::size_t number) {
+      return address(one, number, space == one.modifiers.end() ? "" : *space, "std::uint64_t");
+    };
+    if (what == "init")
+      return fmt::format("::lab::emulator::initialise_phases({}, {}, {}); ", barrier(0), given(one, 1, "int"),
+                         here);
+    if (what == "inval") return "";
+    if (what == "expect_tx")
+      return fmt::format("::lab::emulator::arrive_in_phase({}, false, {}, {}); ", barrier(0),
+                         given(one, 1, "int"), here);
+    if (what == "arrive") {
+      const std::string number = one.operands.size() > 2 ? given(one, 2, "int") : "";
+      const bool expects = one.has("expect_tx");
+      return put(first(one),
+                 fmt::format("{}arrive({}, {}, {}, {})", library, barrier(1),
+                             expects || number.empty() ? "1" : number, expects ? number : "0", here));
+    }
+    // Waits for the phase: a look without waiting must be one that is repeated until the phase has ended.
+    require(what == "try_wait" || (what == "test_wait" && has_branches_));
+    return put(first(one), fmt::format("{}wait_for_phase({}, {}, {})", library, barrier(1),
+                                       given(one, 2, "unsigned"), here));
+  }
+
+  // The box of a tensor copy: [map, {x, y}].
+  [[nodiscard]] std::string box(const instruction& one, std::size_t number) const {
+    require(number < one.operands.size());
+    const std::string& operand = one.operands[number];
+    require(operand.size() > 2 && operand.front() == '[' && operand.back() == ']');
+    const std::vector<std::string> parts = split(std::string_view(operand).substr(1, operand.size() - 2));
+    require(parts.size() == 2);
+    std::string text = fmt::format("{}box_of({}, {{", library, value(parts[0], "unsigned long long"));
+    for (const std::string& one_coordinate : parts_of(parts[1])) text += value(one_coordinate, "int") + ", ";
+    return text + "})";
+  }
+
+  // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];
+  // cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes; and the same of tensors.
+  std::string bulk_copy(const instruction& one) {
+    require_words(one, {"async",
+                        "bulk",
+                        "tensor",
+                        "prefetch",
+                        "L2",
+                        "global",
+                        "shared::cluster",
+                        "shared::cta",
+                        "mbarrier::complete_tx::bytes",
+                        "bulk_group",
+                        "1d",
+                        "2d",
+                        "3d",
+                        "4d",
+                        "5d",
+                        "tile",
+                        "multicast::cluster",
+                        "L2::cache_hint",
+                        "commit_group",
+                        "wait_group",
+                        "read"});
+    if (one.has("commit_group")) return "::lab::commit_group(); ";
+    if (one.has("wait_group"))
+      return fmt::format("::lab::emulator::wait_for_copies_out({}); ", given(one, 0, "unsigned"));
+    const bool is_tensor = one.has("tensor");
+    const auto digit = std::find_if(one.modifiers.begin(), one.modifiers.end(), [](const std::string& word) {
+      return word.size() == 2 && word[1] == 'd';
+    });
+    require(!is_tensor || digit != one.modifiers.end());
+    const std::string dimensions = is_tensor ? digit->substr(0, 1) : "";
+    if (one.has("prefetch"))
+      return is_tensor ? ""
+                       : fmt::format("::lab::emulator::check_prefetch({}, {}, {}); ",
+                                     address(one, 0, "", "void"), given(one, 1, "unsigned"), here);
+    if (one.has("bulk_group")) {
+      const std::string from = address(one, 1, "shared", "void");
+      if (is_tensor)
+        return fmt::format("::lab::emulator::tensor_copy_out({}, {}, {}, {}); ", box(one, 0), dimensions,
+                           from, here);
+      return fmt::format("::lab::emulator::copy_out_in_bulk({}, {}, {}, {}); ", address(one, 0, "", "void"),
+                         from, given(one, 2, "unsigned"), here);
+    }
+    require(one.has("mbarrier::complete_tx::bytes"));
+    const std::string to = address(one, 0, "shared", "void");
+    const std::string barrier = address(one, is_tensor ? 2 : 3, "shared", "std::uint64_t");
+    const std::string blocks = one.has("multicast::cluster") ? given(one, is_tensor ? 3 : 4, "unsigned") : "";
+    if (is_tensor)
+      return fmt::format("::lab::emulator::tensor_copy_in({}, {}, {}, {}, {}, {}); ", to, box(one, 1),
+                         dimensions, barrier, blocks.empty() ? "{}" : blocks, here);
+    const std::string bytes = given(one, 2, "unsigned");
+    if (!one.has("global"))
+      return fmt::format("::lab::emulator::copy_to_block({}, {}, {}, {}, {}); ", to,
+                         address(one, 1, "shared", "void"), bytes, barrier, here);
+    const std::string from = address(one, 1, "", "void");
+    if (!blocks.empty())
+      return fmt::format("::lab::emulator::copy_in_to_blocks({}, {}, {}, {}, {}, {}); ", to, from, bytes,
+                         barrier, blocks, here);
+    return fmt::format("::lab::emulator::copy_in_bulk({}, {}, {}, {}, {}); ", to, from, bytes, barrier, here);
+  }
+
+  // mapa.shared::cluster.u32 there, own, rank; barrier.cluster.arrive and .wait.
+  [[nodiscard]] std::string of_cluster(const instruction& one) const {
+    require_words(one, {"cluster", "arrive", "wait", "release", "acquire", "relaxed", "aligned",
+                        "shared::cluster", "u32", "u64"});
+    if (one.opcode == "barrier") {
+      require(one.has("arrive") != one.has("wait"));
+      return one.has("arrive") ? "::lab::cluster_arrive(); " : "::lab::cluster_wait(); ";
+    }
+    const std::string own = given(one, 1, "unsigned long long");
+    if (one.has("shared::cluster"))
+      return put(first(one),
+                 fmt::format("{}shared_of_block({}, {}, {})", library, own, given(one, 2, "unsigned"), here));
+    return put(first(one), fmt::format("reinterpret_cast<std::uint64_t>(::lab::emulator::map_to_block("
+                                       "reinterpret_cast<void*>({}), {}, {}))",
+                                       own, given(one, 2, "unsigned"), here));
+  }
+
+  // elect.sync lane|p, mask
+  [[nodiscard]] std::string elect(const instruction& one) const {
+    require(one.modifiers.size() == 1 && one.modifiers[0] == "sync" && one.operands.size() == 2);
+    const std::size_t bar = first(one).find('|');
+    require(bar != std::string::npos);
+    const std::string leader = fmt::format("std::countr_zero({})", given(one, 1, "unsigned"));
+    return put(bare(first(one).substr(bar + 1)),
+               fmt::format("::lab::emulator::lane() == static_cast<unsigned>({})", leader)) +
+           put(bare(first(one).substr(0, bar)), fmt::format("static_cast<unsigned>({})", leader));
+  }
+
   // Done at once, and to be waited for.
   std::string asynchronous_copy(const instruction& one) {
     require(!one.modifiers.empty() && one.modifiers[0] == "async");
@@ -1164,6 +1351,7 @@ class translation {
   }
 
   std::size_t count_;
+  bool has_branches_ = false;
   bool flushes_ = false;  // the instruction makes zeros of subnormal numbers
   std::map<std::string, std::string> locals_;
   std::set<std::string> written_later_;

@@ -1,9 +1,16 @@
-// The names of the driver's API that programs use without calling it. Its functions are not emulated.
+// The names of the driver's API that programs use without calling it. Of its functions those of tensor maps
+// are emulated, and a few that ask for the device.
 #pragma once
 
 #define __cuda_cuda_h__
 
 #include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "common/emulator/core/tensor_copy_functions.hpp"
 
 enum CUresult : int {
   CUDA_SUCCESS = 0,
@@ -96,4 +103,108 @@ inline CUresult cuCtxGetDevice(CUdevice* device) {
 }
 inline CUresult cuCtxSynchronize() {
   return cudaDeviceSynchronize() == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+// ---- tensor maps (not interleaved, zeros outside)
+
+using cuuint32_t = std::uint32_t;
+using cuuint64_t = std::uint64_t;
+struct alignas(64) CUtensorMap {
+  cuuint64_t opaque[16];  // a lab::tensor_layout
+};
+enum CUtensorMapDataType : int {
+  CU_TENSOR_MAP_DATA_TYPE_UINT8,
+  CU_TENSOR_MAP_DATA_TYPE_UINT16,
+  CU_TENSOR_MAP_DATA_TYPE_UINT32,
+  CU_TENSOR_MAP_DATA_TYPE_INT32,
+  CU_TENSOR_MAP_DATA_TYPE_UINT64,
+  CU_TENSOR_MAP_DATA_TYPE_INT64,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+  CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
+};
+enum CUtensorMapInterleave : int {
+  CU_TENSOR_MAP_INTERLEAVE_NONE,
+  CU_TENSOR_MAP_INTERLEAVE_16B,
+  CU_TENSOR_MAP_INTERLEAVE_32B,
+};
+enum CUtensorMapSwizzle : int {
+  CU_TENSOR_MAP_SWIZZLE_NONE,
+  CU_TENSOR_MAP_SWIZZLE_32B,
+  CU_TENSOR_MAP_SWIZZLE_64B,
+  CU_TENSOR_MAP_SWIZZLE_128B,
+};
+enum CUtensorMapL2promotion : int {
+  CU_TENSOR_MAP_L2_PROMOTION_NONE,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+};
+enum CUtensorMapFloatOOBfill : int {
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+};
+
+// What no tensor map can be is said on stderr, too.
+inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                       void* global, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                       const cuuint32_t* box, const cuuint32_t* element_strides,
+                                       CUtensorMapInterleave interleave, CUtensorMapSwizzle pattern,
+                                       CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+  constexpr unsigned bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+  if (map == nullptr || rank < 1 || rank > lab::tensor_layout::most_dimensions)
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto refuse = [](const char* what, CUresult result) {
+    std::fprintf(stderr, "cuTensorMapEncodeTiled: %s\n", what);
+    return result;
+  };
+  bool is_plain = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  for (cuuint32_t k = 0; k < rank; ++k) is_plain = is_plain && element_strides[k] == 1;
+  if (!is_plain)
+    return refuse("emulated are maps of every element, not interleaved, with zeros outside",
+                  CUDA_ERROR_NOT_SUPPORTED);
+  constexpr lab::swizzle patterns[] = {lab::swizzle::none, lab::swizzle::bytes_32, lab::swizzle::bytes_64,
+                                       lab::swizzle::bytes_128};
+  lab::tensor_layout layout{
+      .global = global, .rank = rank, .element_bytes = bytes[type], .pattern = patterns[pattern]};
+  for (cuuint32_t k = 0; k < rank; ++k) {
+    layout.sizes[k] = sizes[k];
+    layout.strides[k] = k == 0 ? layout.element_bytes : strides[k - 1];
+    layout.box[k] = box[k];
+  }
+  try {
+    lab::check(layout);
+  } catch (const std::invalid_argument& error) {
+    return refuse(error.what(), CUDA_ERROR_INVALID_VALUE);
+  }
+  static_assert(sizeof layout <= sizeof map->opaque);
+  std::memset(map, 0, sizeof *map);
+  std::memcpy(map->opaque, static_cast<const void*>(&layout), sizeof layout);
+  return CUDA_SUCCESS;
+}
+
+// ---- functions of the driver by their names
+
+enum cudaDriverEntryPointQueryResult : int {
+  cudaDriverEntryPointSuccess,
+  cudaDriverEntryPointSymbolNotFound,
+  cudaDriverEntryPointVersionNotSufficent,
+};
+inline constexpr unsigned long long cudaEnableDefault = 0;
+inline cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long,
+                                           cudaDriverEntryPointQueryResult* result = nullptr) {
+  const bool is_known = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
+  *function = is_known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
+  if (result != nullptr)
+    *result = is_known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                                    unsigned long long flags,
+                                                    cudaDriverEntryPointQueryResult* result = nullptr) {
+  return cudaGetDriverEntryPoint(name, function, flags, result);
 }

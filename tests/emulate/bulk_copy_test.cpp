@@ -1,0 +1,163 @@
+// mbarrier, bulk and tensor copies and clusters as the PTX of programs: they run, and what is wrong with them
+// is told with its line.
+#include <string>
+#include <vector>
+
+#include "tests/emulate/emulate_call.hpp"
+
+namespace {
+
+constexpr const char* program = R"cuda(
+// Rows of a matrix pass through shared memory by bulk copies, and a block of a cluster reads its neighbour's.
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <stdint.h>
+#include <stdio.h>
+__device__ uint32_t shared(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
+__device__ void wait(uint64_t* barrier, uint32_t parity) {
+  asm volatile("{ .reg .pred P1; LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1; @P1 bra DONE; bra LAB_WAIT; DONE: }"
+               ::"r"(shared(barrier)), "r"(parity) : "memory");
+}
+constexpr int N = 1024;
+__global__ void through(const float* from, float* to, int rows) {
+  __shared__ __align__(128) float tile[2][N];
+  __shared__ uint64_t full[2];
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < 2; ++s) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared(&full[s])), "r"(1));
+#ifndef NO_INIT_FENCE
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+  }
+  __syncthreads();
+  auto load = [&](int row) {
+    int s = row % 2;
+    uint64_t state;
+    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %0, [%1], %2;" : "=l"(state) : "r"(shared(&full[s])), "r"(N * 4) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 ::"r"(shared(tile[s])), "l"(from + row * N), "r"(N * 4), "r"(shared(&full[s])) : "memory");
+  };
+  if (threadIdx.x == 0) load(0);
+  for (int row = 0; row < rows; ++row) {
+    int s = row % 2;
+    if (threadIdx.x == 0 && row + 1 < rows) {
+#ifndef NO_READ_WAIT
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+      load(row + 1);
+    }
+#ifndef NO_WAIT
+    wait(&full[s], row / 2 % 2);
+#endif
+    for (int i = threadIdx.x; i < N; i += blockDim.x) tile[s][i] *= 2;
+#ifndef NO_PROXY_FENCE
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + row * N), "r"(shared(tile[s])), "r"(N * 4) : "memory");
+      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+  }
+  if (threadIdx.x == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+// The transpose of a 64 x 64 matrix's 32 x 32 tiles: in by a tensor copy, out by another.
+__global__ void boxes(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
+  __shared__ __align__(128) float tile[32][32], turned[32][32];
+  __shared__ uint64_t full;
+  int x = blockIdx.x * 32, y = blockIdx.y * 32;
+  uint32_t leader, lane;
+  asm volatile("{ .reg .pred p; elect.sync %1|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(leader), "=r"(lane));
+  if (threadIdx.x < 32 && leader) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&in) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared(&full)));
+    asm volatile("fence.proxy.async;" ::: "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared(&full)), "r"(32 * 32 * 4));
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];"
+                 ::"r"(shared(tile)), "l"(&in), "r"(shared(&full)), "r"(x), "r"(y) : "memory");
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared(&full)) : "memory");
+  }
+  __syncthreads();
+  wait(&full, 0);
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x) turned[i % 32][i / 32] = tile[i / 32][i % 32];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&out), "r"(shared(turned)), "r"(y), "r"(x) : "memory");
+    asm volatile("cp.async.bulk.commit_group;\n cp.async.bulk.wait_group.read 0;" ::: "memory");
+  }
+}
+__global__ void __cluster_dims__(2, 1, 1) neighbours(int* to) {
+  __shared__ int own[32];
+  uint32_t rank, blocks, there;
+  asm volatile("mov.u32 %0, %%cluster_ctarank; mov.u32 %1, %%cluster_nctarank;" : "=r"(rank), "=r"(blocks));
+  own[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared(&own[threadIdx.x])), "r"(rank ^ 1));
+  int value;
+  asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
+  to[blockIdx.x * 32 + threadIdx.x] = value + 1000 * blocks;
+#ifndef LEAVES
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+#endif
+}
+CUtensorMap map_of(float* matrix) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
+  CUtensorMap map;
+  cuuint64_t sizes[2] = {64, 64}, strides[1] = {64 * 4};
+  cuuint32_t box[2] = {32, 32}, every[2] = {1, 1};
+  auto encode = (decltype(&cuTensorMapEncodeTiled))function;
+  if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, matrix, sizes, strides, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    printf("no map\n");
+  return map;
+}
+int main() {
+  int failed = 0;
+  const int rows = 9;
+  float *a, *b; int* c;
+  cudaMallocManaged(&a, rows * N * 4); cudaMallocManaged(&b, rows * N * 4); cudaMallocManaged(&c, 4 * 32 * 4);
+  for (int i = 0; i < rows * N; ++i) a[i] = i;
+  through<<<1, 128>>>(a, b, rows);
+  int wrong = cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < rows * N; ++i) wrong += b[i] != 2 * a[i];
+  printf("%d wrong rows\n", wrong);
+  failed |= wrong != 0;
+  boxes<<<dim3(2, 2), 128>>>(map_of(a), map_of(b));
+  wrong = cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < 64 * 64; ++i) wrong += b[i] != a[i % 64 * 64 + i / 64];
+  printf("%d wrong boxes\n", wrong);
+  failed |= wrong != 0;
+  neighbours<<<4, 32>>>(c);
+  wrong = cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < 128; ++i) wrong += c[i] != 2000 + 100 * (i / 32 ^ 1) + i % 32;
+  printf("%d wrong neighbours\n", wrong);
+  return failed | (wrong != 0);
+}
+)cuda";
+
+}  // namespace
+
+TEST_CASE("bulk copies, tensor copies and clusters as PTX are right, and wrong ones are told") {
+  using lab::test::emulate, lab::test::expect;
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "bulk.cu").string();
+  lab::test::put(source, program);
+  const std::vector<std::string> right{"0 wrong rows\n0 wrong boxes\n0 wrong neighbours\n"};
+  expect(emulate({source}), 0, right);
+  expect(emulate({"-DNO_INIT_FENCE", source}), 0,
+         {right[0], "warning: ", "bulk.cu:27: begins a copy to a barrier", "bulk.cu:17 with no",
+          "fence_mbarrier_init()"});
+  expect(emulate({"-DNO_WAIT", source}), 1,
+         {"bulk.cu:26: through: block (0,0,0): thread (0,0,0) arrives once too often in phase 0"});
+  expect(emulate({"-DNO_READ_WAIT", source}), 1, {" wrong rows\n0 wrong boxes\n"});
+  expect(emulate({"-DLEAVES", source}), 1,
+         {"bulk.cu:89: neighbours: ", "of its cluster, which has left the kernel"});
+  if (!LAB_WITH_OBSERVED) return;
+  expect(emulate({"--observe", source}), 0, right);
+  expect(emulate({"--observe", "-DNO_PROXY_FENCE", source}), 1,
+         {"bulk.cu:48: through: ", "begins a bulk copy from shared memory",
+          "with no fence_proxy_async() between"});
+}
