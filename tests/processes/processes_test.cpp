@@ -142,6 +142,15 @@ TEST_CASE("a process that dies, hangs or fails alone ends the others, and the ro
           {"reduction_gpus/throws", "failed: rank 1 of 2 on "}});
 }
 
+TEST_CASE("a track that needs more GPUs than there are is shown once, with the reason") {
+  const outcome found = lab_program({"LAB_EMULATOR_DEVICES=1"},
+                                    {"run", "moving_average_gpus", "--gpus", "1,2", "--window", "4,300"});
+  INFO(found.text);
+  CHECK(found.code == 2);
+  CHECK(contains(found.text, "0 ok, 0 failed, 5 skipped: nothing ran"));
+  CHECK(contains(found.text, "needs 2 GPUs, and there is 1"));
+}
+
 TEST_CASE("what cannot be started as several processes is refused before anything runs") {
   // Processes that are alone leave files of Open MPI's behind.
   const temporary_directory directory;

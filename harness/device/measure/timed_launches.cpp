@@ -10,6 +10,7 @@
 #include "common/random.hpp"
 #include "harness/device/host_clock.hpp"
 #include "harness/device/stage_call.hpp"
+#include "harness/protocol.hpp"
 
 namespace lab {
 namespace {

@@ -97,8 +97,10 @@ class soak {
     if (!options_.device.empty()) call.insert(call.end(), {"--device", options_.device});
     if (options_.timeout_seconds)
       call.insert(call.end(), {"--timeout", fmt::format("{}", *options_.timeout_seconds)});
-    running_.push_back({child_process(call, {{null_device_.get(), 1}, {null_device_.get(), 2}}), stage, seed,
-                        path, clock::now()});
+    const owned_descriptor errors(
+        open((path + ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    running_.push_back(
+        {child_process(call, {{null_device_.get(), 1}, {errors.get(), 2}}), stage, seed, path, clock::now()});
     ++begun_;
   }
 
@@ -152,8 +154,16 @@ class soak {
       }
       return row.at("message").get<std::string>();
     } catch (const std::exception&) {
-      return fmt::format("the call {}", ending.description());
+      return fmt::format("the call {}{}", ending.description(), last_words(one.path + ".err"));
     }
+  }
+
+  // "; its last words: ...", of a call without results.
+  static std::string last_words(const std::string& path) {
+    std::string text = fs::exists(path) ? read_text(path) : "";
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (text.empty()) return "";
+    return "; its last words: " + shortened(cleaned(text.substr(text.rfind('\n') + 1)), 300);
   }
 
   const run_options& options_;
