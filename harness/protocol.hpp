@@ -23,7 +23,7 @@ inline constexpr int request_descriptor = 3;
 inline constexpr int answer_descriptor = 4;
 
 // A worker's progress when it times nothing any more, so that the next worker may take the device.
-inline constexpr const char* timing_is_over = "timed, and compared once more";
+inline constexpr const char* timing_is_over = "timed; being compared once more";
 
 // The NVTX domain of the harness: a stage's range is "kernel_lab@<stage path>" to Nsight Compute.
 inline constexpr const char* nvtx_domain = "kernel_lab";

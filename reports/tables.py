@@ -538,11 +538,12 @@ def accuracy(records, track):
             # Not relative_error: where the run has made the proof, it is the largest of all trials, whose bounds are other ones.
             part, bound = (row["verification"][name] for name in ("largest_error", "relative_bound"))
             same = "yes" if row["verification"]["reproducible"] else "no"
-            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {bound:.2g} | {100 * part:.2g} % | {same} |")
+            allowed = f"{bound:.2g}" if bound > 0 else "-"
+            lines.append(f"| {stage.split('/', 1)[1]} | {parameters_text(parameters)} | {allowed} | {100 * part:.2g} % | {same} |")
     if not used:
         return NOTHING
     device = used[-1]["run"]["device"]
-    return "\n".join(lines) + f"\n\nThe allowed error is relative to the sum of magnitudes. The percentage is the largest of all trials, each compared with its own bound. {device['name']}, CUDA {device['toolkit']}.{age(records, used)}\n"
+    return "\n".join(lines) + f"\n\nThe allowed error is relative to the sum of magnitudes. The percentage is the largest of all trials, each compared with its own bound. A dash: this run did not record it. {device['name']}, CUDA {device['toolkit']}.{age(records, used)}\n"
 
 
 def traffic(records, track):

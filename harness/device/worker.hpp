@@ -31,7 +31,7 @@ class worker {
   answer_record dispatch(const nlohmann::json& request);
   // With a compute capability (90 for 9.0), stages are described as such a device would have them, and this
   // process's own is left alone.
-  // With `on_device` it is this machine's device, and stages may need more of them than there are.
+  // With `on_device`, stages that need more GPUs than this machine has are not runnable, either.
   // As several processes would have them, where `processes` is more than 1.
   worker_description describe(std::optional<int> compute_capability, int processes, bool on_device);
   // Throws std::runtime_error with the reason when there is no such device.

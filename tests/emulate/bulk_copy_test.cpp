@@ -19,7 +19,7 @@ __device__ void wait(uint64_t* barrier, uint32_t parity) {
                ::"r"(shared(barrier)), "r"(parity) : "memory");
 }
 constexpr int N = 1024;
-__global__ void through(const float* from, float* to, int rows) {
+__global__ void through(const float* from, float* to, int rows, float* last) {
   __shared__ __align__(128) float tile[2][N];
   __shared__ uint64_t full[2];
   if (threadIdx.x == 0) {
@@ -58,7 +58,10 @@ __global__ void through(const float* from, float* to, int rows) {
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     }
   }
-  if (threadIdx.x == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  if (threadIdx.x == 0) {
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    *last = to[rows * N - 1];  // it has been written
+  }
 }
 // The transpose of a 64 x 64 matrix's 32 x 32 tiles: in by a tensor copy, out by another.
 __global__ void boxes(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
@@ -89,15 +92,21 @@ __global__ void boxes(const __grid_constant__ CUtensorMap in, const __grid_const
 }
 __global__ void __cluster_dims__(2, 1, 1) neighbours(int* to) {
   __shared__ int own[32];
+  __shared__ uint64_t met;
   uint32_t rank, blocks, there;
   asm volatile("mov.u32 %0, %%cluster_ctarank; mov.u32 %1, %%cluster_nctarank;" : "=r"(rank), "=r"(blocks));
   own[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" ::"r"(shared(&met)));
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared(&own[threadIdx.x])), "r"(rank ^ 1));
   int value;
   asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
   to[blockIdx.x * 32 + threadIdx.x] = value + 1000 * blocks;
 #ifndef LEAVES
+  void* theirs;
+  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(&met), "r"(rank ^ 1));
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(shared(theirs)) : "memory");
+  wait(&met, 0);
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 #endif
 }
@@ -120,9 +129,10 @@ int main() {
   float *a, *b; int* c;
   cudaMallocManaged(&a, rows * N * 4); cudaMallocManaged(&b, rows * N * 4); cudaMallocManaged(&c, 4 * 32 * 4);
   for (int i = 0; i < rows * N; ++i) a[i] = i;
-  through<<<1, 128>>>(a, b, rows);
+  through<<<1, 128>>>(a, b, rows, (float*)c);
   int wrong = cudaDeviceSynchronize() != cudaSuccess;
   for (int i = 0; i < rows * N; ++i) wrong += b[i] != 2 * a[i];
+  wrong += *(float*)c != 2 * a[rows * N - 1];
   printf("%d wrong rows\n", wrong);
   failed |= wrong != 0;
   boxes<<<dim3(2, 2), 128>>>(map_of(a), map_of(b));
@@ -154,7 +164,7 @@ TEST_CASE("bulk copies, tensor copies and clusters as PTX are right, and wrong o
          {"bulk.cu:26: through: block (0,0,0): thread (0,0,0) arrives once too often in phase 0"});
   expect(emulate({"-DNO_READ_WAIT", source}), 1, {" wrong rows\n0 wrong boxes\n"});
   expect(emulate({"-DLEAVES", source}), 1,
-         {"bulk.cu:89: neighbours: ", "of its cluster, which has left the kernel"});
+         {"bulk.cu:94: neighbours: ", "of its cluster, which has left the kernel"});
   if (!LAB_WITH_OBSERVED) return;
   expect(emulate({"--observe", source}), 0, right);
   expect(emulate({"--observe", "-DNO_PROXY_FENCE", source}), 1,

@@ -1,6 +1,8 @@
 // The parts of the front that need no process: numbers, parameters, patterns, files, counters.
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -454,4 +456,38 @@ TEST_CASE("a log has a line of progress now and then, and no more") {
   dup2(kept, STDERR_FILENO);
   close(kept);
   CHECK(lab::read_text(path) == "trial 2\n");
+}
+
+TEST_CASE("a worker that is started ahead answers the next request, and is ended where none comes") {
+  const lab::test::temporary_directory directory;
+  const std::string program = (directory / "worker.sh").string(), log = (directory / "log").string();
+  lab::test::put(program,
+                 "#!/bin/sh\necho $$ $@ >> " + log + "\nread line <&3\necho '{\"end\": \"ok\"}' >&4\n");
+  fs::permissions(program, fs::perms::owner_all);
+  // The process number of the worker that has started last, once so many have.
+  const auto started = [&](std::ptrdiff_t count) {
+    for (int look = 0; look < 1000; ++look) {
+      const std::string text = fs::exists(log) ? lab::read_text(log) : "";
+      if (std::count(text.begin(), text.end(), '\n') == count) {
+        CHECK(text.ends_with(" --connect --serve\n"));
+        const std::size_t line = text.rfind('\n', text.size() - 2);
+        return std::stoi(text.substr(line == std::string::npos ? 0 : line + 1));
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return 0;
+  };
+  lab::front::worker asked({program});
+  asked.start_ahead();
+  REQUIRE(started(1) > 0);
+  CHECK(asked.request({{"op", "measure"}}, std::chrono::seconds(10)).end == lab::answer_end::ok);
+  CHECK(started(1) > 0);
+  int idle = 0;
+  {
+    lab::front::worker other({program});
+    other.start_ahead();
+    idle = started(2);
+    REQUIRE(idle > 0);
+  }
+  CHECK(kill(idle, 0) != 0);
 }

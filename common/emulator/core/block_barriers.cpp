@@ -402,17 +402,25 @@ void block_runner::fence_phases() {
   copies_.fence_initialisations(running_->number);
 }
 
+// A GPU lets it stand for the other fence; a stage is asked for that one.
+void block_runner::fence_proxies() {
+  if (active_observer) active_observer->proxy_fence_passed();
+  const outside_of_kernel here;
+  if (launch_->is_program) copies_.fence_initialisations(running_->number);
+}
+
 void block_runner::commit_copies_out() {
   const outside_of_kernel here;
   copies_.commit_group(running_->number);
 }
 
-void block_runner::wait_for_copies_out(std::size_t pending) {
+void block_runner::wait_for_copies_out(std::size_t pending, bool written) {
   stop_if_launch_failed();
   const outside_of_kernel here;
   for (const auto& [shared, bytes] : copies_.wait_group_read(running_->number, pending)) {
     if (active_observer) active_observer->bulk_copy_over(shared, bytes);
   }
+  if (written) copies_.write_groups(running_->number, pending);
 }
 
 }  // namespace lab::emulator

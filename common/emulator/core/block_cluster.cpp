@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "common/emulator/core/cluster_functions.hpp"
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/scheduler.hpp"
@@ -462,6 +463,29 @@ void block_runner::refuse_copies_from_here() {
     stopping_ = true;
     return;
   }
+}
+
+// ---- addresses as numbers
+
+std::uint32_t shared_number(const void* address) {
+  const auto offset_of = [](const void* own) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(own) -
+                                      reinterpret_cast<std::uintptr_t>(lab_dynamic_shared));
+  };
+  if (!is_in_cluster(address)) return offset_of(address);
+  const place_in_cluster there = find_in_cluster(address);
+  return (offset_of(there.own) & ((1u << shared_offset_bits) - 1)) | (there.rank + 1) << shared_offset_bits;
+}
+
+void* shared_address(std::uint32_t number, place where) {
+  const std::int32_t above = static_cast<std::int32_t>(number) >> shared_offset_bits;
+  const bool is_own = above == 0 || above == -1;
+  constexpr int unused_bits = 32 - shared_offset_bits;
+  const std::int32_t offset = is_own ? static_cast<std::int32_t>(number)
+                                     : static_cast<std::int32_t>(number << unused_bits) >> unused_bits;
+  auto* const own = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(lab_dynamic_shared) +
+                                            static_cast<std::uintptr_t>(static_cast<std::intptr_t>(offset)));
+  return is_own ? own : map_to_block(own, static_cast<unsigned>(above - 1), where);
 }
 
 }  // namespace lab::emulator

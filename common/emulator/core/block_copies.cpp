@@ -138,8 +138,8 @@ std::string block_copies::text_of_phase(const std::uint64_t* barrier) const {
                           : missing + " and " + bytes);
 }
 
-unsigned phase_parity(std::uint64_t word) {
-  return phase_barrier::unpacked(word).is_odd ? 1 : 0;
+unsigned phase_parity(const std::uint64_t* barrier) {
+  return phase_barrier::unpacked(*barrier).is_odd ? 1 : 0;
 }
 
 // ---- copies
@@ -267,6 +267,15 @@ std::vector<std::pair<const void*, std::size_t>> block_copies::wait_group_read(u
     over.emplace_back(std::exchange(copy.shared, nullptr), copy.bytes);
   }
   return over;
+}
+
+void block_copies::write_groups(unsigned thread, std::size_t pending) {
+  const std::uint64_t groups = groups_[thread];
+  for (pending_out& copy : out_) {
+    if (copy.by.thread != thread || copy.group + pending >= groups || copy.values.empty()) continue;
+    copy.perform(copy.values.data());
+    copy.values.clear();
+  }
 }
 
 std::optional<block_copies::left_copy> block_copies::end_block() {

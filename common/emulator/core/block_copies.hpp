@@ -67,6 +67,8 @@ class block_copies {
   void commit_group(unsigned thread);
   // All groups of the thread but the last `pending` have left shared memory, which is returned.
   std::vector<std::pair<const void*, std::size_t>> wait_group_read(unsigned thread, std::size_t pending);
+  // They have been written, too.
+  void write_groups(unsigned thread, std::size_t pending);
 
   // Copies into shared memory that have not landed.
   [[nodiscard]] bool has_copies_in() const { return !in_.empty(); }

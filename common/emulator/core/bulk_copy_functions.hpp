@@ -13,8 +13,8 @@ namespace lab::emulator {
 void initialise_phases(std::uint64_t* barrier, int arrivals, place where);
 void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where);
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
-// The parity of the phase that the barrier's word is in.
-unsigned phase_parity(std::uint64_t word);
+// The parity of the phase that the barrier is in.
+unsigned phase_parity(const std::uint64_t* barrier);
 void fence_phases();
 // fence.proxy.async
 void fence_proxies();
@@ -23,7 +23,8 @@ void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uin
 void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where);
 void check_prefetch(const void* global, std::int64_t bytes, place where);
 void commit_copies_out();
-void wait_for_copies_out(std::size_t pending);
+// cp.async.bulk.wait_group.read; with `written` without .read.
+void wait_for_copies_out(std::size_t pending, bool written = false);
 // bar.sync and bar.red: the number of threads whose predicate is true.
 unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
 

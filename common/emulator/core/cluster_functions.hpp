@@ -18,6 +18,11 @@ void wait_for_cluster(place where);
 void* map_to_block(const void* own, unsigned rank, place where);
 // The same, for an access that is made now: that block must have begun, and must not have left the kernel.
 void* reach_block(const void* own, unsigned rank, place where);
+// The number that PTX has for an address of shared memory: in the lower 24 bits how far behind the dynamic
+// shared memory of its block, above them 1 more than that block's rank where it is another of the cluster.
+inline constexpr int shared_offset_bits = 24;
+std::uint32_t shared_number(const void* address);
+void* shared_address(std::uint32_t number, place where);
 // cp.async.bulk from shared memory to that of a block of the cluster, and its multicast. The addresses
 // `there` and `barrier` are map_to_block()'s.
 void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where);

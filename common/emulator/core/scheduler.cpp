@@ -1136,7 +1136,7 @@ void fence_phases() {
   current_runner->fence_phases();
 }
 void fence_proxies() {
-  if (active_observer) active_observer->proxy_fence_passed();
+  current_runner->fence_proxies();
 }
 void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where) {
   current_runner->copy_in_bulk(shared, global, bytes, barrier, {}, where, __builtin_return_address(0));
@@ -1150,8 +1150,8 @@ void check_prefetch(const void* global, std::int64_t bytes, place where) {
 void commit_copies_out() {
   current_runner->commit_copies_out();
 }
-void wait_for_copies_out(std::size_t pending) {
-  current_runner->wait_for_copies_out(pending);
+void wait_for_copies_out(std::size_t pending, bool written) {
+  current_runner->wait_for_copies_out(pending, written);
 }
 unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where) {
   return current_runner->wait_at_named_barrier(name, threads, predicate, where);

@@ -195,13 +195,14 @@ class block_runner {
                        const void* return_address);
   void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where, const void* return_address);
   void fence_phases();
+  void fence_proxies();
   void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
                     std::optional<unsigned> blocks, place where, const void* return_address);
   void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where,
                         const void* return_address);
   void check_prefetch(const void* global, std::int64_t bytes, place where);
   void commit_copies_out();
-  void wait_for_copies_out(std::size_t pending);
+  void wait_for_copies_out(std::size_t pending, bool written);
   unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
   // tensor_copy_functions.hpp
   void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,

@@ -45,16 +45,17 @@ struct tensor_box {
     const std::int64_t rows = std::int64_t{layout.box[1]} * layout.box[2] * layout.box[3] * layout.box[4];
     for (std::int64_t row = 0; row < rows; ++row) {
       bool is_inside = true;
-      unsigned char* global = static_cast<unsigned char*>(layout.global) + (at[0] + first) * element;
+      std::int64_t offset = (at[0] + first) * element;
       std::int64_t rest = row;
       for (std::size_t k = 1; k < tensor_layout::most_dimensions; ++k) {
         const std::int64_t index = at[k] + rest % layout.box[k];
         rest /= layout.box[k];
         is_inside = is_inside && index >= 0 && index < size(k);
-        global += index * static_cast<std::int64_t>(layout.strides[k]);
+        offset += index * static_cast<std::int64_t>(layout.strides[k]);
       }
       if (is_inside)
-        visit(static_cast<std::size_t>((row * layout.box[0] + first) * element), global,
+        visit(static_cast<std::size_t>((row * layout.box[0] + first) * element),
+              static_cast<unsigned char*>(layout.global) + offset,
               static_cast<std::size_t>((last - first) * element));
     }
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/emulator/core/cluster_functions.hpp"
 #include "common/emulator/core/cuda_runtime.hpp"
 #include "common/emulator/programs/device_functions.hpp"
 
@@ -35,13 +36,10 @@ __forceinline__ unsigned __isLocal(const void* pointer) {
 }
 // Shared addresses are numbers as inline PTX has them; the others are the generic ones.
 __forceinline__ std::size_t __cvta_generic_to_shared(const void* pointer) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) -
-                                    reinterpret_cast<std::uintptr_t>(lab_dynamic_shared));
+  return lab::emulator::shared_number(pointer);
 }
 __forceinline__ void* __cvta_shared_to_generic(std::size_t address) {
-  const auto offset = static_cast<std::int64_t>(static_cast<std::int32_t>(address));
-  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(lab_dynamic_shared) +
-                                 static_cast<std::uint64_t>(offset));
+  return lab::emulator::shared_address(static_cast<std::uint32_t>(address), lab::emulator::place::here());
 }
 #define LAB_SAME_ADDRESS(space)                                                \
   __forceinline__ std::size_t __cvta_generic_to_##space(const void* pointer) { \

@@ -67,23 +67,12 @@ void leave(Value& value, Register bits) {
   }
 }
 
-// Shared memory's addresses, of 32 or 64 bits: in the lower 24 bits how far behind the dynamic shared memory
-// of its block; above them 1 more than the rank of another block of the cluster.
-inline constexpr int shared_offset_bits = 24;
-inline std::uint64_t of_shared(std::uint64_t address) {
-  const auto word = static_cast<std::int32_t>(address);
-  const int above = word >> shared_offset_bits;
-  const bool is_own = above == 0 || above == -1;
-  const std::int32_t offset =
-      is_own ? word : static_cast<std::int32_t>(static_cast<std::uint32_t>(word) << 8) >> 8;
-  const std::uint64_t own = reinterpret_cast<std::uintptr_t>(lab_dynamic_shared) +
-                            static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
-  if (is_own) return own;
-  return reinterpret_cast<std::uintptr_t>(
-      map_to_block(reinterpret_cast<const void*>(own), static_cast<unsigned>(above - 1), place::here()));
+// Shared memory's addresses, of 32 or 64 bits.
+inline std::uint64_t of_shared(std::uint64_t address, place where = place::here()) {
+  return reinterpret_cast<std::uintptr_t>(shared_address(static_cast<std::uint32_t>(address), where));
 }
 inline std::uint64_t to_shared(std::uint64_t address) {
-  return static_cast<std::uint32_t>(address - reinterpret_cast<std::uintptr_t>(lab_dynamic_shared));
+  return shared_number(reinterpret_cast<const void*>(address));
 }
 
 // ---- arithmetic; of integers modulo a power of two
@@ -306,14 +295,13 @@ void begin_product(matrix_type type, float* const (&d)[count], const A& a, std::
 
 // mapa.shared::cluster
 inline std::uint64_t shared_of_block(std::uint64_t own, unsigned rank, place where) {
-  map_to_block(reinterpret_cast<const void*>(of_shared(own)), rank, where);
-  return (own & ((1u << shared_offset_bits) - 1)) | std::uint64_t{rank + 1} << shared_offset_bits;
+  return shared_number(map_to_block(reinterpret_cast<const void*>(of_shared(own, where)), rank, where));
 }
 
 // mbarrier.arrive: `count` times, with so many bytes more to come; the phase's parity, which a wait takes.
 [[gnu::always_inline]] inline std::uint64_t arrive(std::uint64_t* barrier, int count, int bytes,
                                                    place where) {
-  const std::uint64_t phase = phase_parity(*barrier);
+  const std::uint64_t phase = phase_parity(barrier);
   for (int k = 0; k < count; ++k) arrive_in_phase(barrier, true, k == 0 ? bytes : 0, where);
   return phase;
 }

@@ -29,10 +29,12 @@ class wrong_sample : public std::exception {
 class timed_launches {
  public:
   timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                 const measure_plan& plan, cudaStream_t stream, std::function<void()> tell)
+                 const measure_plan& plan, cudaStream_t stream, std::function<void()> tell,
+                 std::function<void(const check_result&)> note)
       : stage_(stage),
         stream_(stream),
         tell_(std::move(tell)),
+        note_(std::move(note)),
         first_seed_(seed ^ 0x71aed),
         next_seed_(first_seed_) {
     const std::size_t before = memory::in_use();
@@ -149,12 +151,14 @@ class timed_launches {
     for (std::size_t k = 0; k < launched_; ++k) {
       const check_result result = workloads_[k]->check();
       if (result.failure) throw wrong_sample(*result.failure);
+      note_(result);
     }
   }
 
   const stage_entry& stage_;
   cudaStream_t stream_;
   std::function<void()> tell_;
+  std::function<void(const check_result&)> note_;  // of each launch that was compared in full
   std::vector<std::unique_ptr<workload>> workloads_;
   bool capturable_ = true;
   std::size_t launched_ = 0;  // of the workloads, in each sample
@@ -199,7 +203,9 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   const launch_setup timed{pattern::random, seeds.fixed};
   try {
     checks.set_phase("timed");
-    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); });
+    timed_launches launches(
+        stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); },
+        [&](const check_result& result) { checks.note_errors(result); });
     timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
     timing.preparation = launches.preparation_nanoseconds();
     // The next process's context takes some memory.

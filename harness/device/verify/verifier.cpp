@@ -52,6 +52,14 @@ void verifier::add(const check_result& result) {
   record_.largest_error = std::max(record_.largest_error, result.largest_error);
 }
 
+void verifier::note_errors(const check_result& result) {
+  // Where a trait excuses some errors, those of the others say nothing.
+  if (result.drifted || result.leaked) return;
+  add(result);
+  record_.relative_error = std::max(record_.relative_error, result.relative_error);
+  if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
+}
+
 bool verifier::fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,
                     const char* remark) {
   failure.test_case = trial_name(parameters, setup) + remark;
@@ -71,12 +79,7 @@ bool verifier::check(workload& work, const parameter_values& parameters, const l
   tell(remark);
   check_result result = result_of([&] { return run_and_check(work, setup, stream_, &order_); });
   note_traits(result, parameters, setup.input);
-  // Where a trait excuses some errors, those of the others say nothing.
-  if (!result.drifted && !result.leaked) {
-    add(result);
-    record_.relative_error = std::max(record_.relative_error, result.relative_error);
-    if (result.relative_bound > 0) record_.relative_bound = result.relative_bound;
-  }
+  note_errors(result);
   if (!result.failure) return true;
   tell_unwritten(work, *result.failure, setup);
   return fail(std::move(*result.failure), parameters, setup, remark);

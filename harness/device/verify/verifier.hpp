@@ -63,6 +63,8 @@ class verifier {
              const char* remark = "");
   // Tells that it is at work, at most once a second: the phase, and `remark`.
   void tell(const char* remark = "");
+  // Of a launch that was compared in full elsewhere.
+  void note_errors(const check_result& result);
   void set_phase(std::string phase) { phase_ = std::move(phase); }
   // Takes a failure found elsewhere.
   bool fail(failure_record failure, const parameter_values& parameters, const launch_setup& setup,

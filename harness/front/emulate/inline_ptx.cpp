@@ -1166,7 +1166,7 @@ class translation {
                              expects || number.empty() ? "1" : number, expects ? number : "0", here));
     }
     // Waits for the phase: a look without waiting must be one that is repeated until the phase has ended.
-    require(what == "try_wait" || (what == "test_wait" && has_branches_));
+    require(what == "try_wait" || (what == "test_wait" && !labels_.empty() && has_branches_));
     return put(first(one), fmt::format("{}wait_for_phase({}, {}, {})", library, barrier(1),
                                        given(one, 2, "unsigned"), here));
   }
@@ -1209,7 +1209,8 @@ class translation {
                         "read"});
     if (one.has("commit_group")) return "::lab::commit_group(); ";
     if (one.has("wait_group"))
-      return fmt::format("::lab::emulator::wait_for_copies_out({}); ", given(one, 0, "unsigned"));
+      return fmt::format("::lab::emulator::wait_for_copies_out({}, {}); ", given(one, 0, "unsigned"),
+                         !one.has("read"));
     const bool is_tensor = one.has("tensor");
     const auto digit = std::find_if(one.modifiers.begin(), one.modifiers.end(), [](const std::string& word) {
       return word.size() == 2 && word[1] == 'd';

@@ -25,7 +25,7 @@ struct refused_word {
   std::string_view message;
 };
 constexpr std::string_view clusters =
-    "of thread block clusters cooperative_groups::this_cluster() is emulated, and no other function";
+    "of thread block clusters cooperative_groups::this_cluster() and PTX are emulated, and no other function";
 constexpr std::string_view matrix_instructions =
     "this matrix instruction is not emulated; use mma.sync, wmma, ldmatrix or wgmma of bfloat16 or half";
 constexpr std::string_view narrow_numbers =

@@ -86,14 +86,16 @@ result_row unasked_row(const stage_description& stage) {
   return row;
 }
 
-// A request of the first stage of the job behind this one that will be asked for, or else of its ceiling.
+// A request of the next stage of the job that will be asked for, behind this one or (null) of all; null if
+// none will.
 nlohmann::json request_after(const ladder_job& job, const stage_description* stage) {
   const auto& stages = job.selection.stages;
-  auto next = std::find(stages.begin(), stages.end(), stage);
-  next = std::find_if(next == stages.end() ? stages.begin() : next + 1, stages.end(),
-                      [](const auto* one) { return one->runnable && one->broken.empty(); });
-  if (next != stages.end()) return {{"op", "measure"}, {"stage", (*next)->path}};
-  return {{"op", "ceiling"}, {"track", job.selection.track->name}};
+  auto next = stage == nullptr ? stages.begin() : std::find(stages.begin(), stages.end(), stage);
+  if (stage != nullptr && next != stages.end()) ++next;
+  next =
+      std::find_if(next, stages.end(), [](const auto* one) { return one->runnable && one->broken.empty(); });
+  if (next == stages.end()) return nullptr;
+  return {{"op", "measure"}, {"stage", (*next)->path}};
 }
 
 // Several processes are a group of as many GPUs.
@@ -258,7 +260,10 @@ std::vector<ladder_job> session::jobs() const {
                      [](const auto* one) { return one->runnable || !one->broken.empty(); });
     if (nothing_runs && sets.size() > 1) sets.resize(1);
     for (const auto& parameters : sets) {
-      for (const cache_state state : states) jobs.push_back({selection, parameters, state});
+      for (const cache_state state : states) {
+        jobs.push_back({selection, parameters, state});
+        if (nothing_runs) break;
+      }
     }
   }
   return jobs;
@@ -314,7 +319,7 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
     one = std::make_unique<worker>(workers.start(message));
   auto answer = workers.request(*one, message, limits, [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
-    if (progress != timing_is_over || next.is_null()) return;
+    if (progress != timing_is_over || next.is_null() || on_emulator()) return;
     ahead_ = std::make_unique<worker>(workers.start(next));
     ahead_->start_ahead();
   });

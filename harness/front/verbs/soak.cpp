@@ -131,6 +131,8 @@ class soak {
       stage.longest_seed = one.seed;
     }
     const std::string failed = read(one, ending, stage);
+    std::error_code ignored;
+    fs::remove(one.path + ".err", ignored);
     if (failed.empty()) return;
     stage.failures.push_back({one.seed, failed});
     status_.print(one.seed == seeds_.last

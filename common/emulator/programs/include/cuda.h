@@ -155,7 +155,7 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType typ
                                        const cuuint32_t* box, const cuuint32_t* element_strides,
                                        CUtensorMapInterleave interleave, CUtensorMapSwizzle pattern,
                                        CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
-  constexpr unsigned bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+  constexpr unsigned bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
   if (map == nullptr || rank < 1 || rank > lab::tensor_layout::most_dimensions)
     return CUDA_ERROR_INVALID_VALUE;
   const auto refuse = [](const char* what, CUresult result) {
@@ -167,6 +167,8 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType typ
   if (!is_plain)
     return refuse("emulated are maps of every element, not interleaved, with zeros outside",
                   CUDA_ERROR_NOT_SUPPORTED);
+  if (type > CU_TENSOR_MAP_DATA_TYPE_BFLOAT16)
+    return refuse("maps that convert what they copy are not emulated", CUDA_ERROR_NOT_SUPPORTED);
   constexpr lab::swizzle patterns[] = {lab::swizzle::none, lab::swizzle::bytes_32, lab::swizzle::bytes_64,
                                        lab::swizzle::bytes_128};
   lab::tensor_layout layout{
@@ -176,6 +178,10 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType typ
     layout.strides[k] = k == 0 ? layout.element_bytes : strides[k - 1];
     layout.box[k] = box[k];
   }
+  if (layout.pattern != lab::swizzle::none &&
+      box[0] * layout.element_bytes < static_cast<unsigned>(layout.pattern))
+    return refuse("a swizzled box that is narrower than its swizzle is not emulated",
+                  CUDA_ERROR_NOT_SUPPORTED);
   try {
     lab::check(layout);
   } catch (const std::invalid_argument& error) {
