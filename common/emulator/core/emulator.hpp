@@ -21,8 +21,8 @@ struct options {
   unsigned seed = 0;
   // A program of `lab emulate` runs, and not a stage. It gets what GPUs grant and CUDA does not promise: a
   // barrier counts only the threads that have not left the kernel, fresh memory is zero unless kernels are
-  // observed, and a read of unwritten shared memory is a warning, as is a bulk copy to a barrier with no fence
-  // behind its initialisation. Diagnostics of the runtime's functions begin with the line of the call.
+  // observed, and a read of unwritten shared memory is a warning, as is a bulk copy to a barrier with no
+  // fence behind its initialisation. Diagnostics of the runtime's functions begin with the line of the call.
   bool is_program = false;
 };
 
