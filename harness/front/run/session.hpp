@@ -146,7 +146,7 @@ class session {
   stage_selector select_;
   std::deque<worker_description> opened_;  // what `selections_` and rows point into
   std::vector<track_selection> selections_;
-  std::unique_ptr<worker> ahead_;          // started before it is asked
+  std::unique_ptr<worker> ahead_;  // started before it is asked
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts
   std::map<std::string, std::map<std::string, std::string>>

@@ -415,8 +415,8 @@ answer_record worker::request(const nlohmann::json& message, time_limits limits,
   std::unique_ptr<exchange> one = std::move(ahead_);
   try {
     if (!one)
-      one = std::make_unique<exchange>(arguments_, launch_, make_seal_ ? make_seal_() : nullptr,
-                                       output_sink_);
+      one =
+          std::make_unique<exchange>(arguments_, launch_, make_seal_ ? make_seal_() : nullptr, output_sink_);
   } catch (const environment_error& missing) {
     // A stage's program is its row's affair: another stage may have taken it away.
     const std::string op = message.value("op", "");
