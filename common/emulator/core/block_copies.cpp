@@ -253,6 +253,10 @@ void block_copies::begin(pending_out copy) {
   out_.push_back(std::move(copy));
 }
 
+bool block_copies::is_waited_for(const pending_out& copy, unsigned thread, std::size_t pending) {
+  return copy.by.thread == thread && copy.group + pending < groups_[thread];
+}
+
 void block_copies::commit_group(unsigned thread) {
   ++groups_[thread];
 }
@@ -260,9 +264,8 @@ void block_copies::commit_group(unsigned thread) {
 std::vector<std::pair<const void*, std::size_t>> block_copies::wait_group_read(unsigned thread,
                                                                                std::size_t pending) {
   std::vector<std::pair<const void*, std::size_t>> over;
-  const std::uint64_t groups = groups_[thread];
   for (pending_out& copy : out_) {
-    if (copy.by.thread != thread || copy.group + pending >= groups || copy.shared == nullptr) continue;
+    if (!is_waited_for(copy, thread, pending) || copy.shared == nullptr) continue;
     read(copy);
     over.emplace_back(std::exchange(copy.shared, nullptr), copy.bytes);
   }
@@ -270,9 +273,8 @@ std::vector<std::pair<const void*, std::size_t>> block_copies::wait_group_read(u
 }
 
 void block_copies::write_groups(unsigned thread, std::size_t pending) {
-  const std::uint64_t groups = groups_[thread];
   for (pending_out& copy : out_) {
-    if (copy.by.thread != thread || copy.group + pending >= groups || copy.values.empty()) continue;
+    if (!is_waited_for(copy, thread, pending) || copy.values.empty()) continue;
     copy.perform(copy.values.data());
     copy.values.clear();
   }

@@ -135,6 +135,8 @@ class block_copies {
   void begin(pending_out copy);
   void perform(const pending_in& copy) const;
   void read(pending_out& copy) const;
+  // Whether it is of the thread's groups but the last `pending`.
+  bool is_waited_for(const pending_out& copy, unsigned thread, std::size_t pending);
   // Where it lies now.
   template <class T>
   T* here(T* address) const {

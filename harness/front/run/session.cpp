@@ -253,17 +253,15 @@ std::vector<ladder_job> session::jobs() const {
   const default_set defaults = results.counts ? default_set::verify : default_set::bench;
   std::vector<ladder_job> jobs;
   for (const auto& selection : selections_) {
-    auto sets = parameter_sets(*selection.track, options_.parameters, defaults);
+    const auto sets = parameter_sets(*selection.track, options_.parameters, defaults);
     // Why none of them runs here is said once.
-    const bool nothing_runs =
-        std::none_of(selection.stages.begin(), selection.stages.end(),
-                     [](const auto* one) { return one->runnable || !one->broken.empty(); });
-    if (nothing_runs && sets.size() > 1) sets.resize(1);
+    if (std::none_of(selection.stages.begin(), selection.stages.end(),
+                     [](const auto* one) { return one->runnable || !one->broken.empty(); })) {
+      jobs.push_back({selection, sets.front(), states.front()});
+      continue;
+    }
     for (const auto& parameters : sets) {
-      for (const cache_state state : states) {
-        jobs.push_back({selection, parameters, state});
-        if (nothing_runs) break;
-      }
+      for (const cache_state state : states) jobs.push_back({selection, parameters, state});
     }
   }
   return jobs;
