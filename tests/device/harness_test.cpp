@@ -422,7 +422,7 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
 
 #if LAB_EMULATED
 // No GPU needs so long for what a test can wait for.
-TEST_CASE("launches that take longer than repetitions may are checked one by one", "[quiet]") {
+TEST_CASE("every sample of a slow stage is compared in full or made again", "[quiet]") {
   const lab::stream stream;
   const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 900'000}, {"window", 2000}};

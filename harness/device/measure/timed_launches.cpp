@@ -40,13 +40,9 @@ class timed_launches {
     const std::size_t before = memory::in_use();
     add_workload(parameters);
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
-    // Some of the first samples are looked at closely. Those that no repetition can stand for must come,
-    // however few samples a slow stage takes.
-    const std::int64_t fewest = stage.traits.nondeterministic
-                                    ? std::min<std::int64_t>(3, plan.minimum_samples)
-                                    : plan.minimum_samples;
-    const auto minimum = static_cast<std::uint64_t>(std::max<std::int64_t>(1, fewest - 1));
-    // Where no repetition can tell, more of them.
+    // One sample is compared in full besides the last one, and where no repetition can tell, up to two: among
+    // the first, which come however few samples a slow stage takes.
+    const auto minimum = static_cast<std::uint64_t>(std::clamp<std::int64_t>(plan.minimum_samples - 1, 1, 2));
     const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;
     for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(drawn_number(k) % minimum);
     if (plan.l2 != cache_state::warm || !capturable_) return;
@@ -78,10 +74,6 @@ class timed_launches {
     if (stage_.traits.nondeterministic) return;
     workload& work = *workloads_[0];
     const std::int64_t start = host_nanoseconds();
-    const auto never_taken =
-        static_cast<std::size_t>(std::distance(checked_.lower_bound(taken_), checked_.end()));
-    // None twice: whoever gains a time by wrong launches is wrong in half of them, and is met among the
-    // first.
     for (std::size_t k = 0; k < std::min(left_.size(), max_repeated); ++k) {
       if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
       tell_();
@@ -90,18 +82,15 @@ class timed_launches {
       work.vary(seed);
       work.poison();
       work.launch();
-      if (work.digest() != digest) {
-        throw wrong_sample({.kind = failure_kind::wrong,
-                            .expected = "the same bits from a timed launch and its repetition",
-                            .found = "other bits"});
-      }
-      if (k >= never_taken) continue;
-      if (const check_result result = work.check(); result.failure) throw wrong_sample(*result.failure);
+      if (work.digest() == digest) continue;
+      throw wrong_sample({.kind = failure_kind::wrong,
+                          .expected = "the same bits from a timed launch and its repetition",
+                          .found = "other bits"});
     }
   }
 
  private:
-  static constexpr std::size_t min_repeated = emulated ? 6 : 4;
+  static constexpr std::size_t min_repeated = emulated ? 6 : 1;
   static constexpr std::size_t max_repeated = 64;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
@@ -114,31 +103,24 @@ class timed_launches {
     workloads_.back()->prepare(pattern::random, last_seeds_.back());
   }
 
-  // New inputs. Those of the samples that are checked in full are the same for every stage, so that their
+  // New inputs. Those of the samples that are compared in full are the same for every stage, so that their
   // references are worked out once; this stage meets each of them once.
   void before(launch_kind kind) {
     const auto found = kind == launch_kind::sample ? checked_.find(taken_) : checked_.end();
     const auto which = static_cast<std::uint64_t>(std::distance(checked_.begin(), found));
-    const bool is_checked = found != checked_.end() || kind == launch_kind::last_sample;
+    is_last_ = kind == launch_kind::last_sample;
+    const bool is_checked = found != checked_.end() || is_last_;
     for (std::size_t k = 0; k < workloads_.size(); ++k) {
       last_seeds_[k] = is_checked ? random_bits(first_seed_ + k, 1 + which) : random_bits(next_seed_++, 0);
       workloads_[k]->vary(last_seeds_[k]);
       workloads_[k]->poison();
     }
     tell_();
-    prepared_at_ = host_nanoseconds();
   }
 
-  // A launch that takes longer than all repetitions may is checked in full instead of being made again.
   void after() {
-    const bool is_slow = agreed_seconds_since(prepared_at_) > repetition_seconds;
-    const bool is_chosen = checked_.contains(taken_++);
-    if (is_chosen || (is_slow && is_quickly_checked_)) {
-      const std::int64_t start = host_nanoseconds();
-      check_all();
-      is_quickly_checked_ = agreed_seconds_since(start) < repetition_seconds;
-      if (is_slow) return;
-    }
+    if (checked_.contains(taken_++)) return check_all();
+    if (is_last_) return;  // recheck() compares it
     for (std::size_t k = 0; k < launched_; ++k) {
       if (const auto failure = workloads_[k]->damage()) throw wrong_sample(*failure);
     }
@@ -166,8 +148,7 @@ class timed_launches {
   std::uint64_t next_seed_;
   std::vector<std::uint64_t> last_seeds_;
   std::uint64_t taken_ = 0;
-  std::int64_t prepared_at_ = 0;
-  bool is_quickly_checked_ = true;  // as far as is known
+  bool is_last_ = false;
   std::set<std::uint64_t> checked_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> left_;  // the seed of each sample, and its digest
 };

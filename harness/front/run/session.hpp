@@ -149,8 +149,8 @@ class session {
   std::unique_ptr<worker> ahead_;  // started before it is asked
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts
-  std::map<std::string, std::map<std::string, std::string>>
-      references_;                                            // of each track: what its references worked out
+  // What references worked out, of each track and operation.
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::string>> references_;
   std::map<std::string, std::optional<result_row>> refused_;  // stages that prove() was asked for in this run
   std::map<std::string, proof> proved_;                       // and those of them that are proved
   proof_store proofs_;
