@@ -281,7 +281,8 @@ TEST_CASE("gaps are pandas', with weights that are adjusted and without") {
   const std::vector<double> recursive{
       nothing,           nothing,           nothing,          nothing, 3.3996889580093317,
       4.479782270606532, 4.479782270606532, 3.158345965312912};
-  for (const char* stage : {"ewm/01_truncated_window", "ewm/03_look_back", "ewm/04_warm_start"}) {
+  for (const char* stage :
+       {"ewm/01_truncated_window", "ewm/03_look_back", "ewm/04_warm_start", "ewm/05_thread_tiled"}) {
     for (const bool adjust : {true, false}) {
       INFO(stage << ", adjust=" << adjust);
       REQUIRE(apply(stage, {{"alpha", 0.3}, {"adjust", adjust ? "true" : "false"}, {"min-periods", 2}}).end ==

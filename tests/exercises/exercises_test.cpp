@@ -349,6 +349,13 @@ constexpr wasteful all_wasteful[] = {
      "}\n"
      "run = all;",
      "shuffles"},
+    {"ewm/05_thread_tiled", "outputs",
+     "__syncthreads();\n"
+     "for (int k = halo; thread == 0 && k < halo + tile_outputs; ++k) {\n"
+     "  operation.append(run, tile[padded(k)]);\n"
+     "  tile[padded(k)] = operation.finish(run);\n"
+     "}",
+     "reads"},
     {"reduction_2d/04_split", "lanes",
      "float all = 0;\n"
      "for (int from = 0; from < threads; ++from) all += __shfl_sync(0xffffffffu, partial, from, threads);\n"

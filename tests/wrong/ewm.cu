@@ -208,5 +208,27 @@ void warm_up_of_16384(const input& in, const output& out, workspace /*scratch*/,
 WRONG(warm_up_of_16384, failure_kind::wrong, "span=4096",
       as_stage("a warm-up of 16384 values", warm_up_of_16384));
 
+// Warms each thread up over a number of positions, however many of their values are missing.
+template <class Operation>
+__global__ void __launch_bounds__(block_threads)
+    positions_kernel(const double* __restrict__ values, double* __restrict__ averages, std::int64_t n,
+                     std::int64_t warm_up, Operation operation) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x) * per_thread;
+  typename Operation::state run = operation.identity();
+  for (std::int64_t j = i < warm_up ? 0 : i - warm_up; j < n && j < i + per_thread; ++j) {
+    operation.append(run, values[j]);
+    if (j >= i) averages[j] = operation.finish(run);
+  }
+}
+void warm_up_of_positions(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((in.n + tile_outputs - 1) / tile_outputs);
+  with_operation(in, [&]<class Operation>(const Operation& operation) {
+    lab::launch(positions_kernel<Operation>, dim3(blocks), dim3(block_threads), 0, stream, in.values,
+                out.averages, in.n, enough(in), operation);
+  });
+}
+WRONG(warm_up_of_positions, failure_kind::wrong, "found inf ... input=gaps",
+      as_stage("a warm-up that counts positions", warm_up_of_positions));
+
 }  // namespace
 }  // namespace lab::ewm::wrong
