@@ -1,8 +1,17 @@
-"""What the stages claim: stages/TRACK/STAGE/claims.json (docs/claims.md). Whether such a file has a mistake the program
-tells, with its line; here it is taken as it stands."""
+#!/usr/bin/env python3
+"""What the stages claim: stages/TRACK/STAGE/claims.json (docs/claims.md), and reports/claims.json, the emulator's figure of
+every claim about a counter. Whether a file of claims has a mistake the program tells, with its line; here it is taken as it
+stands. That the figures are today's a test of the program tells (tests/program/claims_test.cpp).
+
+usage: reports/claims.py --count [PROGRAM]   count the figures anew with `lab profile '*' --check`, and record them; PROGRAM
+                                             is the built lab (./lab)
+"""
 
 import json
 import pathlib
+import subprocess
+import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COUNTERS = json.loads((ROOT / "harness" / "counters.json").read_text(encoding="utf-8"))["counters"]
@@ -12,6 +21,7 @@ TIME_WORDS = {
     "speedup_over_library": "times as fast as the library",
     "speed_of_light_percent": "percent of the speed of light",
 }
+COUNTED = pathlib.Path("reports", "claims.json")
 
 
 class BrokenClaims(Exception):
@@ -35,6 +45,38 @@ def read_all(root=ROOT):
     return found
 
 
+def figure_key(stage, claim):
+    """Whether a file of claims has 1e5 or 100000 is the same."""
+    return stage, claim["metric"], claim["per"], claim["over_previous"], tuple(sorted(claim["at"].items()))
+
+
+def read_figures(root=ROOT):
+    """Key -> what the emulator counts. Raises BrokenClaims."""
+    path = root / COUNTED
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return {figure_key(one["stage"], one): one["figure"] for one in document["figures"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BrokenClaims(f"{COUNTED}: {type(error).__name__}: {error}") from None
+
+
+def count(program):
+    """Writes a line for each figure, so that a difference shows which have changed. Returns the program's exit code."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "found.json")
+        done = subprocess.run([program, "profile", "*", "--check", "--device", "emulator", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if not path.exists():
+            sys.exit(f"claims.py: {program} profile ended with {done.returncode}:\n{done.stdout[-2000:]}")
+        verdicts = json.loads(path.read_text(encoding="utf-8"))["claims"]
+    figures = {}
+    for one in verdicts:
+        if one["figure"] is not None:
+            figures[figure_key(one["stage"], one["claim"])] = {"stage": one["stage"], **{name: one["claim"][name] for name in ("metric", "per", "over_previous", "at")}, "figure": one["figure"]}
+    lines = ",\n".join(sorted(json.dumps(one) for one in figures.values()))
+    (ROOT / COUNTED).write_text(f'{{"schema": "kernel-lab-claims", "version": 1, "figures": [\n{lines}\n]}}\n', encoding="utf-8")
+    return done.returncode
+
+
 def is_about_time(claim):
     return claim["metric"] in TIME_WORDS
 
@@ -51,3 +93,9 @@ def speaks_of(claim, device):
     if claim.get("device") and claim["device"] not in device["name"]:
         return False
     return not claim.get("compute_capability") or claim["compute_capability"] == device.get("compute_capability")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3) or sys.argv[1] != "--count":
+        sys.exit(__doc__)
+    sys.exit(count(sys.argv[2] if len(sys.argv) == 3 else ROOT / "lab"))

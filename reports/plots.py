@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws recorded runs as SVG: one line for each stage of a track, against one of its parameters.
+"""Draws recorded runs as SVG: one line for each stage of a track, or for each value of a parameter of one stage, against
+another parameter.
 
 usage: reports/plots.py time_against PARAMETER --track TRACK --output FILE.svg [--where NAME=VALUE]... RECORDS...
        reports/plots.py throughput_against PARAMETER (the same)
@@ -12,7 +13,8 @@ much as there are GPUs. With --where scaling=weak each GPU has as many values as
 (docs/results-schema.md) of one device. What was recorded twice is taken from the later run. All parameters but
 PARAMETER must be the same in what is drawn: --where picks one value (--where type=32, or --where type=float32
 where the records know the word), and --where l2=cold one state of the cache. A ceiling that stays in the cache
-is left out: it is no measure of the memory.
+is left out: it is no measure of the memory. With --stage 05_two_scans --each operation there is a line for each
+operation of this stage.
 
 Needs matplotlib (package python3-matplotlib). The same records give the same bytes, text stays text, and stages
 are told apart by their marks as well as by their colours. A page shows the plot with a pair of comments that
@@ -40,17 +42,20 @@ class Records:
     `ceilings` {x: nanoseconds}, `floor` a time or None, `runs` what was used, `common` the parameters that all
     share, as text."""
 
-    def __init__(self, files, track, parameter, where):
+    def __init__(self, files, track, parameter, where, stage=None, each=None):
         self.stages, self.libraries, self.bytes, self.ceilings = {}, set(), {}, {}
         self.ceiling_kind = self.floor = None
         self.runs, self.common = [], {}
-        self.parameter = parameter
+        self.parameter, self.stage, self.each = parameter, stage, each
         points = {}
         for run in sorted(files, key=lambda run: run["created"]):
             groups = [group for group in run["groups"] if group["track"] == track and self.is_wanted(group, where)]
+            if stage:
+                groups = [group for group in groups if any(row["stage"] == f"{track}/{stage}" for row in group["rows"])]
             for group in groups:
-                if parameter not in group["parameters"]:
-                    raise ValueError(f"{track} has no parameter {parameter}: {', '.join(group['parameters'])}")
+                for name in filter(None, (parameter, each)):
+                    if name not in group["parameters"]:
+                        raise ValueError(f"{track} has no parameter {name}: {', '.join(group['parameters'])}")
                 self.take(run, group, points)
             if groups:
                 self.runs.append(run)
@@ -75,7 +80,7 @@ class Records:
 
     def take(self, run, group, points):
         for name, value in {**group["parameters"], "l2": group["l2"]}.items():
-            if name == self.parameter:
+            if name in (self.parameter, self.each):
                 continue
             known = self.common.setdefault(name, (value, number(value) if isinstance(value, int) else value))
             if known[0] != value:
@@ -89,6 +94,10 @@ class Records:
             self.ceiling_kind = light["kind"]
         for row in group["rows"]:
             stage = row["stage"].split("/", 1)[1]
+            if self.stage not in (None, stage):
+                continue
+            if self.each:
+                stage = str(group["parameters"][self.each])
             if row["status"] != "ok":
                 # A time from before the stage failed is not shown; one that did not fit says nothing.
                 if row["status"] == "failed":
@@ -109,11 +118,10 @@ class Records:
         device = last["device"]
         if device["id"] == "emulator":
             return f"{device['name']}: times are the host's, not a GPU's"
-        commits = ", ".join(sorted({run["program"]["commit"][:12] for run in self.runs}))
-        return f"{device['name']}, driver {device['driver']}, toolkit {device['toolkit']}, {last['created'][:10]}, commit {commits}"
+        return f"{device['name']}, {last['created'][:10]}"
 
     def caption(self):
-        values = [f"{name} = {text}" for name, (_, text) in self.common.items() if name != "l2"]
+        values = [f"{name} = {text}" for name, (value, text) in self.common.items() if name != "l2" and value != 0]
         state = self.common["l2"][1]
         return ", ".join(values + ([f"L2 {state}"] if state != "none" else []))
 
@@ -220,7 +228,7 @@ def draw(records, track, meaning, output):
     axes.grid(which="major", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
     caption = records.caption()
-    axes.set_title(f"{track}{': ' + caption if caption else ''}", loc="left", fontsize=11)
+    axes.set_title(f"{track}{'/' + records.stage if records.stage else ''}{': ' + caption if caption else ''}", loc="left", fontsize=11)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     figure.supxlabel(records.provenance(), fontsize=8, color=REFERENCE, x=0.01, ha="left")
     # Neither the date nor the version of the library: the same records give the same file.
@@ -240,15 +248,19 @@ def main(arguments):
     parser.add_argument("parameter")
     parser.add_argument("--track", required=True)
     parser.add_argument("--output", required=True, metavar="FILE.svg", help="or .png, to look at")
+    parser.add_argument("--stage", metavar="NN_name", help="this stage alone")
+    parser.add_argument("--each", metavar="PARAMETER", help="a line for each value of this parameter; with --stage")
     parser.add_argument("--where", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("records", nargs="+", metavar="RECORDS")
     options = parser.parse_args(arguments)
     if pathlib.Path(options.output).suffix not in (".svg", ".png"):
         parser.error("--output: the name must end in .svg or .png")
+    if options.each and not options.stage:
+        parser.error("--each goes with --stage")
     if any("=" not in text for text in options.where):
         parser.error("--where takes NAME=VALUE")
     try:
-        records = Records(read(options.records), options.track, options.parameter, dict(text.split("=", 1) for text in options.where))
+        records = Records(read(options.records), options.track, options.parameter, dict(text.split("=", 1) for text in options.where), options.stage, options.each)
         meaning = options.what.removesuffix("_against")
         if meaning == "speedup" and options.parameter != "gpus":
             raise ValueError(f"a speedup is one against gpus, and not against {options.parameter}")

@@ -15,7 +15,7 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /traffic -->
     <!-- plot: small_n.svg time against n -->  an image beside the page (reports/plots.py), and words for who cannot
     <!-- /plot -->                             see it
-    <!-- predicted: TRACK/NN_name -->      what the stage claims, and what the records say of it
+    <!-- predicted: TRACK/NN_name -->      what the stage claims and why, what was measured, and whether it is right
     <!-- /predicted -->
 
     <!-- peers: TRACK -->                what a user would pick instead, from reports/h200/peers.json (reports/peers.py)
@@ -35,8 +35,8 @@ row, with its run; lines are added at the end (reports/record.py), and the newes
 A stage's time is compared with the copy of its own run.
 
 The claims are those of stages/TRACK/STAGE/claims.json (docs/claims.md). What they say of times is compared with the
-records of every device, reports/DEVICE/. A claim that a record breaks is an error, and so is a record or a file of
-claims that is broken itself.
+records of every device, reports/DEVICE/, and what they say of counters with the emulator's, reports/claims.json. A claim that
+a record breaks is an error, and so is a record or a file of claims that is broken itself, or a counter without a figure.
 
 usage: reports/tables.py           rewrite the pages
        reports/tables.py --check   exit 1 when a page differs from what its records and claims say, and name the rows
@@ -259,6 +259,7 @@ class Records:
         self.name = directory.name
         self.rows = {}
         self.claims = {}  # stage -> its claims
+        self.figures = {}  # what the emulator counts of those
         self.other_devices = []  # records of the same stages on other devices
         self.broken = []  # what the records say against a claim
         self.processes = []  # groups that several processes measured at once, with their runs
@@ -335,38 +336,46 @@ def unstable_text(row):
 
 
 def age(records, rows):
-    """" Recorded from older kernels: ..." where a kernel has changed since; else nothing."""
+    """" (earlier versions of ...)" where a kernel has changed since; else nothing."""
     older = sorted({row["stage"].split("/", 1)[1] for row in rows if records.is_older(row)})
     if not older:
         return ""
-    return f" Recorded from older kernels: {'all of them' if all(records.is_older(row) for row in rows) else ', '.join(older)}."
+    if len({row["stage"] for row in rows}) == 1:
+        return " (an earlier version of the kernel)"
+    return f" (earlier versions of {'these kernels' if all(records.is_older(row) for row in rows) else ', '.join(older)})"
 
 
 def provenance(records, rows):
     """One line that says where the figures come from. Commits, drivers, samples and spreads are in the record (`lab report`)."""
     last = max((row["run"] for row in rows), key=lambda run: run["created"])
-    device = last["device"]
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     ceilings = sorted((row["ceiling"], row["amount"]) for row in rows if row["ceiling"])
-    text = f"{device['name']}, CUDA {device['toolkit']}, {last['created'][:10]}."
+    text = f"{last['device']['name']}, {last['created'][:10]}{age(records, rows)}."
     if ceilings:
         middle, amount = ceilings[len(ceilings) // 2]
         rate = amount / middle
         if set(kinds) <= {"copy", "read", "write"}:
-            text += f" Speed of light: a {' or '.join(kinds)} of the same bytes in the same run, {duration(middle)} ({rate:.0f} GB/s)."
+            text += f" 100 %: a {' or '.join(kinds)} of the same bytes, {duration(middle)} ({rate:.0f} GB/s)."
         elif len(kinds) == 1:
-            text += f" Speed of light: as many operations on {kinds[0]} in the same run, {duration(middle)} ({rate / 1e3:.1f} TFLOP/s)."
+            text += f" 100 %: as many operations on {kinds[0]}, {duration(middle)} ({rate / 1e3:.1f} TFLOP/s)."
         else:
-            text += f" Speed of light, in the same run: the larger of two times, of the same bytes and of as many operations ({', '.join(kinds)})."
-    return f"{text}{age(records, rows)}"
+            text += f" 100 %: the larger of two times, of the same bytes and of as many operations ({', '.join(kinds)})."
+    return text
+
+
+def caption_of(records, track, common):
+    """The parameters that all rows of a table share, "n = 1e9. ": without those that no record of the track varies, unless they
+    are a size."""
+    varied = [name for name in dict(common) if len({dict(one).get(name) for one in records.parameter_sets(track)}) > 1]
+    said = [(name, value) for name, value in common if name in varied or (not isinstance(value, str) and value > 0)]
+    return f"{parameters_text(said)}. " if said else ""
 
 
 def chosen_sets(records, words):
-    """Of "TRACK@n=1000,type=float32" the track, the records that have it, and those of its parameter sets that have these values."""
+    """Of "TRACK@n=1000,type=float32" the track, and those of its parameter sets that have these values."""
     track, _, chosen = words.partition("@")
-    records = first_with(records, track)
     chosen = [pair.split("=") for pair in chosen.split(",") if pair]
-    return track, records, [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
+    return track, [one for one in records.parameter_sets(track) if all(str(dict(one).get(name)) == value for name, value in chosen)]
 
 
 def ladder(records, track):
@@ -374,7 +383,8 @@ def ladder(records, track):
         device, track = track.split("/", 1)
         others = [other for other in records.other_devices if other.name == device]
         return ladder(others[0], track) if others else NOTHING
-    track, records, sets = chosen_sets(records, track)
+    records = first_with(records, track.partition("@")[0])
+    track, sets = chosen_sets(records, track)
     if not sets:
         return NOTHING
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)]
@@ -390,8 +400,7 @@ def ladder(records, track):
     else:
         lines = table("stage", heads, names, cells)
     used = [row for of_stage in rows for row in of_stage if row is not None and row["status"] == "ok"]
-    caption = parameters_text(common)
-    return "\n".join(lines) + f"\n\n{caption + '. ' if caption else ''}Median (part of the speed of light).{f' {provenance(records, used)}' if used else ''}\n"
+    return "\n".join(lines) + f"\n\n{caption_of(records, track, common)}Median (part of the speed of light).{f' {provenance(records, used)}' if used else ''}\n"
 
 
 def table(corner, heads, names, cells):
@@ -422,10 +431,11 @@ def first_with(records, track, stage=None):
     return max([records, *records.other_devices], key=sets)
 
 
-def measured(records, stage):
+def measured(records, words):
+    stage, _, chosen = words.partition("@")
     track = stage.split("/")[0]
     records = first_with(records, track, stage)
-    sets = [parameters for parameters in records.parameter_sets(track) if stage in records.rows[track][parameters]]
+    sets = [parameters for parameters in chosen_sets(records, f"{track}@{chosen}")[1] if stage in records.rows[track][parameters]]
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)] if len(sets) > 1 else []
     lines, used = [], []
     for parameters in sets:
@@ -455,8 +465,7 @@ def measured(records, stage):
     heads = ["parameters", "time", "x previous", "x library", "speed of light"]
     kept = [k for k in range(len(heads)) if k < 2 or any(line[k] not in ("-", "") for line in lines)]
     text = table(heads[0], [heads[k] for k in kept[1:]], [line[0] for line in lines], [[line[k] for k in kept[1:]] for line in lines])
-    caption = f"{parameters_text(common)}. " if common else ""
-    return "\n".join(text) + (f"\n\n{caption}{provenance(records, used)}\n" if used else "\n")
+    return "\n".join(text) + (f"\n\n{caption_of(records, track, common)}{provenance(records, used)}\n" if used else "\n")
 
 
 def link_text(link):
@@ -521,12 +530,13 @@ def processes(records, track):
     if not runs:
         return NOTHING
     last = runs[max(runs)]
-    where = f"{last['device']['name']}, driver {last['device']['driver']}, {last['created'][:10]}, commit {last['program']['commit'][:12]}, started by {last['options']['launcher']}."
+    where = f"{last['device']['name']}, driver {last['device']['driver']}, {last['created'][:10]}, started by {last['options']['launcher']}."
     return "\n".join(lines) + f"\n\n{where}\n"
 
 
 def accuracy(records, track):
-    track, records, sets = chosen_sets(records, track)
+    records = first_with(records, track.partition("@")[0])
+    track, sets = chosen_sets(records, track)
     lines = ["| stage | parameters | allowed error | largest error found, part of the allowed one | same bits in every run |", "| --- |" + " --- |" * 4]
     used = []
     for stage in sorted({stage for parameters in sets for stage in records.rows[track][parameters]}):
@@ -543,7 +553,7 @@ def accuracy(records, track):
     if not used:
         return NOTHING
     device = used[-1]["run"]["device"]
-    return "\n".join(lines) + f"\n\nThe allowed error is relative to the sum of magnitudes. The percentage is the largest of all trials, each compared with its own bound. A dash: this run did not record it. {device['name']}, CUDA {device['toolkit']}.{age(records, used)}\n"
+    return "\n".join(lines) + f"\n\nThe allowed error is relative to the sum of magnitudes. The percentage is the largest of all trials, each compared with its own bound. A dash: this run did not record it. {device['name']}{age(records, used)}.\n"
 
 
 def traffic(records, track):
@@ -581,16 +591,16 @@ def traffic(records, track):
         sections.append("\n".join(lines))
     if not sections:
         return NOTHING
-    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them.{age(records, counted)}\n"
+    return "\n\n".join(sections) + f"\n\nCounted by Nsight Compute on an {document['device']['name']}, caches as the launch found them{age(records, counted)}.\n"
 
 
 def plot(directory, image, words):
     return f"![{words}]({image})\n" if (directory / image).exists() else NOTHING
 
 
-def recorded_figures(records, stage, claim, used):
+def recorded_figures(records, stage, claim):
     """What the records of a device say of a claim about time: (figure, whether it is unstable, the device's name) for each
-    parameter set that it speaks of. The rows that say it are added to `used`."""
+    parameter set that it speaks of."""
     track = stage.split("/")[0]
     figures = []
     for parameters in records.claimed_sets(track, claim["at"]):
@@ -610,7 +620,6 @@ def recorded_figures(records, stage, claim, used):
         }.get(claim["metric"], [])
         # Two runs are not compared, nor does another stage stand in for the one that was timed in another run.
         base = [name for name in base if of_one_run(stages[name], row)]
-        used += [row, *(stages[name] for name in base)]
         unstable = is_unstable(row) or any(is_unstable(stages[name]) for name in base)
         device = row["run"]["device"]["name"].removeprefix("NVIDIA ").split()[0]
         if claim["metric"] == "speed_of_light_percent" and row["ceiling"]:
@@ -622,11 +631,47 @@ def recorded_figures(records, stage, claim, used):
 
 def bound(group):
     """The prediction of one or two claims about the same figure: "8", "at least 1.5", "8.5 to 9"."""
-    values = {claim["holds"]: f"{claim['value']:.6g}" if abs(claim["value"]) < 1e6 else f"{claim['value']:.0f}" for claim in group}
+    values = {claim["holds"]: counted_text(claim["value"]) for claim in group}
     if "at_least" in values and "at_most" in values:
         return f"{values['at_least']} to {values['at_most']}"
     words = {"equal": "", "at_least": "at least ", "at_most": "at most "}
     return ", ".join(words[relation] + value for relation, value in values.items())
+
+
+def counted_text(value, digits=6):
+    """A counter, or a ratio of counters: "1365120", "0.191"."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
+LABELS = {one["name"]: one["label"] for one in claims.COUNTERS}
+
+
+def figure_text(claim):
+    """What a claim is about, in words: "load sectors / load requests"."""
+    if claims.is_about_time(claim):
+        return claims.TIME_WORDS[claim["metric"]]
+    metric, per = (LABELS.get(name, f"`{name}`") if name else "" for name in (claim["metric"], claim["per"]))
+    return metric + (f" / {per}" if per else "") + (", over the stage before's" if claim["over_previous"] else "")
+
+
+def claimed(records, stage, group):
+    """What was measured of a figure, as text, and whether that is as its claims say: "right", "wrong", or "-" where nothing
+    was measured that is stable."""
+    claim = group[0]
+    if claims.is_about_time(claim):
+        found = [figure for device in (records, *records.other_devices) for figure in recorded_figures(device, stage, claim)]
+        text = ", ".join(f"{significant(value)} on {device}{' (unstable)' if unstable else ''}" for value, unstable, device in found)
+    else:
+        figure = records.figures.get(claims.figure_key(stage, claim))
+        if figure is None:
+            raise claims.BrokenClaims(f"{claims.COUNTED} has no figure of {stage}: {claim['metric']}: reports/claims.py --count")
+        found = [(figure, False, "the emulator")]
+        text = counted_text(figure, 6 if claim["holds"] == "equal" else 3)
+    broken = [(one, value, device) for one in group for value, unstable, device in found if not unstable and not claims.holds(one, value)]
+    records.broken += [f"{stage}: {one['metric']} {one['holds']} {one['value']} at {one['at']}, and the record of {device} says {value:.4g}" for one, value, device in broken]
+    if all(unstable for _, unstable, _ in found):
+        return text or "-", "-"
+    return text, "wrong" if broken else "right"
 
 
 def predicted(records, stage):
@@ -635,43 +680,33 @@ def predicted(records, stage):
         return "_Nothing is claimed._\n"
     same = {}
     for claim in own:
-        place = json.dumps([claim[name] for name in ("metric", "per", "over_previous", "at", "device", "compute_capability")])
-        same.setdefault(place, []).append(claim)
-    used = []
-    lines = ["| figure | predicted | because | recorded | where |", "| --- | --- | --- | --- | --- |"]
+        same.setdefault((*claims.figure_key(stage, claim), claim["device"], claim["compute_capability"]), []).append(claim)
+    # Where all counters were counted is said once.
+    places = [set(claim["at"].items()) for claim in own if not claims.is_about_time(claim)]
+    common = set.intersection(*places) if places else set()
+    lines = ["| predicted | why | measured | right? |", "| --- | --- | --- | --- |"]
     for group in same.values():
         claim = group[0]
-        figure = claims.TIME_WORDS.get(claim["metric"], f"`{claim['metric']}`")
-        if claim["per"]:
-            figure += f" / `{claim['per']}`"
-        if claim["over_previous"]:
-            figure += ", over the stage before's"
-        recorded = ""
-        if claims.is_about_time(claim):
-            found = [figure for device in (records, *records.other_devices) for figure in recorded_figures(device, stage, claim, used)]
-            recorded = ", ".join(f"{significant(value)} on {device}{' (unstable)' if unstable else ''}" for value, unstable, device in found) or "-"
-            for one in group:
-                records.broken += [
-                    f"{stage}: {one['metric']} {one['holds']} {one['value']} at {one['at']}, and the record of {device} says {value:.4g}"
-                    for value, unstable, device in found
-                    if not unstable and not claims.holds(one, value)
-                ]
+        where = [pair for pair in claim["at"].items() if pair not in common]
+        what = f"{figure_text(claim)}: {bound(group)}" + (f" ({parameters_text(where)})" if where else "")
         because = " ".join(one["because"] for one in group if one["because"])
-        where = [parameters_text(claim["at"].items())]
-        if claim["device"]:
-            where.append(claim["device"])
-        if claim["compute_capability"]:
-            where.append(f"compute capability {claim['compute_capability']}")
-        lines.append(f"| {figure} | {bound(group)} | {because} | {recorded} | {'; '.join(text for text in where if text)} |")
-    return "\n".join(lines) + (f"\n\n{age(records, used).strip()}\n" if age(records, used) else "\n")
+        measured_text, verdict = claimed(records, stage, group)
+        lines.append(f"| {what} | {because} | {measured_text} | {verdict} |")
+    at = f", at {parameters_text(pair for pair in own_order(own) if pair in common)}" if common else ""
+    return "\n".join(lines) + (f"\n\n[Counters](../../../docs/counters.md) are the emulator's{at}.\n" if places else "\n")
+
+
+def own_order(own):
+    """The parameters of claims in the order in which the first names them."""
+    return dict.fromkeys(pair for claim in own for pair in claim["at"].items())
 
 
 def counters(_records, which):
     """The catalogue: what the emulator models, or what it does not."""
-    lines = ["| counter | meaning | unit |", "| --- | --- | --- |"]
+    lines = ["| counter | in tables | meaning | unit |", "| --- | --- | --- | --- |"]
     for one in claims.COUNTERS:
         if one["modelled"] == (which == "modelled"):
-            lines.append(f"| `{one['name']}` | {one['meaning']} | {one['unit']} |")
+            lines.append(f"| `{one['name']}` | {one['label']} | {one['meaning']} | {one['unit']} |")
     return "\n".join(lines) + "\n"
 
 
@@ -755,7 +790,7 @@ def main(arguments):
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
     records = Records(RECORDS)
-    records.claims = claims.read_all(ROOT)
+    records.claims, records.figures = claims.read_all(ROOT), claims.read_figures(ROOT)
     records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
     stale = []
     for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", ROOT / "docs" / "nsight-labs.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""What reports/pictures.py, docs/check_commands.py, and docs/site/build.py refuse, with a program that only pretends."""
+"""What reports/pictures.py, docs/check_commands.py, docs/check_figures.py, and docs/site/build.py refuse, with a program that only pretends."""
 
+import collections
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "docs"), str(ROOT / "docs" / "site")]
 import build as site_build  # noqa: E402
 import check_commands  # noqa: E402
+import check_figures  # noqa: E402
 import pictures  # noqa: E402
 
 # Draws the words that it was called with.
@@ -130,6 +134,52 @@ class Commands(Folder):
 
     def test_the_program_is_lab(self):
         self.assertIn("no such stage", self.problems(self.block("$ ./lab draw bad\n")))
+
+
+class Figures(unittest.TestCase):
+    COMMAND = "`./lab profile elementwise/02_grid_stride --n 5000`"
+
+    def counted(self, text, by_options=None, on_gpu=()):
+        """What is wrong with a paragraph whose command counts 1000 and 31250, and at other parameters something else."""
+        counters = types.SimpleNamespace(nsight=collections.defaultdict(set, {"elementwise/01_naive": set(on_gpu)}))
+        counters.figures = lambda stages, command, options: (by_options or {}).get(options.get("--type"), {1000, 31250})
+        return list(check_figures.counter_mistakes(text, check_figures.commands_of(text), counters))
+
+    def test_a_counter_must_be_one_that_the_command_counts(self):
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 requests and 31 250 sectors of 5000 values."), [])
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1001 requests and 31 260 sectors."), ["1001", "31 260"])
+        self.assertEqual(self.counted(f"{self.COMMAND} shows about 31 200 sectors."), [])
+        self.assertEqual(self.counted(f"{self.COMMAND} shows about 30 000 sectors."), ["about 30 000"])
+
+    def test_other_parameters_count_where_the_paragraph_names_them(self):
+        found = {None: {1000}, "float32": {500}}
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 sectors, and 500 with `--type float32`.", found), [])
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 sectors, and 500 elsewhere.", found), ["500"])
+
+    def test_what_a_gpu_counts_stands_beside_its_name(self):
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 sectors (1024 on an H200).", on_gpu=[1024]), [])
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 sectors, or 1024.", on_gpu=[1024]), ["1024"])
+
+    def test_arithmetic_must_be_right_and_a_question_is_the_readers(self):
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 requests: 8 x 125 = 1000. Why not 999?"), [])
+        self.assertEqual(self.counted(f"{self.COMMAND} shows 1000 requests: 8 x 126 = 1000."), ["8 x 126 = 1000"])
+
+    def test_the_stage_before_and_named_ones_count_too(self):
+        text = f"{self.COMMAND}; the stage after it is `03_vectorized`."
+        self.assertEqual(check_figures.stages_counted(text, check_figures.commands_of(text)[0]), {f"elementwise/{name}" for name in ("01_naive", "02_grid_stride", "03_vectorized")})
+
+    def test_times_and_percentages_must_be_recorded(self):
+        def timed(text):
+            with unittest.mock.patch.object(check_figures, "recorded_times", lambda *_: ({3.851e6, 905.4e3}, {78.46})):
+                return list(check_figures.time_mistakes(text, set(), {}))
+
+        self.assertEqual(timed("It takes 3.85 ms and 905 µs, 78.5 %. Why 4 ms?"), [])
+        self.assertEqual(timed("It takes 3.85 and 3.86 ms, 906 µs, 79 %."), ["3.86 ms", "906 µs", "79 %"])
+
+    def test_a_list_of_values_has_a_parameters_value(self):
+        self.assertTrue(check_figures.is_one_of(16384, "300,16384"))
+        self.assertTrue(check_figures.is_one_of(1000000, "1e6") and check_figures.is_one_of("max", "mean,max"))
+        self.assertFalse(check_figures.is_one_of(4, "300,16384") or check_figures.is_one_of("max", "mean,std"))
 
 
 class Site(Folder):

@@ -1,6 +1,7 @@
 // The stages' claims and counters, with the worker whose kernels are observed.
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,14 +39,29 @@ recorded_outcome lab_program(const strings& arguments, const std::string& variab
 
 }  // namespace
 
-TEST_CASE("every claim about counters that the emulator models holds") {
+TEST_CASE("every claim about counters that the emulator models holds, with the recorded figure") {
   const recorded_outcome found = lab_program({"profile", "*", "--check"});
   INFO(found.text);
   CHECK(found.code == 0);
-  std::set<std::string> tested;
+  // What the pages' tables show. Which block comes first may change a figure a little.
+  std::map<std::string, double> recorded;
+  const auto key = [](const json& stage, const json& claim) {
+    return json{stage, claim.at("metric"), claim.at("per"), claim.at("over_previous"), claim.at("at")}.dump();
+  };
+  const json file = json::parse(lab::test::get(LAB_CLAIMED_FIGURES));
+  for (const json& one : file.at("figures"))
+    recorded[key(one.at("stage"), one)] = one.at("figure").get<double>();
+  std::set<std::string> shown, tested;
   for (const json& verdict : found.document.at("claims")) {
     const auto status = verdict.at("status").get<std::string>();
     CHECK(status != "broken");
+    if (verdict.at("figure").is_number()) {
+      const std::string figure_of = key(verdict.at("stage"), verdict.at("claim"));
+      INFO(figure_of << ": reports/claims.py --count records figures");
+      shown.insert(figure_of);
+      REQUIRE(recorded.count(figure_of) == 1);
+      CHECK(verdict.at("figure").get<double>() == Approx(recorded[figure_of]).epsilon(0.01));
+    }
     if (status == "holds") {
       tested.insert(verdict.at("stage").get<std::string>());
       continue;
@@ -56,6 +72,7 @@ TEST_CASE("every claim about counters that the emulator models holds") {
     INFO(verdict.at("stage") << ": " << why);
     CHECK(why.find("needs a GPU") != std::string::npos);
   }
+  CHECK(shown.size() == recorded.size());
   const recorded_outcome description = lab_program({"describe"});
   for (const json& track : description.document.at("tracks")) {
     for (const json& stage : track.at("stages")) {

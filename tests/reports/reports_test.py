@@ -342,6 +342,13 @@ class Plots(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no parameter size"):
             self.records([run("1", groups)], {"size": "1"})
 
+    def test_a_stage_has_a_line_for_each_value_of_another_parameter(self):
+        groups = [group({"n": n, "kind": kind}, [row("01_a", n * times), row("02_b", 1)]) for n in (10, 20) for kind, times in (("x", 3), ("y", 5))]
+        found = plots.Records([run("1", groups)], "track", "n", {}, "01_a", "kind")
+        self.assertEqual(found.stages, {"x": {10: 30, 20: 60}, "y": {10: 50, 20: 100}})
+        with self.assertRaisesRegex(ValueError, "no parameter colour"):
+            plots.Records([run("1", groups)], "track", "n", {}, "01_a", "colour")
+
     def test_records_that_cannot_be_drawn_together_are_refused(self):
         one = [group({"n": 10}, [row("01_a", 5000)])]
         with self.assertRaisesRegex(ValueError, "several devices"):
@@ -538,9 +545,10 @@ class Tables(unittest.TestCase):
             return self.page([run("1", [{**group({"n": 10}, rows), "track": "elementwise"}])], page)
 
         now = [digests["elementwise/01_naive"], digests["elementwise/02_grid_stride"]]
-        self.assertNotIn("older kernels", shown(*now))
-        self.assertEqual(shown(now[0], "0" * 40).count("Recorded from older kernels: 02_grid_stride."), 1)
-        self.assertEqual(shown(None, None).count("Recorded from older kernels: all of them."), 2)
+        self.assertNotIn("earlier version", shown(*now))
+        self.assertEqual(shown(now[0], "0" * 40).count("(earlier versions of 02_grid_stride)."), 1)
+        self.assertEqual(shown(None, None).count("(earlier versions of these kernels)."), 1)
+        self.assertEqual(shown(None, None).count("(an earlier version of the kernel)."), 1)
 
     def test_a_broken_record_is_one_line_with_its_name(self):
         whole = run("1", [group({"n": 10}, [row("01_a", 1000)])])
@@ -640,12 +648,39 @@ class Claims(unittest.TestCase):
             records.claims = {"track/02_b": claims.complete({"claims": [one]})}
             return tables.predicted(records, "track/02_b")
 
-        self.assertIn("| at least 1.5 | half the bytes | 2.00 on H200, 1.25 on H100 | type = float32; compute capability 9.0 |", predicted())
+        self.assertIn("| times as fast as the stage before: at least 1.5 (type = float32) | half the bytes | 2.00 on H200, 1.25 on H100 | wrong |", predicted())
         self.assertEqual(len(records.broken), 1)
         self.assertIn("the record of H100 says 1.25", records.broken[0])
-        self.assertIn("| 2.00 on H200 | type = float32; H200; compute capability 9.0 |", predicted(device="H200"))
+        self.assertIn("| 2.00 on H200 | right |", predicted(device="H200"))
         self.assertEqual(records.broken, [])
-        self.assertIn("| - |", predicted(at={"type": "float64"}))
+        self.assertIn("| - | - |", predicted(at={"type": "float64"}))
+
+    def test_a_counter_stands_beside_its_claims_and_one_without_a_figure_is_refused(self):
+        records = self.records("NVIDIA H200", 500)
+        requests, sectors = (f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum" for what in ("requests", "sectors"))
+        at = {"n": 100000, "type": "float32"}
+        own = [
+            {"metric": sectors, "per": requests, "holds": "equal", "value": 8, "at": at, "because": "wide"},
+            {"metric": requests, "over_previous": True, "holds": "at_most", "value": 0.25, "at": {**at, "type": "float64"}},
+            {"metric": requests, "over_previous": True, "holds": "at_least", "value": 0.2, "at": {**at, "type": "float64"}},
+        ]
+        records.claims = {"track/02_b": claims.complete({"claims": own})}
+        figures = [("track/02_b", one["metric"], one.get("per"), one.get("over_previous", False), tuple(sorted({**one["at"], "n": 1e5}.items()))) for one in own]
+
+        def predicted(first, second):
+            records.broken, records.figures = [], {figures[0]: first, figures[1]: second}
+            return tables.predicted(records, "track/02_b")
+
+        found = predicted(8.0, 0.24951)
+        self.assertIn("| load sectors / load requests: 8 (type = float32) | wide | 8 | right |", found)
+        self.assertIn("| load requests, over the stage before's: 0.2 to 0.25 (type = float64) |  | 0.25 | right |", found)
+        self.assertIn("are the emulator's, at n = 1e5.", found)
+        self.assertEqual(records.broken, [])
+        self.assertIn("| wide | 7.5 | wrong |", predicted(7.5, 0.24))
+        self.assertEqual(len(records.broken), 1)
+        records.figures = {}
+        with self.assertRaisesRegex(claims.BrokenClaims, "no figure of track/02_b"):
+            tables.predicted(records, "track/02_b")
 
     def test_no_other_stage_stands_in_for_one_that_was_timed_in_another_run(self):
         runs = [run("1", [group({"n": 10}, [row("01_a", 1000), row("03_c", 400)])]), run("2", [group({"n": 10}, [row("02_b", 800), row("04_d", 100)])])]
@@ -657,7 +692,7 @@ class Claims(unittest.TestCase):
         def recorded(stage, metric):
             one = {"metric": metric, "holds": "at_least", "value": 1, "at": {"n": 10}, "compute_capability": "9.0"}
             records.claims = {stage: claims.complete({"claims": [one]})}
-            return tables.predicted(records, stage).splitlines()[2].split("|")[4].strip().split()[0]
+            return tables.predicted(records, stage).splitlines()[2].split("|")[3].strip().split()[0]
 
         self.assertEqual(recorded("track/03_c", "speedup_over_first"), "2.50")
         self.assertEqual(recorded("track/03_c", "speedup"), "-")  # and not 2.5 times as fast as the stage before

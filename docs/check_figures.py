@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Compares the figures of the pages' sentences with what the commands beside them count, and with the recorded times.
+
+A paragraph with a command `./lab profile STAGE...` in it says counters. Each whole number of three digits or more (250 000) must be
+
+* a counter that the command counts on the emulator, or that it counts of the stage before or of another one that the
+  paragraph names; with other parameters, too, where the paragraph names them (`--operation std`), and in any case at those of
+  the command's own options; "about 31 500" may be 1 % away;
+* or one that Nsight Compute has counted of these stages (reports/h200/counters.json), beside the name of a GPU;
+* or stand in arithmetic (257 x 11 = 2827), whose result must be right.
+
+A paragraph with a command `./lab run STAGE...`, or one that speaks of recorded times, says times. Each (45.2 ms; 3.85 and
+3.86 ms) must be, to its last digit, a median of the stages that the command names, or that the section does, at the parameters
+of the command; or the time of a copy or of an empty kernel in the same run. Each percentage must be one of the speed of light.
+
+A paragraph with a command `./lab trace STAGE` says how many launches, copies and waits there are ("2 waits", "no copy").
+
+Questions are left out, and what comes after them: their figures are for the reader to think about. So are figures in
+backticks.
+
+usage: docs/check_figures.py [PAGE...]   exit 1, with a line FILE: MESSAGE for each figure that nothing agrees with
+       --program FILE   the built program (default: build/emulator/lab)
+"""
+
+import argparse
+import collections
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "reports"))
+from counters import total  # noqa: E402
+from tables import light_of, read_json, read_records  # noqa: E402
+
+GENERATED = re.compile(r"^<!-- (\w+): .*?^<!-- /\1 -->$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`]+)`")
+NUMBER = r"(?:\d{1,3}(?: \d{3})+|\d+(?:\.\d+)?)"
+ARITHMETIC = re.compile(rf"(?<![\w.])({NUMBER}(?: [x/+-] {NUMBER})+)(?: = ({NUMBER}))?(?![\d\w])")
+WHOLE = re.compile(r"(about )?(?<![\w.,·-])(\d{1,3}(?: \d{3})+|\d{3,})(?!\d|[.,]\d|\^|[⁰¹²³⁴-⁹])")
+LISTED = r"(?<![\w.])((?:\d+(?:\.\d+)?(?:,? and |,? then |, ))*\d+(?:\.\d+)?) "
+TIMES = re.compile(LISTED + r"(s|ms|µs|us|%)(?!\w)")
+UNITS = {"s": 1e9, "ms": 1e6, "µs": 1e3, "us": 1e3, "%": 1}
+TRACED = re.compile(r"\b(\d+|no) (launch|cop(?=y|ies)|wait)")
+OF_A_GPU = re.compile(r"\bH[12]00\b|\bGPU\b")
+NOT_COUNTED = {"--check", "--predict", "--full", "--bench-size", "--source", "--json", "--baseline"}
+STAGES = sorted(path.parent.relative_to(ROOT / "stages").as_posix() for path in ROOT.glob("stages/*/*/stage.cu"))
+
+
+class Command:
+    """A call of the lab in a sentence: the verb, the stages that its patterns name, and its options."""
+
+    def __init__(self, words):
+        self.variables = []
+        while words and re.fullmatch(r"\w+=.*", words[0]):
+            self.variables.append(words.pop(0))
+        is_lab = len(words) > 1 and words[0] in ("./lab", "lab")
+        self.verb = words[1] if is_lab else None
+        self.options, patterns, name = {}, [], None
+        for word in words[2:]:
+            if name:
+                self.options[name] = word
+                name = None
+            elif word in NOT_COUNTED:
+                self.verb = None
+            elif word.startswith("--"):
+                name = word
+            else:
+                patterns.append(word)
+        self.stages = [stage for stage in STAGES if any(fnmatch.fnmatchcase(stage, one) or stage.startswith(one) for one in patterns)]
+        self.options.pop("--device", None)
+
+    def changed(self, options):
+        return {**self.options, **options}
+
+
+def commands_of(paragraph):
+    found = []
+    for code in CODE.findall(paragraph):
+        try:
+            found.append(Command(shlex.split(code)))
+        except ValueError:
+            pass  # no command
+    return [one for one in found if one.verb in ("profile", "run", "trace") and one.stages]
+
+
+def other_options(paragraph):
+    """What a paragraph says of other parameters: {"--operation": "std"} for each `--operation std`."""
+    words = [code.split() for code in CODE.findall(paragraph)]
+    return [dict([pair]) for pair in words if len(pair) == 2 and pair[0].startswith("--")]
+
+
+def named_stages(paragraph, track):
+    """Stages whose names stand in a text: `05_atomic`, or the whole path."""
+    names = set(re.findall(r"\b\d\d[a-z]?_\w+", paragraph))
+    return [stage for stage in STAGES if stage.split("/")[1] in names and stage.startswith(f"{track}/")]
+
+
+def statements_of(paragraph):
+    """Its sentences up to the first question, without code and without the addresses of links."""
+    text = re.sub(r"\]\([^)]*\)", "]", CODE.sub("", paragraph))
+    return re.split(r"[^.?!:;]*\?", text)[0] if "?" in text else text
+
+
+def stages_counted(paragraph, command):
+    """Those of the command, the one before the first of them, and those that the paragraph names beside."""
+    track = command.stages[0].split("/")[0]
+    of_track = [stage for stage in STAGES if stage.startswith(f"{track}/")]
+    before = of_track[: of_track.index(command.stages[0])][-1:]
+    return {*command.stages, *before, *named_stages(paragraph, track)}
+
+
+class Counters:
+    """What stages count at some parameters: asked of the program once for all paragraphs."""
+
+    def __init__(self, program):
+        self.program = program
+        self.asked = collections.defaultdict(set)  # (track, variables, options) -> stages
+        self.found = {}  # the same with a stage -> figures
+        nsight = read_json(ROOT / "reports" / "h200" / "counters.json")["stages"]
+        self.nsight = collections.defaultdict(set)
+        for one in nsight:
+            self.nsight[one["kernel"]] |= {value for value in one["metrics"].values() if value}
+
+    @staticmethod
+    def key(stages, command, options):
+        return next(iter(stages)).split("/")[0], tuple(command.variables), tuple(sorted(options.items()))
+
+    def ask_for(self, stages, command, options):
+        self.asked[self.key(stages, command, options)] |= stages
+
+    def count(self):
+        for (track, variables, options), stages in sorted(self.asked.items()):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "found.json")
+                call = [self.program, "profile", *sorted(stages), "--device", "emulator", "--json", path, *(word for pair in options for word in pair)]
+                done = subprocess.run(call, env={**os.environ, **dict(one.split("=", 1) for one in variables)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+                if not path.exists():
+                    sys.exit(f"check_figures.py: {' '.join(map(str, call))}\nended with {done.returncode}:\n{done.stdout[-2000:]}")
+                for one in read_json(path)["stages"]:
+                    kernels = one["profile"]["kernels"] if one["profile"] else []
+                    names = {name for kernel in kernels for name in kernel["metrics"]}
+                    self.found[track, variables, options, one["stage"]] = {total(kernels, name) for name in names}
+
+    def figures(self, stages, command, options):
+        key = self.key(stages, command, options)
+        return set().union(*(self.found.get((*key, stage), set()) for stage in stages))
+
+
+def counter_mistakes(paragraph, commands, counters):
+    """The numbers that no command counts."""
+    known, on_gpu = {float(number) for one in commands_of(paragraph) for value in one.options.values() for number in re.findall(r"\d+", value)}, set()
+    for command in commands:
+        stages = stages_counted(paragraph, command)
+        on_gpu |= set().union(*(counters.nsight[stage] for stage in stages))
+        for options in [{}, *other_options(paragraph)]:
+            known |= counters.figures(stages, command, command.changed(options))
+    text = TIMES.sub("", statements_of(paragraph))
+    for expression, result in ARITHMETIC.findall(text):
+        known |= {float(one.replace(" ", "")) for one in re.findall(NUMBER, f"{expression} = {result}")}
+        if result and not is_right(expression, result):
+            yield f"{expression} = {result}"
+    for about, number in WHOLE.findall(ARITHMETIC.sub("", text)):
+        value = float(number.replace(" ", ""))
+        if value in known or (about and any(abs(one - value) <= 0.01 * value for one in known)) or (OF_A_GPU.search(text) and value in on_gpu):
+            continue
+        yield f"{about}{number}"
+
+
+def is_right(expression, result):
+    """Whether a result is right to its last digit, or to three digits with zeros behind them: "0.19 x 131 072", "24 900"."""
+    value = eval(expression.replace(" x ", "*").replace(" ", ""))  # digits and operators alone
+    digits = result.replace(" ", "")
+    zeros = -len(digits.partition(".")[2]) or min(len(digits) - len(digits.rstrip("0")), max(0, len(digits) - 3))
+    return abs(value - float(digits)) <= 0.5 * 10.0**zeros
+
+
+def trace_mistakes(paragraph, command, program):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "found.json")
+        call = [program, "trace", *command.stages, "--device", "emulator", "--json", path, *(word for pair in command.options.items() for word in pair)]
+        subprocess.run(call, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        stage = read_json(path)["stages"][0]
+    for number, what in TRACED.findall(statements_of(paragraph)):
+        if stage[{"launch": "launches", "cop": "copies", "wait": "waits"}[what]] != int(number.replace("no", "0")):
+            yield f"{number} {what}"
+
+
+def recorded_times(stages, options):
+    """Medians of stages at parameters that an option has, {} for any, and of what their runs measured beside; and percentages
+    of the speed of light."""
+    times, percentages = set(), set()
+    for path in [*ROOT.glob("reports/h*/*.jsonl"), *ROOT.glob("reports/h*/small_n/*.json")]:
+        if path.stem not in {stage.split("/")[0] for stage in stages}:
+            continue
+        for run in runs_of(path):
+            for group in run["groups"]:
+                values = group["parameters"]
+                if any(name[2:] in values and not is_one_of(values[name[2:]], text) for name, text in options.items()):
+                    continue
+                of_group = {row["timing"]["median"] for row in group["rows"] if row["stage"] in stages and row["status"] == "ok"}
+                if of_group:
+                    times |= of_group | {one["timing"]["median"] for one in group["ceilings"]} | ({run["floor"]["median"]} if run["floor"] else set())
+                light = light_of(group)
+                percentages |= {100 * light["timing"]["median"] / one for one in of_group} if light else set()
+    return times, percentages
+
+
+RUNS = {}
+
+
+def runs_of(path):
+    if path not in RUNS:
+        RUNS[path] = read_records(path) if path.suffix == ".jsonl" else [read_json(path)]
+    return RUNS[path]
+
+
+def is_one_of(value, text):
+    """Whether an option's list, "300,1e4" or "mean,std", has a parameter's value."""
+    for word in text.replace("_", "").split(","):
+        try:
+            if float(word) == value:
+                return True
+        except ValueError:
+            if word == str(value).replace("_", ""):
+                return True
+    return False
+
+
+def time_mistakes(paragraph, stages, options):
+    times, percentages = recorded_times(stages, options)
+    for numbers, unit in TIMES.findall(statements_of(paragraph)):
+        for number in re.findall(r"\d+(?:\.\d+)?", numbers):
+            half = 0.5 * 10.0 ** -len(number.partition(".")[2])
+            if not any(abs(one / UNITS[unit] - float(number)) <= half * 1.001 for one in (percentages if unit == "%" else times)):
+                yield f"{number} {unit}"
+
+
+def paragraphs_of(text):
+    """(paragraph, the section that it stands in) of a page, without what scripts have written."""
+    for section in re.split(r"^(?=#)", GENERATED.sub("", text), flags=re.MULTILINE):
+        for paragraph in re.split(r"\n\s*\n", FENCED.sub("", section)):
+            yield " ".join(paragraph.split()), section
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", type=pathlib.Path)
+    parser.add_argument("--program", default=str(ROOT / "build" / "emulator" / "lab"))
+    options = parser.parse_args()
+    program = pathlib.Path(options.program).resolve()
+    if not program.is_file():
+        sys.exit(f"check_figures.py: there is no {program}: build the lab, or name it with --program")
+    pages = options.pages or [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("stages/**/*.md"))]
+    counters, checked = Counters(program), []
+    for page in pages:
+        for paragraph, section in paragraphs_of(page.read_text(encoding="utf-8")):
+            commands = commands_of(paragraph)
+            profiles = [one for one in commands if one.verb == "profile" and WHOLE.search(statements_of(paragraph))]
+            for command in profiles:
+                for more in [{}, *other_options(paragraph)]:
+                    counters.ask_for(stages_counted(paragraph, command), command, command.changed(more))
+            checked.append((page, paragraph, section, profiles, commands))
+    counters.count()
+    mistakes = []
+    for page, paragraph, section, profiles, commands in checked:
+        page = page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
+        for command in commands:
+            if command.verb == "trace":
+                mistakes += [f"{page}: the command beside it has not {figure}: {paragraph[:60]}..." for figure in trace_mistakes(paragraph, command, program)]
+        runs = [one for one in commands if one.verb == "run"]
+        if profiles:
+            mistakes += [f"{page}: no command beside it counts {figure}: {paragraph[:60]}..." for figure in counter_mistakes(paragraph, profiles, counters)]
+        of_section = [stage for stage in STAGES if stage in section] if "recorded time" in paragraph.replace("[", "").lower() else []
+        if runs or of_section:
+            stages = {stage for one in runs for stage in one.stages} | set(of_section)
+            named = {name: text for one in runs for name, text in one.options.items()}
+            mistakes += [f"{page}: no record has {figure}: {paragraph[:60]}..." for figure in time_mistakes(paragraph, stages, named) if runs or "%" not in figure]
+    for line in mistakes:
+        print(line)
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
