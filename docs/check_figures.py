@@ -13,6 +13,9 @@ A paragraph with a command `./lab run STAGE...`, or one that speaks of recorded 
 3.86 ms) must be, to its last digit, a median of the stages that the command names, or that the section does, at the parameters
 of the command; or the time of a copy or of an empty kernel in the same run. Each percentage must be one of the speed of light.
 
+An answer of docs/teacher/TRACK.md with the words "run on the emulator" says counters, too, in the sentence that ends with them: of
+the commands of the stage's page, with the parameters that the question names.
+
 A paragraph with a command `./lab trace STAGE` says how many launches, copies and waits there are ("2 waits", "no copy").
 
 Questions are left out, and what comes after them: their figures are for the reader to think about. So are figures in
@@ -250,6 +253,17 @@ def paragraphs_of(text):
             yield " ".join(paragraph.split()), section
 
 
+def answers_of(text, track):
+    """The sentences of a teacher's page that say what was run on the emulator, each behind its commands."""
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        page = ROOT / "stages" / track / section.partition("\n")[0].strip() / "README.md"
+        commands = re.findall(r"`(?:\w+=\w+ )?(?:\./)?lab profile [^`]*`", page.read_text(encoding="utf-8")) if page.exists() else []
+        for paragraph in re.split(r"\n\s*\n", section):
+            question, _, answer = " ".join(paragraph.split()).removeprefix("**").partition("** ")
+            for sentence in re.findall(r"(?:^|[.?!] )([^.?!]*\(run on the emulator\))", answer):
+                yield " ".join([*commands, *(f"`{code}`" for code in CODE.findall(question)), sentence]), section
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
@@ -261,7 +275,8 @@ def main():
     pages = options.pages or [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("stages/**/*.md"))]
     counters, checked = Counters(program), []
     for page in pages:
-        for paragraph, section in paragraphs_of(page.read_text(encoding="utf-8")):
+        text = page.read_text(encoding="utf-8")
+        for paragraph, section in answers_of(text, page.stem) if page.parent.name == "teacher" else paragraphs_of(text):
             commands = commands_of(paragraph)
             profiles = [one for one in commands if one.verb == "profile" and WHOLE.search(statements_of(paragraph))]
             for command in profiles:
@@ -277,7 +292,7 @@ def main():
                 mistakes += [f"{page}: the command beside it has not {figure}: {paragraph[:60]}..." for figure in trace_mistakes(paragraph, command, program)]
         runs = [one for one in commands if one.verb == "run"]
         if profiles:
-            mistakes += [f"{page}: no command beside it counts {figure}: {paragraph[:60]}..." for figure in counter_mistakes(paragraph, profiles, counters)]
+            mistakes += [f"{page}: no command counts {figure}: {paragraph[:60]}..." for figure in counter_mistakes(paragraph, profiles, counters)]
         of_section = [stage for stage in STAGES if stage in section] if "recorded time" in paragraph.replace("[", "").lower() else []
         if runs or of_section:
             stages = {stage for one in runs for stage in one.stages} | set(of_section)
