@@ -3,10 +3,12 @@
 every claim about a counter. Whether a file of claims has a mistake the program tells, with its line; here it is taken as it
 stands. That the figures are today's a test of the program tells (tests/program/claims_test.cpp).
 
-usage: reports/claims.py --count [PROGRAM]   count the figures anew with `lab profile '*' --check`, and record them; PROGRAM
-                                             is the built lab (./lab)
+usage: reports/claims.py --count [PATTERN...]   count the figures of these stages anew (of all) with `lab profile --check`, and
+                                                record them
+       --program FILE   the built program (default: ./lab)
 """
 
+import argparse
 import json
 import pathlib
 import subprocess
@@ -22,6 +24,7 @@ TIME_WORDS = {
     "speed_of_light_percent": "percent of the speed of light",
 }
 COUNTED = pathlib.Path("reports", "claims.json")
+OF_A_FIGURE = ("metric", "per", "over_previous")  # with the stage and the parameters: claims that share these are bounds of one figure
 
 
 class BrokenClaims(Exception):
@@ -47,7 +50,7 @@ def read_all(root=ROOT):
 
 def figure_key(stage, claim):
     """Whether a file of claims has 1e5 or 100000 is the same."""
-    return stage, claim["metric"], claim["per"], claim["over_previous"], tuple(sorted(claim["at"].items()))
+    return (stage, *(claim[name] for name in OF_A_FIGURE), tuple(sorted(claim["at"].items())))
 
 
 def read_figures(root=ROOT):
@@ -60,20 +63,20 @@ def read_figures(root=ROOT):
         raise BrokenClaims(f"{COUNTED}: {type(error).__name__}: {error}") from None
 
 
-def count(program):
+def count(program, patterns):
     """Writes a line for each figure, so that a difference shows which have changed. Returns the program's exit code."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "found.json")
-        done = subprocess.run([program, "profile", "*", "--check", "--device", "emulator", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run([program, "profile", *patterns, "--check", "--device", "emulator", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if not path.exists():
             sys.exit(f"claims.py: {program} profile ended with {done.returncode}:\n{done.stdout[-2000:]}")
         verdicts = json.loads(path.read_text(encoding="utf-8"))["claims"]
-    figures = {}
-    for one in verdicts:
-        if one["figure"] is not None:
-            figures[figure_key(one["stage"], one["claim"])] = {"stage": one["stage"], **{name: one["claim"][name] for name in ("metric", "per", "over_previous", "at")}, "figure": one["figure"]}
-    lines = ",\n".join(sorted(json.dumps(one) for one in figures.values()))
-    (ROOT / COUNTED).write_text(f'{{"schema": "kernel-lab-claims", "version": 1, "figures": [\n{lines}\n]}}\n', encoding="utf-8")
+    figures = read_figures() if (ROOT / COUNTED).exists() else {}
+    figures.update({figure_key(one["stage"], one["claim"]): one["figure"] for one in verdicts if one["figure"] is not None})
+    # What nobody claims any more is left out.
+    claimed = {figure_key(stage, claim) for stage, own in read_all().items() for claim in own["claims"]}
+    lines = [json.dumps({"stage": key[0], **dict(zip(OF_A_FIGURE, key[1:4])), "at": dict(key[4]), "figure": figure}) for key, figure in figures.items() if key in claimed]
+    (ROOT / COUNTED).write_text('{"schema": "kernel-lab-claims", "version": 1, "figures": [\n' + ",\n".join(sorted(lines)) + "\n]}\n", encoding="utf-8")
     return done.returncode
 
 
@@ -96,6 +99,8 @@ def speaks_of(claim, device):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[1] != "--count":
-        sys.exit(__doc__)
-    sys.exit(count(sys.argv[2] if len(sys.argv) == 3 else ROOT / "lab"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", nargs="*", metavar="PATTERN", required=True)
+    parser.add_argument("--program", default=ROOT / "lab")
+    options = parser.parse_args()
+    sys.exit(count(options.program, options.count or ["*"]))

@@ -436,6 +436,8 @@ def measured(records, words):
     track = stage.split("/")[0]
     records = first_with(records, track, stage)
     sets = [parameters for parameters in chosen_sets(records, f"{track}@{chosen}")[1] if stage in records.rows[track][parameters]]
+    # Parameters that the stage is not made for are no result.
+    sets = [one for one in sets if records.rows[track][one][stage]["status"] != "skipped"] or sets
     common = [pair for pair in sets[0] if all(pair in parameters for parameters in sets)] if len(sets) > 1 else []
     lines, used = [], []
     for parameters in sets:
@@ -664,7 +666,8 @@ def claimed(records, stage, group):
     else:
         figure = records.figures.get(claims.figure_key(stage, claim))
         if figure is None:
-            raise claims.BrokenClaims(f"{claims.COUNTED} has no figure of {stage}: {claim['metric']}: reports/claims.py --count")
+            records.broken.append(f"{stage}: {claims.COUNTED} has no figure of {claim['metric']} at {claim['at']}: reports/claims.py --count")
+            return "-", "-"
         found = [(figure, False, "the emulator")]
         text = counted_text(figure, 6 if claim["holds"] == "equal" else 3)
     broken = [(one, value, device) for one in group for value, unstable, device in found if not unstable and not claims.holds(one, value)]
