@@ -159,7 +159,7 @@ class Counters:
 
 def counter_mistakes(paragraph, commands, counters):
     """The numbers that no command counts."""
-    known, on_gpu = {float(number) for one in commands_of(paragraph) for value in one.options.values() for number in re.findall(r"\d+", value)}, set()
+    known, on_gpu = {float(number) for one in commands_of(paragraph) for value in [*one.options.values(), *one.variables] for number in re.findall(r"\d+", value)}, set()
     for command in commands:
         stages = stages_counted(paragraph, command)
         on_gpu |= set().union(*(counters.nsight[stage] for stage in stages))
