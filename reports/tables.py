@@ -363,12 +363,16 @@ def provenance(records, rows):
     return text
 
 
+def worth_saying(records, track, parameters):
+    """Those of a set's parameters that tell it from other records of the track, and sizes."""
+    varied = [name for name in dict(parameters) if len({dict(one).get(name) for one in records.parameter_sets(track)}) > 1]
+    return [(name, value) for name, value in parameters if name in varied or (not isinstance(value, str) and value > 0)]
+
+
 def caption_of(records, track, common):
-    """The parameters that all rows of a table share, "n = 1e9. ": without those that no record of the track varies, unless they
-    are a size."""
-    varied = [name for name in dict(common) if len({dict(one).get(name) for one in records.parameter_sets(track)}) > 1]
-    said = [(name, value) for name, value in common if name in varied or (not isinstance(value, str) and value > 0)]
-    return f"{parameters_text(said)}. " if said else ""
+    """The parameters that all rows of a table share: "n = 1e9. "."""
+    text = parameters_text(worth_saying(records, track, common))
+    return f"{text}. " if text else ""
 
 
 def chosen_sets(records, words):
@@ -443,7 +447,7 @@ def measured(records, words):
     for parameters in sets:
         stages = records.rows[track][parameters]
         row = stages[stage]
-        where = parameters_text(pair for pair in parameters if pair not in common)
+        where = parameters_text(pair for pair in worth_saying(records, track, parameters) if pair not in common)
         if row["status"] != "ok":
             lines.append([where, f"{row['status'].replace('_', ' ')}: {row['message']}", "", "", ""])
             continue
@@ -706,7 +710,7 @@ def own_order(own):
 
 def counters(_records, which):
     """The catalogue: what the emulator models, or what it does not."""
-    lines = ["| counter | in tables | meaning | unit |", "| --- | --- | --- | --- |"]
+    lines = ["| counter | short name | meaning | unit |", "| --- | --- | --- | --- |"]
     for one in claims.COUNTERS:
         if one["modelled"] == (which == "modelled"):
             lines.append(f"| `{one['name']}` | {one['label']} | {one['meaning']} | {one['unit']} |")
