@@ -16,6 +16,9 @@ of the command; or the time of a copy or of an empty kernel in the same run. Eac
 An answer of docs/teacher/TRACK.md with the words "run on the emulator" says counters, too, in the sentence that ends with them: of
 the commands of the stage's page, with the parameters that the question names.
 
+So does a sentence of a track's or a stage's page that says what a stage "takes" or "reaches" (`04_vectorized` reaches 97.3 %),
+but for its prediction.
+
 A paragraph with a command `./lab trace STAGE` says how many launches, copies and waits there are ("2 waits", "no copy").
 
 Questions are left out, and what comes after them: their figures are for the reader to think about. So are figures in
@@ -28,6 +31,7 @@ usage: docs/check_figures.py [PAGE...]   exit 1, with a line FILE: MESSAGE for e
 import argparse
 import collections
 import fnmatch
+import functools
 import json
 import os
 import pathlib
@@ -40,7 +44,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "reports"))
 from counters import total  # noqa: E402
-from tables import light_of, read_json, read_records  # noqa: E402
+from tables import Records, parameter_set, read_json  # noqa: E402
 
 GENERATED = re.compile(r"^<!-- (\w+): .*?^<!-- /\1 -->$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -50,6 +54,7 @@ ARITHMETIC = re.compile(rf"(?<![\w.])({NUMBER}(?: [x/+-] {NUMBER})+)(?: = ({NUMB
 WHOLE = re.compile(r"(about )?(?<![\w.,·-])(\d{1,3}(?: \d{3})+|\d{3,})(?!\d|[.,]\d|\^|[⁰¹²³⁴-⁹])")
 LISTED = r"(?<![\w.])((?:\d+(?:\.\d+)?(?:,? and |,? then |, ))*\d+(?:\.\d+)?) "
 TIMES = re.compile(LISTED + r"(s|ms|µs|us|%)(?!\w)")
+STATED = re.compile(r"(?:\b(\d\d[a-z]?_\w+)[`)\]]*|\b[Tt]h(?:e|is) stage) (?:reaches|takes) (?:about )?((?:\d+(?:\.\d+)?(?:,? and |, ))*\d+(?:\.\d+)? (?:s|ms|µs|us|%))(?!\w| of cu| of CU)")
 UNITS = {"s": 1e9, "ms": 1e6, "µs": 1e3, "us": 1e3, "%": 1}
 TRACED = re.compile(r"\b(\d+|no) (launch|cop(?=y|ies)|wait)")
 OF_A_GPU = re.compile(r"\bH[12]00\b|\bGPU\b")
@@ -197,32 +202,30 @@ def trace_mistakes(paragraph, command, program):
 
 
 def recorded_times(stages, options):
-    """Medians of stages at parameters that an option has, {} for any, and of what their runs measured beside; and percentages
-    of the speed of light."""
+    """Of the newest records of stages, at parameters that an option has ({} for any), the medians and what their runs measured
+    beside; and percentages of the speed of light."""
     times, percentages = set(), set()
-    for path in [*ROOT.glob("reports/h*/*.jsonl"), *ROOT.glob("reports/h*/small_n/*.json")]:
-        if path.stem not in {stage.split("/")[0] for stage in stages}:
-            continue
-        for run in runs_of(path):
-            for group in run["groups"]:
-                values = group["parameters"]
+    for records in all_records():
+        for track in {stage.split("/")[0] for stage in stages}:
+            for parameters, rows in records.rows.get(track, {}).items():
+                values = dict(parameters)
                 if any(name[2:] in values and not is_one_of(values[name[2:]], text) for name, text in options.items()):
                     continue
-                of_group = {row["timing"]["median"] for row in group["rows"] if row["stage"] in stages and row["status"] == "ok"}
-                if of_group:
-                    times |= of_group | {one["timing"]["median"] for one in group["ceilings"]} | ({run["floor"]["median"]} if run["floor"] else set())
-                light = light_of(group)
-                percentages |= {100 * light["timing"]["median"] / one for one in of_group} if light else set()
+                for row in [rows[stage] for stage in stages if stage in rows and rows[stage]["status"] == "ok"]:
+                    times |= {row["timing"]["median"], (row["run"]["floor"] or row["timing"])["median"]}
+                    times |= {one["timing"]["median"] for group in row["run"]["groups"] if parameter_set(group["parameters"]) == parameters for one in group["ceilings"]}
+                    percentages |= {100 * row["ceiling"] / row["timing"]["median"]} if row["ceiling"] else set()
     return times, percentages
 
 
-RUNS = {}
-
-
-def runs_of(path):
-    if path not in RUNS:
-        RUNS[path] = read_records(path) if path.suffix == ".jsonl" else [read_json(path)]
-    return RUNS[path]
+@functools.cache
+def all_records():
+    """Of each device, and of the sweep of small sizes."""
+    found = [Records(folder) for folder in sorted((ROOT / "reports").glob("h*/"))]
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (ROOT / "reports").glob("h*/small_n/*.json"):
+            pathlib.Path(folder, f"{path.stem}.jsonl").write_text(json.dumps(read_json(path)), encoding="utf-8")
+        return [*found, Records(pathlib.Path(folder))]
 
 
 def is_one_of(value, text):
@@ -244,6 +247,14 @@ def time_mistakes(paragraph, stages, options):
             half = 0.5 * 10.0 ** -len(number.partition(".")[2])
             if not any(abs(one / UNITS[unit] - float(number)) <= half * 1.001 for one in (percentages if unit == "%" else times)):
                 yield f"{number} {unit}"
+
+
+def stated_mistakes(paragraph, page):
+    """What a track's or a stage's page says that a stage takes or reaches, and no record of it has."""
+    track, *stage = page.relative_to(ROOT / "stages").parent.parts
+    for name, figures in STATED.findall(re.sub(r"\]\([^)]*\)", "]", paragraph)):
+        stages = {f"{track}/{one}" for one in ([name] if name else stage)}
+        yield from time_mistakes(figures, stages, {}) if stages else ()
 
 
 def paragraphs_of(text):
@@ -290,6 +301,8 @@ def main():
         for command in commands:
             if command.verb == "trace":
                 mistakes += [f"{page}: the command beside it has not {figure}: {paragraph[:60]}..." for figure in trace_mistakes(paragraph, command, program)]
+        if page.parts[0] == "stages" and not paragraph.startswith("**Predict"):
+            mistakes += [f"{page}: no record of the stage has {figure}: {paragraph[:60]}..." for figure in stated_mistakes(paragraph, ROOT / page)]
         runs = [one for one in commands if one.verb == "run"]
         if profiles:
             mistakes += [f"{page}: no command counts {figure}: {paragraph[:60]}..." for figure in counter_mistakes(paragraph, profiles, counters)]

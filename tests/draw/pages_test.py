@@ -176,6 +176,17 @@ class Figures(unittest.TestCase):
         self.assertEqual(timed("It takes 3.85 ms and 905 µs, 78.5 %. Why 4 ms?"), [])
         self.assertEqual(timed("It takes 3.85 and 3.86 ms, 906 µs, 79 %."), ["3.86 ms", "906 µs", "79 %"])
 
+    def test_what_a_stage_takes_or_reaches_must_be_in_its_own_records(self):
+        def stated(text, page):
+            own = {"elementwise/01_naive": ({4.74e6}, {78.5}), "elementwise/02_grid_stride": ({4.11e6}, {90.7})}
+            with unittest.mock.patch.object(check_figures, "recorded_times", lambda stages, _: own[next(iter(stages))]):
+                return list(check_figures.stated_mistakes(text, ROOT / "stages" / "elementwise" / page))
+
+        self.assertEqual(stated("`02_grid_stride` takes 4.11 ms, [01_naive](01_naive/) reaches 78.5 %.", "README.md"), [])
+        self.assertEqual(stated("`02_grid_stride` takes 4.74 ms, [01_naive](01_naive/) reaches 90.7 %.", "README.md"), ["4.74 ms", "90.7 %"])
+        self.assertEqual(stated("On an H200 the stage takes 4.74 ms, and this stage reaches 80 %.", "01_naive/README.md"), ["80 %"])
+        self.assertEqual(stated("05_persistent reaches 99.3 % of cuBLAS. The stage takes 1 s.", "README.md"), [])
+
     def test_a_list_of_values_has_a_parameters_value(self):
         self.assertTrue(check_figures.is_one_of(16384, "300,16384"))
         self.assertTrue(check_figures.is_one_of(1000000, "1e6") and check_figures.is_one_of("max", "mean,max"))
