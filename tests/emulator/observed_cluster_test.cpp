@@ -73,6 +73,71 @@ __global__ void __cluster_dims__(2) hand_through_device_memory(int* out, bool sy
   out[128 + blockIdx.x * 32 + threadIdx.x] = out[(blockIdx.x ^ 1) * 32 + 31 - threadIdx.x];
 }
 
+// Rank 1 writes to device memory what both blocks have read before, in several rounds.
+enum class take_over {
+  barrier,      // of the cluster
+  arrival,      // one thread arrives for its block, and has waited for it
+  flag,         // in device memory, behind a fence
+  copy,         // rank 0 reads by a bulk copy, and waits for it
+  late_read,    // rank 0 reads between the halves of the barrier
+  other_waits,  // threads of rank 1 write that do not wait
+};
+constexpr int reading_line = __LINE__ + 23, writing_line = reading_line + 17;
+__global__ void __cluster_dims__(2) write_what_was_read(int* memory, int* flags, int* out, take_over how) {
+  constexpr int threads = 64;
+  __shared__ __align__(16) int tile[threads];
+  __shared__ mbarrier full, told;
+  const int thread = static_cast<int>(threadIdx.x);
+  const bool writes = lab::cluster_rank() == 1;
+  int* const mine = memory + blockIdx.x / 2 * threads;
+  int* const flag = flags + blockIdx.x / 2;
+  if (thread == 0) {
+    full.initialise(1);
+    told.initialise(1);
+    lab::fence_mbarrier_init();
+  }
+  lab::cluster_sync();
+  for (int round = 0; round < 3; ++round) {
+    const auto phase = static_cast<unsigned>(round);
+    if (how == take_over::late_read && !writes) lab::cluster_arrive();
+    if (how == take_over::copy && !writes) {
+      if (thread == 0) lab::copy_in(tile, mine, threads, full);
+      full.wait(phase);
+    } else {
+      int sum = 0;
+      for (int k = 0; k < 2; ++k) sum += mine[(thread + 32 * k) % threads];
+      out[blockIdx.x * threads + threadIdx.x] = sum;
+    }
+    if (how == take_over::barrier || how == take_over::copy || (how == take_over::late_read && writes))
+      lab::cluster_sync();
+    if (how == take_over::late_read && !writes) lab::cluster_wait();
+    __syncthreads();
+    if (how == take_over::arrival || how == take_over::other_waits) {
+      if (!writes && thread == 0) lab::arrive_at_block(told, 1);
+      if (writes && (how == take_over::arrival || thread == 0)) told.wait(phase);
+    }
+    if (how == take_over::flag) {
+      __threadfence();
+      if (!writes && thread == 0) atomicExch(flag, round + 1);
+      while (writes && atomicAdd(flag, 0) <= round) {
+      }
+    }
+    if (writes) mine[threads - 1 - thread] = round + thread;
+    __syncthreads();
+    lab::cluster_sync();
+  }
+}
+
+cluster_outcome takes(take_over how) {
+  const device_array<int> memory(std::vector<int>(std::size_t{2} * 64, 1)), out(std::size_t{4} * 64),
+      flags(std::size_t{2});
+  return outcome_of([&] {
+    cudaMemset(flags.get(), 0, 2 * sizeof(int));
+    return std::pair(try_launch(write_what_was_read, 4, 64, 0, memory.get(), flags.get(), out.get(), how),
+                     true);
+  });
+}
+
 cluster_outcome hands(hand_over how) {
   const device_array<int> out(std::size_t{4 * 64});
   return outcome_of([&] { return std::pair(try_launch(hand_to_next, 4, 64, 0, out.get(), how), true); });
@@ -138,6 +203,29 @@ TEST_CASE("observed: blocks of a cluster race in device memory, unless something
   CHECK(found.failed == 24);
   CHECK(each_says(found, {at("tests/emulator/observed_cluster_test.cpp", device_line)}));
   CHECK(each_says(found, {", and nothing orders the two blocks"}));
+}
+
+TEST_CASE(
+    "observed: a write to device memory that another block of the cluster has read is ordered behind that",
+    "[cluster]") {
+  lab::emulator::configure({.reverse = GENERATE(false, true)});
+  lab::emulator::reset();
+  const lab::emulator::observation watching;
+  for (const take_over how : {take_over::barrier, take_over::arrival, take_over::flag, take_over::copy}) {
+    INFO("take-over " << static_cast<int>(how));
+    const cluster_outcome found = takes(how);
+    CHECK(found.texts == std::vector<std::string>{});
+    CHECK(found.failed == 0);
+  }
+  CHECK(watching.faults().empty());
+  constexpr const char* file = "tests/emulator/observed_cluster_test.cpp";
+  const cluster_outcome late = takes(take_over::late_read), other = takes(take_over::other_waits);
+  CHECK(late.failed == 24);
+  CHECK(each_says(late, {" reads at " + at(file, reading_line) + ", and nothing orders the two blocks"}));
+  CHECK(each_says(late, {at(file, writing_line) + ": "}));
+  CHECK(other.failed == 24);
+  CHECK(each_says(other, {", and nothing orders the two blocks"}));
+  CHECK(each_says(other, {at(file, writing_line)}));
 }
 
 TEST_CASE("observed: a neighbour that has left is named with the line of the access", "[cluster]") {

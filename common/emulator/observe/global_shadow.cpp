@@ -87,6 +87,7 @@ void global_shadow::begin_launch(dim3 grid, dim3 cluster, bool early) {
     launch_began_ = early_from_ = 0;
   }
   blocks_ = static_cast<std::uint32_t>(blocks);
+  block_of_epoch_.clear();
   histories_.assign(blocks_ + 1, {});
   kept_.clear();
 }
@@ -175,6 +176,20 @@ std::string global_shadow::describe_outside(std::uintptr_t address) const {
   return "an address that lies in no allocation";
 }
 
+void global_shadow::barrier_passed() {
+  epoch_ = warps_->epoch();
+  if (cluster_.x * cluster_.y * cluster_.z == 1) return;
+  if (block_of_epoch_.empty()) first_epoch_ = epoch_;
+  if (block_of_epoch_.size() <= epoch_ - first_epoch_) block_of_epoch_.resize(epoch_ - first_epoch_ + 1);
+  block_of_epoch_[epoch_ - first_epoch_] = block_;
+}
+
+std::optional<std::uint32_t> global_shadow::neighbour_that_read(const cell& at) const {
+  if (at.near_epoch - first_epoch_ >= block_of_epoch_.size() || at.near_epoch == epoch_) return std::nullopt;
+  const std::uint32_t block = block_of_epoch_[at.near_epoch - first_epoch_];
+  return block != block_ && rank_in_cluster(block) ? std::optional(block) : std::nullopt;
+}
+
 // The block's rank in the cluster of the current one; nothing if that is another.
 std::optional<unsigned> global_shadow::rank_in_cluster(std::uint32_t block) const {
   if (cluster_.x * cluster_.y * cluster_.z == 1) return std::nullopt;
@@ -228,7 +243,8 @@ bool global_shadow::note_harmless(range& in, std::uintptr_t address, const globa
     tell_readers(address, at);
     return true;
   }
-  const bool others_read = at.near_epoch == epoch_ || (at.reader > early_from_ && at.reader != block_);
+  const bool others_read =
+      at.near_epoch == epoch_ || (at.reader > early_from_ && at.reader != block_) || neighbour_that_read(at);
   if (access.operation != memory_operation::store || others_read) return false;
   at.ever_written = 0xf;
   add(at, access);
@@ -337,8 +353,22 @@ std::optional<global_conflict> global_shadow::conflict_of(const cell& at, const 
     if (at.has_second() && !warps_->ordered(at.second_thread, at.second_turn, access.thread))
       return near(at.second_thread, at.second_place);
   }
+  if (const auto reader = neighbour_that_read(at)) {
+    const auto is_unordered = [&](unsigned thread, std::uint32_t turn) {
+      return !in_order(*reader, 0) &&
+             !warps_->happened_before(*rank_in_cluster(*reader) * shared_shadow::block_threads + thread,
+                                      at.near_epoch, turn, access.thread);
+    };
+    const auto far = [&](unsigned thread, std::uint32_t place) {
+      return global_conflict{*reader - launch_began_ - 1, thread, place, false, false,
+                             has_tested(access.thread)};
+    };
+    if (is_unordered(at.near_thread, at.near_turn)) return far(at.near_thread, at.near_place);
+    if (at.has_second() && is_unordered(at.second_thread, at.second_turn))
+      return far(at.second_thread, at.second_place);
+  }
   const bool other_read = at.reader > launch_began_ && at.reader != block_;
-  // Of a reader in the same cluster it is not known when it was.
+  // Of the first reader in the same cluster it is not known when it was.
   if (other_read && !rank_in_cluster(at.reader) && !in_order(at.reader, 0)) {
     return global_conflict{at.reader - launch_began_ - 1, at.read_thread, at.read_place, false, false,
                            has_tested(access.thread)};

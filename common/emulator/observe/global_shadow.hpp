@@ -105,7 +105,7 @@ class global_shadow {
   // All blocks have waited for each other: what they did before is ordered as if it were another launch's.
   void grid_passed();
   void begin_block(std::uint64_t block);
-  void barrier_passed() { epoch_ = warps_->epoch(); }
+  void barrier_passed();
   void fence_passed() { ++now().fences; }
 
   // The range around an access of `bytes` that lies within an allocation's usable part; null otherwise. The
@@ -198,6 +198,8 @@ class global_shadow {
   bool in_order(std::uint32_t earlier, unsigned fences) const;
   bool in_order(const cell& at, unsigned thread) const;
   std::optional<unsigned> rank_in_cluster(std::uint32_t block) const;
+  // The block of the running one's cluster that has read there last, if it is another one.
+  std::optional<std::uint32_t> neighbour_that_read(const cell& at) const;
   void tell_readers(std::uintptr_t word, const cell& at) const;
   std::optional<global_conflict> conflict_of(const cell& at, const global_access& access) const;
   void add_read(cell& at, const global_access& access);
@@ -214,7 +216,10 @@ class global_shadow {
   std::uint32_t blocks_ = 0;
   dim3 grid_{}, cluster_{};
   std::uint32_t block_ = 0;
-  std::uint32_t epoch_ = 0;                    // of the running block's shadow
+  std::uint32_t epoch_ = 0;  // of the running block's shadow
+  // Of a launch of clusters, whose blocks take turns: the first epoch, and the block of each from there on.
+  std::uint32_t first_epoch_ = 0;
+  std::vector<std::uint32_t> block_of_epoch_;
   std::vector<history> histories_;             // of the launch's blocks
   std::map<std::uintptr_t, kept_value> kept_;  // of the launch, by address
 };
