@@ -18,6 +18,7 @@
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/table.hpp"
 #include "harness/front/output/terminal.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/patterns.hpp"
@@ -490,4 +491,23 @@ TEST_CASE("a worker that is started ahead answers the next request, and is ended
     REQUIRE(idle > 0);
   }
   CHECK(kill(idle, 0) != 0);
+}
+
+TEST_CASE("what a worker that is started ahead leaves running is its own") {
+  const lab::test::temporary_directory directory;
+  const std::string program = (directory / "worker.sh").string(), log = (directory / "log").string();
+  const std::string answers = "read line <&3\necho '{\"end\": \"ok\"}' >&4\n";
+  const std::string leaving = (directory / "leaving.sh").string();
+  lab::test::put(program, "#!/bin/sh\n" + answers);
+  lab::test::put(leaving, "#!/bin/sh\n(sleep 1000 &)\necho started > " + log + "\n" + answers);
+  for (const std::string& one : {program, leaving}) fs::permissions(one, fs::perms::owner_all);
+  lab::front::adopt_orphans();
+  lab::front::worker asked({program}), next({leaving});
+  next.start_ahead();
+  for (int look = 0; look < 1000 && !fs::exists(log); ++look)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(asked.request({{"op", "measure"}}, std::chrono::seconds(10)).end == lab::answer_end::ok);
+  const lab::answer_record left = next.request({{"op", "measure"}}, std::chrono::seconds(10));
+  CHECK(left.end == lab::answer_end::failed);
+  CHECK(left.message.starts_with("it left processes running, which were ended: sleep ("));
 }

@@ -74,6 +74,7 @@ struct process_entry {
   std::string name;
   bool ended = false;  // and not yet waited for
   pid_t parent = 0;
+  pid_t group = 0;
   std::int64_t ticks = 0;              // at work
   std::int64_t ticks_of_children = 0;  // that it has waited for
 };
@@ -92,10 +93,10 @@ std::optional<process_entry> read_entry(const std::filesystem::path& directory) 
   process_entry one{.id = std::stoi(number), .name = line.substr(begin + 1, end - begin - 1)};
   std::istringstream words(line.substr(end + 1));
   char state = 0;
-  words >> state >> one.parent;
+  words >> state >> one.parent >> one.group;
   one.ended = state == 'Z' || state == 'X';
   std::string skipped;
-  for (int k = 5; k < 14; ++k) words >> skipped;
+  for (int k = 6; k < 14; ++k) words >> skipped;
   std::int64_t user = 0, system = 0, user_of_children = 0, system_of_children = 0;
   words >> user >> system >> user_of_children >> system_of_children;
   one.ticks = user + system;
@@ -113,11 +114,12 @@ std::vector<process_entry> entries_in(const std::filesystem::path& directory) {
   return found;
 }
 
-// The children of this process that nobody owns.
+// The children of this process that nobody owns. What is in the group of one that still runs is that one's.
 std::vector<process_entry> orphans() {
   std::vector<process_entry> found = entries_in("/proc");
   std::erase_if(found, [self = getpid()](const process_entry& one) {
-    return one.parent != self || owned_children().contains(one.id);
+    const std::set<pid_t>& owned = owned_children();
+    return one.parent != self || owned.contains(one.id) || owned.contains(one.group);
   });
   return found;
 }

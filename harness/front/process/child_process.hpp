@@ -131,7 +131,8 @@ class time_watch {
 void adopt_orphans();
 
 // Ends the children of this process that no child_process owns: what a worker started and left behind,
-// whatever groups and sessions it made for itself. Returns "name (process id)" of each that was still
+// whatever groups and sessions it made for itself. Those in the group of a child that still runs stay until
+// that has ended. Returns "name (process id)" of each that was still
 // running.
 std::vector<std::string> end_orphans();
 
