@@ -148,6 +148,80 @@ int main() {
 }
 )cuda";
 
+constexpr const char* waiting_program = R"cuda(
+// Named barriers of blocks with half a warp, and a thread that asks for two barriers in turn.
+#include <cuda_runtime.h>
+#include <stdint.h>
+#include <stdio.h>
+__device__ uint32_t shared(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
+__global__ void turn(int* out, int name) {
+  __shared__ int values[48];
+  values[threadIdx.x] = threadIdx.x;
+#ifdef PART
+  if (threadIdx.x >= 32) asm volatile("bar.sync 2, 64;" ::: "memory");
+#endif
+  asm volatile("bar.sync %0;" ::"r"(name) : "memory");
+  int value = values[47 - threadIdx.x];
+  asm volatile("barrier.cta.sync.aligned 1;" ::: "memory");
+  values[threadIdx.x] = value;
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  out[threadIdx.x] = values[threadIdx.x ^ 1];
+}
+__device__ bool has_ended(uint64_t* barrier) {
+  uint32_t ended;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+               : "=r"(ended) : "r"(shared(barrier)) : "memory");
+  return ended != 0;
+}
+__device__ bool looks_ended(uint64_t* barrier) {
+  uint32_t ended;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+               : "=r"(ended) : "r"(shared(barrier)) : "memory");
+  return ended != 0;
+}
+__device__ void arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared(barrier)) : "memory");
+}
+__global__ void poll(int* out) {
+  __shared__ uint64_t first, second, answer;
+  __shared__ int value;
+  if (threadIdx.x == 0) {
+    uint64_t* all[] = {&first, &second, &answer};
+    for (uint64_t* one : all) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared(one)));
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    bool has_first = false, has_second = false;
+    while (!has_first || !has_second) {
+      if (!has_first) has_first = has_ended(&first);
+      if (!has_second && looks_ended(&second)) {
+        has_second = true;
+        arrive(&answer);
+      }
+    }
+    *out = value;
+  } else if (threadIdx.x == 32) {
+    arrive(&second);
+    while (!has_ended(&answer)) __nanosleep(20);
+    value = 7;
+#ifndef NEVER
+    arrive(&first);
+#endif
+  }
+}
+int main() {
+  int* out; cudaMallocManaged(&out, 48 * 4);
+  turn<<<1, 48>>>(out, 3);
+  int wrong = cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < 48; ++i) wrong += out[i] != 47 - (i ^ 1);
+  printf("%d wrong turns\n", wrong);
+  poll<<<1, 64>>>(out);
+  wrong += cudaDeviceSynchronize() != cudaSuccess || *out != 7;
+  printf("%d wrong\n", wrong);
+  return wrong != 0;
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("bulk copies, tensor copies and clusters as PTX are right, and wrong ones are told") {
@@ -170,4 +244,23 @@ TEST_CASE("bulk copies, tensor copies and clusters as PTX are right, and wrong o
   expect(emulate({"--observe", "-DNO_PROXY_FENCE", source}), 1,
          {"bulk.cu:48: through: ", "begins a bulk copy from shared memory",
           "with no fence_proxy_async() between"});
+}
+
+TEST_CASE("named barriers of part of a warp, and waits that may give up, as PTX") {
+  using lab::test::emulate, lab::test::expect;
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "waits.cu").string();
+  lab::test::put(source, waiting_program);
+  const std::vector<std::string> right{"0 wrong turns\n0 wrong\n"};
+  expect(emulate({source}), 0, right);
+  expect(emulate({"-DPART", source}), 1,
+         {"waits.cu:13: turn: ", "waits for ever at named barrier 3, where 32 of 48 threads are",
+          "waits for ever at named barrier 2, where 16 of 64 threads are"});
+  expect(emulate({"-DNEVER", source}), 1,
+         {"waits.cu:22: poll: block (0,0,0): thread (0,0,0) waits for ever for phase 0 of the barrier "
+          "initialised at ",
+          "waits.cu:40, of which 1 of 1 arrivals are missing"});
+  if (!LAB_WITH_OBSERVED) return;
+  expect(emulate({"--observe", source}), 0, right);
+  expect(emulate({"--observe", "-DNEVER", source}), 1, {"waits for ever for phase 0 of the barrier"});
 }

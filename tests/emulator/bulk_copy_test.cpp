@@ -164,7 +164,7 @@ __global__ void bytes_that_do_not_add_up(const int* in, int expected) {
   lab::fence_mbarrier_init();
   const auto here = lab::emulator::place::here();
   lab::emulator::arrive_in_phase(&full.state, true, expected, here);
-  lab::emulator::copy_in_bulk(place, in, 16, &full.state, here);
+  lab::emulator::copy_in_bulk(place, in, 16, &full.state, {}, here);
   full.wait(0);
 }
 
@@ -243,11 +243,52 @@ __global__ void copy_out_beyond(int* out) {
   lab::wait_group_read<0>();
 }
 
-constexpr int named_line = __LINE__ + 3;
-__global__ void named_barriers(int* out, int absent, int other_count) {
-  if (static_cast<int>(threadIdx.x) == absent) return;
-  lab::named_barrier(1 + static_cast<int>(threadIdx.x) / 64, threadIdx.x == 1 ? other_count : 64);
+constexpr int named_line = __LINE__ + 4;
+__global__ void named_barriers(int* out, int first_absent, int behind_absent, int other_count) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (first_absent <= thread && thread < behind_absent) return;
+  lab::named_barrier(1 + thread / 64, thread == 1 ? other_count : 64);
   out[threadIdx.x] = 1;
+}
+
+constexpr int half_line = __LINE__ + 3;
+// As many threads as the barrier is for, but no whole warp.
+__global__ void halves_of_warps_wait() {
+  if (threadIdx.x % 2 == 0) lab::named_barrier(1, 64);
+  __syncthreads();
+}
+
+// One thread asks for two barriers in turn, of which the second phase ends first.
+enum class poll { right, never_ends, never_ends_asleep, gives_up };
+constexpr int poll_line = __LINE__ + 5, ask_line = poll_line + 7;
+__global__ void poll_two_barriers(int* out, poll how) {
+  __shared__ mbarrier first, second, answer;
+  if (threadIdx.x == 0) {
+    for (mbarrier* one : {&second, &answer}) one->initialise(1);
+    first.initialise(1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    bool has_first = false, has_second = false;
+    int tries = 0;
+    const auto ended = [](mbarrier& one) {
+      return lab::emulator::try_wait_for_phase(&one.state, 0, lab::emulator::place::here());
+    };
+    while (!has_first || !has_second) {
+      has_first = has_first || ended(first);
+      if (!has_second && ended(second)) {
+        has_second = true;
+        answer.arrive();
+      }
+      if (how == poll::gives_up && ++tries == 1000) break;
+      if (how == poll::never_ends_asleep) __nanosleep(20);
+    }
+    out[0] = has_first ? 1 : 2;
+  } else if (threadIdx.x == 40) {
+    second.arrive();
+    answer.wait(0);
+    if (how == poll::right) first.arrive();
+  }
 }
 
 __global__ void sum_in_groups(const int* in, int* out) {
@@ -438,18 +479,45 @@ TEST_CASE("named barriers hold the threads that name them", "[bulk]") {
   for_each_schedule();
   const device_array<int> out(std::size_t{128});
   const device_array<int> in(numbers(128));
-  run(named_barriers, 1, 128, out.get(), -1, 64);
+  run(named_barriers, 1, 128, out.get(), 0, 0, 64);
   CHECK(out.values() == std::vector<int>(128, 1));
+  // A warp counts whole where the block has less of it, or threads of it have left the kernel.
+  run(named_barriers, 1, 112, out.get(), 0, 0, 64);
+  run(named_barriers, 1, 128, out.get(), 70, 75, 64);
   run(sum_in_groups, 1, 128, in.get(), out.get());
   CHECK(out.values()[0] == 64 * 65 / 2);
   CHECK(out.values()[1] == 128 * 129 / 2 - 64 * 65 / 2);
   require_failure(
-      prefix(named_line) + "thread (64,0,0) waits for ever at named barrier 2, where 63 of 64 threads are",
-      named_barriers, 1, 128, out.get(), 70, 64);
-  CHECK(try_launch(named_barriers, 1, 128, 0, out.get(), -1, 96) == cudaErrorLaunchFailure);
+      prefix(named_line) + "thread (96,0,0) waits for ever at named barrier 2, where 32 of 64 threads are",
+      named_barriers, 1, 128, out.get(), 64, 96, 64);
+  require_failure(prefix(half_line) +
+                      "thread (0,0,0) waits for ever at named barrier 1, where 64 of 64 threads are; " +
+                      at(__FILE__, half_line + 1) + ": thread (1,0,0) waits at this barrier",
+                  halves_of_warps_wait, 1, 128);
+  CHECK(try_launch(named_barriers, 1, 128, 0, out.get(), 0, 0, 96) == cudaErrorLaunchFailure);
   const auto texts = lab::emulator::take_diagnostics();
   REQUIRE(texts.size() == 1);
   CHECK(texts.front().find("waits at named barrier 1 with ") != std::string::npos);
+  lab::emulator::reset();
+}
+
+TEST_CASE("a wait that may give up lets its thread ask for another barrier", "[bulk]") {
+  for_each_schedule();
+  const device_array<int> out(std::size_t{1});
+  run(poll_two_barriers, 1, 64, out.get(), poll::right);
+  CHECK(out.values() == std::vector<int>{1});
+  run(poll_two_barriers, 1, 64, out.get(), poll::gives_up);
+  CHECK(out.values() == std::vector<int>{2});
+  require_failure(prefix(ask_line) +
+                      "thread (0,0,0) waits for ever for phase 0 of the barrier initialised at " +
+                      at(__FILE__, poll_line) + ", of which 1 of 1 arrivals are missing",
+                  poll_two_barriers, 1, 64, out.get(), poll::never_ends);
+  CHECK(try_launch(poll_two_barriers, 1, 64, 0, out.get(), poll::never_ends_asleep) ==
+        cudaErrorLaunchFailure);
+  const auto texts = lab::emulator::take_diagnostics();
+  REQUIRE(texts.size() == 1);
+  CHECK(texts.front().find(" for phase 0 of the barrier initialised at " + at(__FILE__, poll_line) +
+                           ", of which 1 of 1 arrivals are missing") != std::string::npos);
   lab::emulator::reset();
 }
 

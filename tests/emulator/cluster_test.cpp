@@ -305,6 +305,76 @@ cluster_outcome broadcasts(multicast_mistake wrong, bool boxes) {
   });
 }
 
+// Each block brings a tile to the next one's shared memory, by a bulk copy or a tensor copy, which completes
+// at a barrier there.
+enum class far_mistake { none, own_barrier, no_wait };
+constexpr int bring_line = __LINE__ + 16;
+__global__ void __cluster_dims__(4) bring_to_next(const __grid_constant__ lab::tensor_map map, bool boxes,
+                                                  const int* in, int* out, far_mistake wrong) {
+  __shared__ __align__(128) int place[tile];
+  __shared__ mbarrier full;
+  const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
+  if (thread == 0) {
+    full.initialise(1);
+    lab::fence_mbarrier_init();
+    full.arrive_expect_tx(tile * 4);
+  }
+  lab::cluster_sync();
+  if (thread == 0) {
+    const int next = (block + 1) % 4;
+    int* const there = lab::map_to_block(place, next);
+    mbarrier& told = wrong == far_mistake::own_barrier ? full : *lab::map_to_block(&full, next);
+    const auto here = lab::emulator::place::here();
+    if (boxes) lab::tensor_copy_in(there, map, 0, block, told, here);
+    if (!boxes) lab::emulator::copy_in_bulk(there, in + block * tile, tile * 4, &told.state, {}, here);
+  }
+  if (wrong != far_mistake::no_wait) full.wait(0);
+  out[block * tile + thread] = place[thread];
+  full.wait(0);
+  lab::cluster_sync();
+}
+
+cluster_outcome brings(far_mistake wrong, bool boxes) {
+  std::vector<int> values(std::size_t{4} * tile), expected(values.size());
+  std::iota(values.begin(), values.end(), 1);
+  for (std::size_t i = 0; i < values.size(); ++i) expected[(i + tile) % values.size()] = values[i];
+  const device_array<int> in(values), out(values.size());
+  const lab::tensor_map map = lab::make_tensor_map(in.get(), {tile, 4}, {1, tile}, {tile, 1});
+  return outcome_of([&] {
+    const cudaError_t error = try_launch(bring_to_next, 4, tile, 0, map, boxes, in.get(), out.get(), wrong);
+    return std::pair(error, error == cudaSuccess && out.values() == expected);
+  });
+}
+
+// Each block asks for two of its barriers in turn: the neighbour arrives at the first when it has seen the
+// second. Blocks of 32 threads.
+constexpr int never_line = __LINE__ + 5;
+__global__ void __cluster_dims__(2) poll_in_cluster(int* out, bool never) {
+  __shared__ mbarrier first, second;
+  if (threadIdx.x == 0) {
+    second.initialise(1);
+    first.initialise(1);
+  }
+  lab::cluster_sync();
+  if (threadIdx.x == 0) {
+    const int next = 1 - static_cast<int>(lab::cluster_rank());
+    const auto ended = [](mbarrier& one) {
+      return lab::emulator::try_wait_for_phase(&one.state, 0, lab::emulator::place::here());
+    };
+    lab::arrive_at_block(second, next);
+    bool has_first = false, has_second = false;
+    while (!has_first || !has_second) {
+      has_first = has_first || ended(first);
+      if (!has_second && ended(second)) {
+        has_second = true;
+        if (!never || next == 1) lab::arrive_at_block(first, next);
+      }
+    }
+    out[blockIdx.x] = 1;
+  }
+  lab::cluster_sync();
+}
+
 // A block waits in a loop for a word that its neighbour writes, which waits for one of its own.
 __global__ void __cluster_dims__(2) ping_pong(int* out, bool never) {
   __shared__ int word;
@@ -380,6 +450,36 @@ TEST_CASE("shared memory of a block that has not begun, or has left, is named", 
   CHECK(beyond.failed == 24);
   CHECK(each_says(beyond, {at(__FILE__, read_line) + ": "}));
   CHECK(each_says(beyond, {"maps an address to block 2 of a cluster of 2 blocks"}));
+}
+
+TEST_CASE("copies come to the shared memory of another block", "[cluster]") {
+  for_each_schedule();
+  const bool boxes = GENERATE(false, true);
+  const cluster_outcome right = brings(far_mistake::none, boxes);
+  CHECK(right.texts == std::vector<std::string>{});
+  CHECK(right.failed + right.wrong == 0);
+  CHECK(brings(far_mistake::no_wait, boxes).wrong > 0);
+  const cluster_outcome apart = brings(far_mistake::own_barrier, boxes);
+  CHECK(apart.failed == 24);
+  CHECK(each_says(apart, {at(__FILE__, bring_line) + ": "}));
+  CHECK(each_says(apart, {"begins a bulk copy to shared memory of block "}));
+  CHECK(each_says(apart, {": both must lie in one block"}));
+}
+
+TEST_CASE("threads of a cluster ask for two barriers in turn", "[cluster]") {
+  for_each_schedule();
+  const device_array<int> out(std::size_t{4});
+  const cluster_outcome right = outcome_of([&] {
+    const cudaError_t error = try_launch(poll_in_cluster, 4, 32, 0, out.get(), false);
+    return std::pair(error, error == cudaSuccess && out.values() == std::vector<int>(4, 1));
+  });
+  CHECK(right.texts == std::vector<std::string>{});
+  CHECK(right.failed + right.wrong == 0);
+  const cluster_outcome never =
+      outcome_of([&] { return std::pair(try_launch(poll_in_cluster, 2, 32, 0, out.get(), true), false); }, 2);
+  CHECK(never.failed == 2);
+  CHECK(each_says(never, {"waits for ever for phase 0 of the barrier initialised at " +
+                          at(__FILE__, never_line) + ", of which 1 of 1 arrivals are missing"}));
 }
 
 TEST_CASE("atomic functions reach the shared memory of other blocks", "[cluster]") {

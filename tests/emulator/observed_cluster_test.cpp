@@ -175,9 +175,12 @@ TEST_CASE("observed: right clusters have no fault", "[cluster]") {
   lab::emulator::configure({.reverse = GENERATE(false, true)});
   lab::emulator::reset();
   const lab::emulator::observation watching;
-  const cluster_outcome all[] = {sums<8>(sum_mistake::none), rotations(ring_mistake::none),
+  const cluster_outcome all[] = {sums<8>(sum_mistake::none),
+                                 rotations(ring_mistake::none),
                                  broadcasts(multicast_mistake::none, false),
-                                 broadcasts(multicast_mistake::none, true)};
+                                 broadcasts(multicast_mistake::none, true),
+                                 brings(far_mistake::none, false),
+                                 brings(far_mistake::none, true)};
   for (const cluster_outcome& one : all) {
     CHECK(one.texts == std::vector<std::string>{});
     CHECK(one.failed + one.wrong == 0);

@@ -24,6 +24,7 @@ constexpr std::array<char, barrier_names * most_cluster_blocks> named_barriers{}
 // again and again, a copy lands; and one now and then where no thread ever has to wait for it.
 bool block_runner::others_go_on() {
   constexpr unsigned patience = 256;
+  pass_named_barriers();
   if (copies_.has_copies_in() && ++passes_with_copies_ % patience == 0) land_copy();
   const bool is_awake = std::exchange(woken_, false);
   if (wake_yielded()) {
@@ -114,11 +115,10 @@ std::string block_runner::describe_waits() const {
       text += " waits for ever for a product that not all four warps of its warpgroup have begun";
       continue;
     }
-    const auto there = std::count_if(threads_.begin(), threads_.end(), [&](const emulated_thread& one) {
-      return one.state == thread_state::at_named_barrier && one.wait->phase == wait.phase;
-    });
-    text += format(" waits for ever at named barrier %u, where %td of %u threads are", wait.phase, there,
-                   wait.threads);
+    const auto there = std::count_if(threads_.begin(), threads_.end(),
+                                     [&](const emulated_thread& one) { return one.waits_at(wait.phase); });
+    text += format(" waits for ever at named barrier %u, where %td of %zu threads are", wait.phase, there,
+                   wait.threads != 0 ? wait.threads : threads_.size() - exited_);
   }
   for (const emulated_thread& thread : threads_) {
     if (thread.state != thread_state::at_barrier) continue;
@@ -157,7 +157,7 @@ void block_runner::arrive_in_phase(std::uint64_t* barrier, bool arrives, std::in
   owner->wake_waiting(own);
 }
 
-void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place where,
+bool block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, bool gives_up, place where,
                                   const void* return_address) {
   stop_if_launch_failed();
   if (active_observer) active_observer->barrier_used(barrier, false, return_address);
@@ -170,56 +170,115 @@ void block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, place 
     has_ended = copies_.has_ended(barrier, phase);
   }
   if (!has_ended) {
-    barrier_wait wait{where, barrier, phase, 0, false, 0};
+    barrier_wait wait{.where = where, .barrier = barrier, .phase = phase, .gives_up = gives_up};
     running_->wait = &wait;
     running_->state = thread_state::at_phase;
     ++at_other_barriers_;
     suspend();
+    if (!spins_.empty()) spins_[running_->number].tried = wait.has_given_up ? barrier : nullptr;
+    if (wait.has_given_up) return false;
   }
   if (active_observer) {
     active_observer->phase_waited_for();
     active_observer->told_by_block(barrier);
   }
+  return true;
 }
 
-// bar.sync counts whole warps. Their lanes arrive one after the other here.
-unsigned block_runner::wait_at_named_barrier(int name, int threads, bool predicate, place where) {
+// mbarrier.try_wait returns after some time whether the phase has ended or not: here when nothing else can
+// happen. What its thread does then, and every other, is looked at, so that a loop of such waits that nobody
+// ends is found (stop_if_endless()).
+bool block_runner::give_up_waits() {
+  bool any = false;
+  for (emulated_thread& thread : threads_) {
+    if (!may_give_up(thread)) continue;
+    thread.wait->has_given_up = true;
+    thread.state = thread_state::ready;
+    --at_other_barriers_;
+    any = true;
+  }
+  if (any) look_at_stops();
+  woken_ = woken_ || any;
+  return any;
+}
+
+// Whether all threads of the warp that begins with thread `first` wait there, but for those that have left
+// the kernel.
+bool block_runner::warp_waits_at(unsigned name, std::size_t first) const {
+  bool any = false;
+  for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k) {
+    const bool waits = threads_[k].waits_at(name);
+    if (!waits && threads_[k].state != thread_state::exited) return false;
+    any = any || waits;
+  }
+  return any;
+}
+
+// bar.sync counts warps, each as 32 threads, though the block may have fewer of it.
+bool block_runner::pass_named_barrier(unsigned name) {
+  unsigned there = 0, arrived = 0, wanted = 0, votes = 0;
+  for (const emulated_thread& thread : threads_) {
+    if (!thread.waits_at(name)) continue;
+    ++there;
+    wanted = thread.wait->threads;
+    votes += thread.wait->predicate;
+  }
+  for (std::size_t first = 0; first < threads_.size(); first += 32)
+    arrived += warp_waits_at(name, first) ? 32 : 0;
+  if (wanted != 0 ? arrived < wanted : there != threads_.size() - exited_) return false;
+  for (emulated_thread& thread : threads_) {
+    if (!thread.waits_at(name)) continue;
+    thread.wait->votes = votes;
+    thread.state = thread_state::ready;
+    --at_other_barriers_;
+    woken_ = true;
+  }
+  return true;
+}
+
+// Where the warps' other threads have left the kernel since.
+void block_runner::pass_named_barriers() {
+  if (at_other_barriers_ == 0) return;
+  unsigned names = 0;
+  for (const emulated_thread& thread : threads_) {
+    if (thread.state == thread_state::at_named_barrier && thread.wait->phase < barrier_names)
+      names |= 1u << thread.wait->phase;
+  }
+  for (unsigned name = 0; names >> name != 0; ++name) {
+    if ((names >> name & 1) != 0) pass_named_barrier(name);
+  }
+}
+
+unsigned block_runner::wait_at_named_barrier(int name, std::optional<int> threads, bool predicate,
+                                             place where) {
   stop_if_launch_failed();
-  if (name < 0 || static_cast<unsigned>(name) >= barrier_names || threads <= 0 || threads % 32 != 0)
+  if (name < 0 || static_cast<unsigned>(name) >= barrier_names ||
+      (threads && (*threads <= 0 || *threads % 32 != 0)))
     fail(where,
          format("waits at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
                 "warps of 32",
-                name, threads));
+                name, threads.value_or(static_cast<int>(threads_.size()))));
   const auto number = static_cast<unsigned>(name);
-  barrier_wait wait{where, nullptr, number, static_cast<unsigned>(threads), predicate, predicate};
+  barrier_wait wait{.where = where,
+                    .phase = number,
+                    .threads = static_cast<unsigned>(threads.value_or(0)),
+                    .predicate = predicate};
   const void* const key = &named_barriers[rank_ * barrier_names + number];
   if (active_observer) active_observer->tell_block(key);
-  const auto waits_there = [number](const emulated_thread& thread) {
-    return thread.state == thread_state::at_named_barrier && thread.wait->phase == number;
-  };
-  unsigned there = 1;
-  for (const emulated_thread& thread : threads_) {
-    if (!waits_there(thread)) continue;
-    if (thread.wait->threads != wait.threads)
-      fail(where, format("waits at named barrier %u with %u threads, but ", number, wait.threads) +
-                      text_of_thread(thread.index) + format(" with %u at ", thread.wait->threads) +
-                      text_of(thread.wait->where));
-    ++there;
-    wait.votes += thread.wait->predicate;
-  }
-  if (there < wait.threads) {
-    running_->wait = &wait;
-    running_->state = thread_state::at_named_barrier;
-    ++at_other_barriers_;
-    suspend();
+  const auto text_of_count = [](unsigned count) { return count == 0 ? "all" : std::to_string(count); };
+  const auto other = std::find_if(threads_.begin(), threads_.end(),
+                                  [&](const emulated_thread& one) { return one.waits_at(number); });
+  if (other != threads_.end() && other->wait->threads != wait.threads)
+    fail(where, format("waits at named barrier %u with ", number) + text_of_count(wait.threads) +
+                    " threads, but " + text_of_thread(other->index) + " with " +
+                    text_of_count(other->wait->threads) + " at " + text_of(other->wait->where));
+  running_->wait = &wait;
+  running_->state = thread_state::at_named_barrier;
+  ++at_other_barriers_;
+  if (warp_waits_at(number, running_->number / 32 * 32) && pass_named_barrier(number)) {
+    running_->state = thread_state::running;
   } else {
-    for (emulated_thread& thread : threads_) {
-      if (!waits_there(thread)) continue;
-      thread.wait->votes = wait.votes;
-      thread.state = thread_state::ready;
-      --at_other_barriers_;
-      woken_ = true;
-    }
+    suspend();
   }
   if (active_observer) active_observer->told_by_block(key);
   return wait.votes;
@@ -268,22 +327,23 @@ void block_runner::check_bulk_copy(const void* global, const void* shared, std::
 }
 
 void block_runner::copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
-                                std::optional<unsigned> only, place where, const void* return_address) {
+                                std::optional<unsigned> blocks, place where, const void* return_address) {
   const auto size = static_cast<std::size_t>(bytes);
-  unsigned blocks = 0;
+  copy_target to;
   {
     const outside_of_kernel here;
-    check_bulk_copy(global, shared, bytes, false, where);
-    blocks = check_destinations(only, shared, size, where);
+    to = find_target(shared, barrier, blocks, where);
+    check_bulk_copy(global, to.shared, bytes, false, where);
+    check_destinations(to.blocks, to.shared, size, where);
   }
-  if (active_observer && (blocks >> rank_ & 1) != 0) {
-    active_observer->bulk_copy_began(shared, global, size, true, return_address);
-    active_observer->tell_block(barrier);
+  if (active_observer) {
+    active_observer->bulk_copy_began(to.has(rank_) ? to.shared : nullptr, global, size, true, return_address);
+    if (to.has(rank_)) active_observer->tell_block(to.barrier);
   }
-  observe_copies_to_neighbours(blocks, shared, size, barrier, return_address);
+  observe_copies_to_neighbours(to, size, return_address);
   const outside_of_kernel here;
-  begin_copies(blocks, shared, size, barrier, where, [&](block_copies& to) {
-    return to.copy_in(shared, global, size, barrier, this_thread(), where);
+  begin_copies(to, size, where, [&](block_copies& copies) {
+    return copies.copy_in(to.shared, global, size, to.barrier, this_thread(), where);
   });
 }
 
@@ -352,23 +412,23 @@ void block_runner::observe_tensor_copy(const tensor_box& box, const void* shared
 }
 
 void block_runner::tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions,
-                                  std::uint64_t* barrier, std::optional<unsigned> only, place where,
+                                  std::uint64_t* barrier, std::optional<unsigned> blocks, place where,
                                   const void* return_address) {
   const std::size_t size = box.layout.box_bytes();
-  unsigned blocks = 0;
+  copy_target to;
   {
     const outside_of_kernel here;
-    check_tensor_copy(box, dimensions, shared, false, where);
-    blocks = check_destinations(only, shared, size, where);
+    to = find_target(shared, barrier, blocks, where);
+    check_tensor_copy(box, dimensions, to.shared, false, where);
+    check_destinations(to.blocks, to.shared, size, where);
   }
-  if (active_observer && (blocks >> rank_ & 1) != 0) {
-    observe_tensor_copy(box, shared, true, return_address);
-    active_observer->tell_block(barrier);
-  }
-  observe_copies_to_neighbours(blocks, shared, size, barrier, return_address);
+  observe_tensor_copy(box, to.has(rank_) ? to.shared : nullptr, true, return_address);
+  if (active_observer && to.has(rank_)) active_observer->tell_block(to.barrier);
+  observe_copies_to_neighbours(to, size, return_address);
   const outside_of_kernel here;
-  begin_copies(blocks, shared, size, barrier, where,
-               [&](block_copies& to) { return to.copy_in(shared, box, barrier, this_thread(), where); });
+  begin_copies(to, size, where, [&](block_copies& copies) {
+    return copies.copy_in(to.shared, box, to.barrier, this_thread(), where);
+  });
 }
 
 void block_runner::tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared,

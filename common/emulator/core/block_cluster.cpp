@@ -144,6 +144,14 @@ bool block_cluster::land_copy() {
   });
 }
 
+// One block at a time, since threads of the others are taken to do nothing new while they are not looked at.
+bool block_cluster::give_up_waits() {
+  const std::vector<unsigned> order = drawn_order();
+  return std::any_of(order.begin(), order.end(), [this](unsigned rank) {
+    return memory_of_[rank] == presence::present && block(rank).give_up_waits();
+  });
+}
+
 // Of the first block that waits, and of those that it may be waiting for.
 std::string block_cluster::describe_deadlock() const {
   constexpr unsigned most_texts = 4;
@@ -205,7 +213,7 @@ std::optional<std::string> block_cluster::run(const launch_state& launch, std::u
         return failure.has_value();
       });
       if (!failure) continue;
-    } else if (yields) {
+    } else if (yields || give_up_waits()) {
       continue;
     } else {
       failure = describe_deadlock();
@@ -221,6 +229,7 @@ std::optional<std::string> block_cluster::run(const launch_state& launch, std::u
 // all the same: a thread that never has to wait may wait for one of theirs.
 bool block_runner::goes_on_in_cluster() {
   serve_registers();
+  pass_named_barriers();
   constexpr unsigned patience = 256;
   if (at_barrier_ != 0 && at_barrier_ + exited_ == threads_.size()) {
     if (!pass_barrier()) return true;  // it has failed
@@ -236,7 +245,8 @@ void block_runner::give_up() {
 }
 
 bool block_runner::is_quiet() const {
-  return !woken_ && (yielded_ == 0 || (!spins_.empty() && quiet_ >= threads_.size() - exited_));
+  const bool asks_again = yielded_ != 0 || std::any_of(threads_.begin(), threads_.end(), may_give_up);
+  return !woken_ && (!asks_again || (!spins_.empty() && quiet_ >= threads_.size() - exited_));
 }
 
 bool block_runner::is_in_cluster(const void* address) const {
@@ -271,7 +281,7 @@ void block_runner::wait_for_cluster(place where) {
   if (running_->in_cluster == arrival::none)
     fail(where, "waits at the cluster's barrier, where it has not arrived");
   if (running_->in_cluster == arrival::arrived) {
-    barrier_wait wait{where, nullptr, 0, 0, false, 0};
+    barrier_wait wait{.where = where};
     running_->wait = &wait;
     running_->state = thread_state::at_cluster;
     ++at_other_barriers_;
@@ -368,13 +378,28 @@ void* block_runner::reach_block(const void* own, unsigned rank, place where) {
   return there;
 }
 
-// `shared` and `barrier`: where that block has them. The rest has been checked.
-unsigned block_runner::check_destinations(std::optional<unsigned> only, const void* shared, std::size_t bytes,
-                                          place where) {
-  const unsigned blocks = only.value_or(1u << rank_);
-  if (const unsigned size = launch_->cluster_size(); blocks == 0 || blocks >> size != 0)
+// PTX ISA, "cp.async.bulk": the addresses may be those of another block, the same for both; of a multicast
+// copy they say where in each block.
+block_runner::copy_target block_runner::find_target(void* shared, std::uint64_t* barrier,
+                                                    std::optional<unsigned> blocks, place where) {
+  const auto rank_of = [this](const void* address) {
+    return is_in_cluster(address) ? *cluster_->owner_of(address) : rank_;
+  };
+  const auto own = [this](void* address) {
+    return is_in_cluster(address) ? cluster_->own_address(address) : address;
+  };
+  const unsigned rank = rank_of(shared), size = launch_->cluster_size();
+  if (blocks && (*blocks == 0 || *blocks >> size != 0))
     fail(where,
-         format("begins a bulk copy to the blocks of mask 0x%04x in a cluster of %u blocks", blocks, size));
+         format("begins a bulk copy to the blocks of mask 0x%04x in a cluster of %u blocks", *blocks, size));
+  if (!blocks && rank_of(barrier) != rank)
+    fail(where, format("begins a bulk copy to shared memory of block %u of its cluster, with a barrier of "
+                       "block %u: both must lie in one block",
+                       rank, rank_of(barrier)));
+  return {own(shared), static_cast<std::uint64_t*>(own(barrier)), blocks.value_or(1u << rank)};
+}
+
+void block_runner::check_destinations(unsigned blocks, const void* shared, std::size_t bytes, place where) {
   for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
     if ((blocks >> rank & 1) == 0) continue;
     block_runner& to = rank == rank_ ? *this : cluster_->block(rank);
@@ -385,33 +410,31 @@ unsigned block_runner::check_destinations(std::optional<unsigned> only, const vo
     if (to.copies_.is_in_flight(shared, bytes))
       fail(where, "begins a bulk copy to shared memory that another one may still be writing" + whose);
   }
-  return blocks;
 }
 
-void block_runner::begin_copies(unsigned blocks, const void* shared, std::size_t bytes,
-                                std::uint64_t* barrier, place where,
+void block_runner::begin_copies(const copy_target& target, std::size_t bytes, place where,
                                 const std::function<std::string(block_copies&)>& begin) {
-  for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
-    if ((blocks >> rank & 1) == 0) continue;
+  for (unsigned rank = 0; target.blocks >> rank != 0; ++rank) {
+    if (!target.has(rank)) continue;
     block_runner& to = rank == rank_ ? *this : cluster_->block(rank);
     const std::string wrong = begin(to.copies_);
     if (!wrong.empty())
       fail(where, &to == this ? wrong : wrong + ", in block " + text_of(to.block_index_) + " of its cluster");
-    if (to.copies_.is_in_flight(shared, bytes)) continue;
-    if (active_observer && &to == this) active_observer->bulk_copy_over(shared, bytes);
+    if (to.copies_.is_in_flight(target.shared, bytes)) continue;
+    if (active_observer && &to == this) active_observer->bulk_copy_over(target.shared, bytes);
     if (active_observer && &to != this)
-      active_observer->copy_to_neighbour(cluster_->address_in(rank, shared), bytes, false, nullptr);
-    to.wake_waiting(barrier);
+      active_observer->copy_to_neighbour(cluster_->address_in(rank, target.shared), bytes, false, nullptr);
+    to.wake_waiting(target.barrier);
   }
 }
 
 // In front of which it is told of the one into this block, if there is one.
-void block_runner::observe_copies_to_neighbours(unsigned blocks, const void* shared, std::size_t bytes,
-                                                const std::uint64_t* barrier, const void* return_address) {
-  for (unsigned rank = 0; active_observer && blocks >> rank != 0; ++rank) {
-    if ((blocks >> rank & 1) == 0 || rank == rank_) continue;
-    active_observer->copy_to_neighbour(cluster_->address_in(rank, shared), bytes, true, return_address);
-    active_observer->tell_block(cluster_->address_in(rank, barrier));
+void block_runner::observe_copies_to_neighbours(const copy_target& to, std::size_t bytes,
+                                                const void* return_address) {
+  for (unsigned rank = 0; active_observer && to.blocks >> rank != 0; ++rank) {
+    if (!to.has(rank) || rank == rank_) continue;
+    active_observer->copy_to_neighbour(cluster_->address_in(rank, to.shared), bytes, true, return_address);
+    active_observer->tell_block(cluster_->address_in(rank, to.barrier));
   }
 }
 
@@ -437,20 +460,16 @@ void block_runner::copy_to_block(void* there, const void* shared, std::int64_t b
   const auto size = static_cast<std::size_t>(bytes);
   if (!is_shared(shared, size))
     fail(where, "begins a bulk copy from what is not, or not all, the block's shared memory");
-  const bool is_own = !is_in_cluster(there);
-  const unsigned rank = is_own ? rank_ : *cluster_->owner_of(there);
-  const auto [owner, own_barrier] = owner_of(barrier, where);
-  void* const own_place = is_own ? there : cluster_->own_address(there);
-  const unsigned blocks = check_destinations(1u << rank, own_place, size, where);
-  if (active_observer && is_own) {
-    active_observer->bulk_copy_began(own_place, nullptr, size, true, return_address);
-    active_observer->tell_block(own_barrier);
+  const copy_target to = find_target(there, barrier, {}, where);
+  check_destinations(to.blocks, to.shared, size, where);
+  if (active_observer && to.has(rank_)) {
+    active_observer->bulk_copy_began(to.shared, nullptr, size, true, return_address);
+    active_observer->tell_block(to.barrier);
   }
-  observe_copies_to_neighbours(blocks, own_place, size, own_barrier, return_address);
-  begin_copies(blocks, own_place, size, own_barrier, where,
-               [&, barrier_there = own_barrier](block_copies& to) {
-                 return to.copy_in(own_place, shared, size, barrier_there, this_thread(), where, &copies_);
-               });
+  observe_copies_to_neighbours(to, size, return_address);
+  begin_copies(to, size, where, [&](block_copies& copies) {
+    return copies.copy_in(to.shared, shared, size, to.barrier, this_thread(), where, &copies_);
+  });
 }
 
 // A copy that another block has still to be given reads here.

@@ -56,6 +56,7 @@ class block_cluster {
   std::optional<std::string> go_on(unsigned rank, bool begins, std::uint64_t first_turn);
   void leave(unsigned rank);
   bool land_copy();
+  bool give_up_waits();
   std::string describe_deadlock() const;
   void give_up();
   std::vector<unsigned> drawn_order();

@@ -62,7 +62,7 @@ void block_runner::change_registers(int count, bool takes, place where) {
   share.wanted = count;
   share.where = where;
   ++share.arrived;
-  barrier_wait wait{where, nullptr, group, threads_of_group(group), false, 0};
+  barrier_wait wait{.where = where, .phase = group, .threads = threads_of_group(group)};
   running_->wait = &wait;
   running_->state = thread_state::at_registers;
   ++at_other_barriers_;

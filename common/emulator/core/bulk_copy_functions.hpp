@@ -4,29 +4,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "common/emulator/core/dialect.hpp"
 
 namespace lab::emulator {
 
-// mbarrier.init, .arrive and .expect_tx, and a wait until phase `phase` has ended.
+// mbarrier.init, .arrive and .expect_tx, a wait until phase `phase` has ended, and .try_wait: false if it has
+// not when no thread can go on otherwise.
 void initialise_phases(std::uint64_t* barrier, int arrivals, place where);
 void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where);
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
+bool try_wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
 // The parity of the phase that the barrier is in.
 unsigned phase_parity(const std::uint64_t* barrier);
 void fence_phases();
 // fence.proxy.async
 void fence_proxies();
-// cp.async.bulk.
-void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where);
+// cp.async.bulk; in to each block of the cluster whose bit is set in `blocks`, or to the one whose shared
+// memory it is.
+void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
+                  std::optional<unsigned> blocks, place where);
 void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where);
 void check_prefetch(const void* global, std::int64_t bytes, place where);
 void commit_copies_out();
 // cp.async.bulk.wait_group.read; with `written` without .read.
 void wait_for_copies_out(std::size_t pending, bool written = false);
-// bar.sync and bar.red: the number of threads whose predicate is true.
-unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
+// bar.sync and bar.red, without `threads` of the whole block: the number of threads whose predicate is true.
+unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where);
 
 }  // namespace lab::emulator
 
@@ -62,7 +67,7 @@ __forceinline__ void copy_in(T* shared, const T* global, int count, mbarrier& ba
                              emulator::place where = emulator::place::here()) {
   const auto bytes = std::int64_t{count} * static_cast<std::int64_t>(sizeof(T));
   emulator::arrive_in_phase(&barrier.state, true, bytes, where);
-  emulator::copy_in_bulk(shared, global, bytes, &barrier.state, where);
+  emulator::copy_in_bulk(shared, global, bytes, &barrier.state, {}, where);
 }
 
 template <class T>

@@ -23,11 +23,9 @@ void* reach_block(const void* own, unsigned rank, place where);
 inline constexpr int shared_offset_bits = 24;
 std::uint32_t shared_number(const void* address);
 void* shared_address(std::uint32_t number, place where);
-// cp.async.bulk from shared memory to that of a block of the cluster, and its multicast. The addresses
-// `there` and `barrier` are map_to_block()'s.
+// cp.async.bulk from shared memory to that of a block of the cluster. The addresses `there` and `barrier` are
+// map_to_block()'s.
 void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where);
-void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
-                       unsigned blocks, place where);
 
 }  // namespace lab::emulator
 
@@ -78,8 +76,8 @@ __forceinline__ void copy_to_block(T* own, const T* shared, int count, mbarrier&
 template <class T>
 __forceinline__ void copy_in_to_blocks(T* shared, const T* global, int count, mbarrier& barrier,
                                        unsigned blocks, emulator::place where = emulator::place::here()) {
-  emulator::copy_in_to_blocks(shared, global, std::int64_t{count} * static_cast<std::int64_t>(sizeof(T)),
-                              &barrier.state, blocks, where);
+  emulator::copy_in_bulk(shared, global, std::int64_t{count} * static_cast<std::int64_t>(sizeof(T)),
+                         &barrier.state, blocks, where);
 }
 
 }  // namespace lab

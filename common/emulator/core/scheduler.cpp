@@ -327,8 +327,9 @@ std::optional<std::string> block_runner::run_threads() {
     stop_if_endless();
     if (cluster_ != nullptr && !stopping_ && exited_ != size && !goes_on_in_cluster())
       return rest_in_cluster();
-  } while (!stopping_ && exited_ != size &&
-           (cluster_ != nullptr || others_go_on() || rests_for_kernel() || pass_barrier()));
+  } while (
+      !stopping_ && exited_ != size &&
+      (cluster_ != nullptr || others_go_on() || rests_for_kernel() || give_up_waits() || pass_barrier()));
   if (!stopping_) finish_copies();
   if (!stopping_) refuse_copies_from_here();
   if (stopping_) abandon_threads();
@@ -392,7 +393,7 @@ bool block_runner::rests_for_kernel() {
 void block_runner::wait_for_kernel_before(place where) {
   if (active_observer) active_observer->kernel_before_waited_for();
   if (!launch_->waits_for_kernel) return;
-  barrier_wait wait{where, nullptr, 0, 0, false, 0};
+  barrier_wait wait{.where = where};
   running_->wait = &wait;
   running_->state = thread_state::at_kernel;
   ++at_other_barriers_;
@@ -513,7 +514,7 @@ void block_runner::run_warp() {
       resume(*thread);
     }
     if (!stopping_ && (complete_collectives() || wake_paused())) progress = true;
-    stop_if_endless();
+    if (progress) stop_if_endless();
   }
 }
 
@@ -883,6 +884,7 @@ bool block_runner::waits_for_ever() {
 }
 
 std::string block_runner::describe_endless_loop() const {
+  if (std::any_of(threads_.begin(), threads_.end(), may_give_up)) return describe_waits();
   const emulated_thread* first = nullptr;
   const emulated_thread* waiting = nullptr;
   for (const emulated_thread& thread : threads_) {
@@ -900,6 +902,7 @@ std::string block_runner::describe_endless_loop() const {
   std::string text = line + kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) +
                      ": " + text_of_thread(first->index) +
                      " waits in a loop for ever: nobody who can still run changes what it reads";
+  if (loop.tried != nullptr) text += "; it asks for " + copies_.text_of_phase(loop.tried);
   if (waiting)
     text += "; " + text_of_thread(waiting->index) + " waits at the barrier at " + text_of(waiting->where);
   const std::uint64_t blocks = std::uint64_t{launch_->grid.x} * launch_->grid.y * launch_->grid.z;
@@ -920,8 +923,7 @@ void block_runner::tick(void* context) {
   const std::uintptr_t instruction = instruction_pointer(context);
   // Samples cost more than ticks do.
   constexpr unsigned ticks_for_samples = 8;
-  if (!active_observer || ++ticks_ % ticks_for_samples == 0)
-    samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64);
+  if (!active_observer || ++ticks_ % ticks_for_samples == 0) look_at_stops();
   // An observed kernel is in the emulator most of the time, which leaves traces in the registers between.
   if (active_observer || looks_up_line || !is_users_code(instruction)) return;
   if (launch_->first_failed_block.load(std::memory_order_relaxed) < block_number_) leave_for_good();
@@ -1130,7 +1132,10 @@ void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, p
   current_runner->arrive_in_phase(barrier, arrives, bytes, where, __builtin_return_address(0));
 }
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where) {
-  current_runner->wait_for_phase(barrier, phase, where, __builtin_return_address(0));
+  current_runner->wait_for_phase(barrier, phase, false, where, __builtin_return_address(0));
+}
+bool try_wait_for_phase(std::uint64_t* barrier, unsigned phase, place where) {
+  return current_runner->wait_for_phase(barrier, phase, true, where, __builtin_return_address(0));
 }
 void fence_phases() {
   current_runner->fence_phases();
@@ -1138,8 +1143,9 @@ void fence_phases() {
 void fence_proxies() {
   current_runner->fence_proxies();
 }
-void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier, place where) {
-  current_runner->copy_in_bulk(shared, global, bytes, barrier, {}, where, __builtin_return_address(0));
+void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
+                  std::optional<unsigned> blocks, place where) {
+  current_runner->copy_in_bulk(shared, global, bytes, barrier, blocks, where, __builtin_return_address(0));
 }
 void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where) {
   current_runner->copy_out_in_bulk(global, shared, bytes, where, __builtin_return_address(0));
@@ -1153,7 +1159,7 @@ void commit_copies_out() {
 void wait_for_copies_out(std::size_t pending, bool written) {
   current_runner->wait_for_copies_out(pending, written);
 }
-unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where) {
+unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where) {
   return current_runner->wait_at_named_barrier(name, threads, predicate, where);
 }
 void change_registers(int count, bool takes, place where) {
@@ -1179,10 +1185,6 @@ void* reach_block(const void* own, unsigned rank, place where) {
 }
 void copy_to_block(void* there, const void* shared, std::int64_t bytes, std::uint64_t* barrier, place where) {
   current_runner->copy_to_block(there, shared, bytes, barrier, where, __builtin_return_address(0));
-}
-void copy_in_to_blocks(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
-                       unsigned blocks, place where) {
-  current_runner->copy_in_bulk(shared, global, bytes, barrier, blocks, where, __builtin_return_address(0));
 }
 bool is_in_cluster(const void* address) {
   return current_runner != nullptr && current_runner->is_in_cluster(address);

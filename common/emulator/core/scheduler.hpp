@@ -164,6 +164,8 @@ class block_runner {
   void give_up();
   // True if a copy has landed; something may be wrong then.
   bool land_copy();
+  // True if a thread goes on without the phase that it has tried to wait for.
+  bool give_up_waits();
   // Lets all threads go on that wait at the cluster's barrier, if all threads of the cluster have arrived.
   static bool pass_cluster_barrier(const block_cluster& cluster);
   // What is wrong if another block has ended instead.
@@ -193,7 +195,9 @@ class block_runner {
   void initialise_phases(std::uint64_t* barrier, int arrivals, place where, const void* return_address);
   void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
                        const void* return_address);
-  void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where, const void* return_address);
+  // `gives_up`: returns false where nobody can go on otherwise.
+  bool wait_for_phase(std::uint64_t* barrier, unsigned phase, bool gives_up, place where,
+                      const void* return_address);
   void fence_phases();
   void fence_proxies();
   void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uint64_t* barrier,
@@ -203,7 +207,7 @@ class block_runner {
   void check_prefetch(const void* global, std::int64_t bytes, place where);
   void commit_copies_out();
   void wait_for_copies_out(std::size_t pending, bool written);
-  unsigned wait_at_named_barrier(int name, int threads, bool predicate, place where);
+  unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where);
   // tensor_copy_functions.hpp
   void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
                       std::optional<unsigned> blocks, place where, const void* return_address);
@@ -231,8 +235,6 @@ class block_runner {
   place_in_cluster find_in_cluster(const void* address) const;
   const void* address_for_neighbours(const void* own) const;
   std::string describe_absence(const void* address) const;
-  void observe_copies_to_neighbours(unsigned blocks, const void* shared, std::size_t bytes,
-                                    const std::uint64_t* barrier, const void* return_address);
 
  private:
   enum class thread_state : std::uint8_t {
@@ -267,11 +269,12 @@ class block_runner {
   // own stack.
   struct barrier_wait {
     place where;
-    const std::uint64_t* barrier;  // null: a named one
-    unsigned phase;                // or its name
-    unsigned threads;              // of a named one; groups of products that may be under way
-    bool predicate;
-    unsigned votes;
+    const std::uint64_t* barrier = nullptr;  // null: a named one
+    unsigned phase = 0;                      // or its name
+    unsigned threads = 0;  // of a named one, 0: all of the block; groups of products that may be under way
+    bool predicate = false;
+    unsigned votes = 0;
+    bool gives_up = false, has_given_up = false;  // of a phase
   };
 
   // One cache line, since a block that waits at a barrier goes from one to the next.
@@ -291,8 +294,15 @@ class block_runner {
       place where{};             // at_barrier
       collective_result result;  // of the last collective
     };
+
+    [[nodiscard]] bool waits_at(unsigned named_barrier) const {
+      return state == thread_state::at_named_barrier && wait->phase == named_barrier;
+    }
   };
   static_assert(sizeof(emulated_thread) == 64);
+  static bool may_give_up(const emulated_thread& thread) {
+    return thread.state == thread_state::at_phase && thread.wait->gives_up;
+  }
 
   void prepare_threads();
   void prepare_shared_memory();
@@ -318,6 +328,7 @@ class block_runner {
   bool repeats(unsigned thread, std::uint64_t state, const void* instruction, place where = {});
   bool repeats_at_call(std::uint64_t state, const void* return_address, place where = {});
   void sample();
+  void look_at_stops() { samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64); }
   void stop_if_endless();
   bool waits_for_ever();
   std::optional<std::uint64_t> digest_of_all_memory() const;
@@ -341,6 +352,9 @@ class block_runner {
   bool has_arrived_in_cluster() const;
   void pass_cluster_barrier();
   void wake_waiting(const std::uint64_t* barrier);
+  bool warp_waits_at(unsigned name, std::size_t first) const;
+  bool pass_named_barrier(unsigned name);
+  void pass_named_barriers();
   void refuse(place where, const std::string& what);
   void check_bulk_copy(const void* global, const void* shared, std::int64_t bytes, bool writes_global,
                        place where);
@@ -367,12 +381,19 @@ class block_runner {
   // The block whose barrier it is, and where that has it.
   std::pair<block_runner*, std::uint64_t*> owner_of(std::uint64_t* barrier, place where);
   void refuse_absent(const void* address, place where);
-  // Copies to the same place in each block of the cluster whose bit is set in `blocks`, or in this one: which
-  // are meant, and what each begins with.
-  unsigned check_destinations(std::optional<unsigned> blocks, const void* shared, std::size_t bytes,
-                              place where);
-  void begin_copies(unsigned blocks, const void* shared, std::size_t bytes, std::uint64_t* barrier,
-                    place where, const std::function<std::string(block_copies&)>& begin);
+  // Where a copy goes: in each block of the cluster whose bit is set, to these places of its own.
+  struct copy_target {
+    void* shared;
+    std::uint64_t* barrier;
+    unsigned blocks;
+
+    [[nodiscard]] bool has(unsigned rank) const { return (blocks >> rank & 1) != 0; }
+  };
+  copy_target find_target(void* shared, std::uint64_t* barrier, std::optional<unsigned> blocks, place where);
+  void check_destinations(unsigned blocks, const void* shared, std::size_t bytes, place where);
+  void observe_copies_to_neighbours(const copy_target& to, std::size_t bytes, const void* return_address);
+  void begin_copies(const copy_target& to, std::size_t bytes, place where,
+                    const std::function<std::string(block_copies&)>& begin);
   void abandon_threads();
   std::optional<std::string> check_shared_red_zone() const;
 
@@ -427,6 +448,7 @@ class block_runner {
     bool is_in_calls = false;  // since the last tick it was found in a call of the emulator's
     const void* instruction = nullptr;
     place where{};
+    const std::uint64_t* tried = nullptr;  // the barrier of the last wait, if that has been given up
   };
   std::vector<spin> spins_;                  // empty while nobody looks
   std::uint64_t quiet_ = 0;                  // states found again since the last new one

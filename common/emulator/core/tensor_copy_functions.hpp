@@ -64,7 +64,7 @@ struct tensor_box {
   void write_from(const void* shared) const;
 };
 
-// To each block of the cluster whose bit is set in `blocks`, or to this one.
+// As copy_in_bulk().
 void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
                     std::optional<unsigned> blocks, place where);
 void tensor_copy_out(const tensor_box& box, unsigned dimensions, const void* shared, place where);

@@ -375,7 +375,8 @@ void block_runner::wait_for_products(std::size_t pending, place where) {
     // All others go on first, as far as they can: whoever fills a tile again too early does so now.
     yield_from(__builtin_return_address(0));
     while (!products_.may_end(warp, pending)) {
-      barrier_wait wait{where, nullptr, wait_for_product + warp, static_cast<unsigned>(pending), false, 0};
+      barrier_wait wait{
+          .where = where, .phase = wait_for_product + warp, .threads = static_cast<unsigned>(pending)};
       running_->wait = &wait;
       running_->state = thread_state::at_named_barrier;
       ++at_other_barriers_;

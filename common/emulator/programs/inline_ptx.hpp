@@ -67,14 +67,6 @@ void leave(Value& value, Register bits) {
   }
 }
 
-// Shared memory's addresses, of 32 or 64 bits.
-inline std::uint64_t of_shared(std::uint64_t address, place where = place::here()) {
-  return reinterpret_cast<std::uintptr_t>(shared_address(static_cast<std::uint32_t>(address), where));
-}
-inline std::uint64_t to_shared(std::uint64_t address) {
-  return shared_number(reinterpret_cast<const void*>(address));
-}
-
 // ---- arithmetic; of integers modulo a power of two
 
 template <class T>
@@ -294,8 +286,8 @@ void begin_product(matrix_type type, float* const (&d)[count], const A& a, std::
 }
 
 // mapa.shared::cluster
-inline std::uint64_t shared_of_block(std::uint64_t own, unsigned rank, place where) {
-  return shared_number(map_to_block(reinterpret_cast<const void*>(of_shared(own, where)), rank, where));
+inline std::uint64_t shared_of_block(std::uint32_t own, unsigned rank, place where) {
+  return shared_number(map_to_block(shared_address(own, where), rank, where));
 }
 
 // mbarrier.arrive: `count` times, with so many bytes more to come; the phase's parity, which a wait takes.
@@ -304,10 +296,6 @@ inline std::uint64_t shared_of_block(std::uint64_t own, unsigned rank, place whe
   const std::uint64_t phase = phase_parity(barrier);
   for (int k = 0; k < count; ++k) arrive_in_phase(barrier, true, k == 0 ? bytes : 0, where);
   return phase;
-}
-[[gnu::always_inline]] inline bool wait_for_phase(std::uint64_t* barrier, unsigned parity, place where) {
-  emulator::wait_for_phase(barrier, parity & 1, where);
-  return true;
 }
 // The box at these coordinates of the tensor map at this address (cuTensorMapEncodeTiled in cuda.h).
 inline tensor_box box_of(std::uint64_t map,

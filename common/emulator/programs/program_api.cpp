@@ -85,7 +85,8 @@ matrix_descriptor descriptor_of(std::uint64_t bits, place where) {
   if ((bits >> 49 & 7) != 0)
     fail_thread(where, "begins a product whose descriptor has a base offset, which is not emulated");
   const std::uintptr_t shared = thread_local_memory().begin;
-  const std::uint64_t behind = of_shared(bytes(0)) - shared;
+  const std::uintptr_t behind =
+      reinterpret_cast<std::uintptr_t>(shared_address(static_cast<std::uint32_t>(bytes(0)), where)) - shared;
   constexpr std::array patterns{swizzle::none, swizzle::bytes_128, swizzle::bytes_64, swizzle::bytes_32};
   return {reinterpret_cast<const unsigned char*>(shared + behind % window), patterns[bits >> 62], bytes(16),
           bytes(32)};

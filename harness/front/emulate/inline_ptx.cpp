@@ -14,6 +14,7 @@ namespace lab::front {
 namespace {
 
 constexpr std::string_view library = "::lab::emulator::ptx::";
+constexpr std::string_view here = "::lab::emulator::place::here()";
 
 struct unknown_instruction {};
 
@@ -249,7 +250,6 @@ class translation {
   // The statements of a text between semicolons; braces open scopes of registers and labels.
   std::string statements(const std::string& ptx) {
     const std::string rest = with_single_percent(without_comments(ptx));
-    has_branches_ = rest.find("bra") != std::string::npos;
     std::string one;
     scopes_.assign(1, {});
     const auto close = [&] {
@@ -477,6 +477,10 @@ class translation {
     if (operand == "_") return fmt::format("static_cast<void>({}); ", text);
     return fmt::format("{}put({}, {}); ", library, name_of(operand), text);
   }
+  // A number that inline PTX has for an address of shared memory, as a pointer.
+  static std::string of_shared(const std::string& number) {
+    return fmt::format("::lab::emulator::shared_address(static_cast<std::uint32_t>({}), {})", number, here);
+  }
   // [%1+8] as a pointer to `type`.
   [[nodiscard]] std::string memory(const std::string& operand, const instruction& one,
                                    const std::string& type) const {
@@ -490,9 +494,8 @@ class translation {
         std::any_of(one.modifiers.begin(), one.modifiers.end(), [](const std::string& word) {
           return word == "shared" || word == "shared::cta" || word == "shared::cluster";
         });
-    const std::string address = value(base, "unsigned long long");
-    return fmt::format("reinterpret_cast<{}*>({}{})", type,
-                       is_shared ? fmt::format("{}of_shared({})", library, address) : address, offset);
+    const std::string address = value(base, "unsigned long long") + offset;
+    return fmt::format("reinterpret_cast<{}*>({})", type, is_shared ? of_shared(address) : address);
   }
   static std::vector<std::string> parts_of(const std::string& vector) {
     if (vector.size() < 2 || vector.front() != '{' || vector.back() != '}') throw unknown_instruction{};
@@ -836,7 +839,9 @@ class translation {
     const std::string source = value(one.operands[1], "unsigned long long");
     if (!one.has("shared")) return put(one.operands[0], source);
     return put(one.operands[0],
-               fmt::format("{}{}({})", library, one.has("to") ? "to_shared" : "of_shared", source));
+               one.has("to")
+                   ? fmt::format("::lab::emulator::shared_number(reinterpret_cast<void*>({}))", source)
+                   : fmt::format("reinterpret_cast<std::uintptr_t>({})", of_shared(source)));
   }
 
   std::string compare(const instruction& one) {
@@ -1104,9 +1109,9 @@ class translation {
     }
     require(one.has("sync") && (count == 1 || count == 2));
     if (count == 1 && one.operands[0] == "0") return "::__syncthreads(); ";
-    return fmt::format("::lab::named_barrier({}, {}); ", value(one.operands[0], "int"),
-                       count == 2 ? value(one.operands[1], "int")
-                                  : "static_cast<int>(blockDim.x * blockDim.y * blockDim.z)");
+    return fmt::format("::lab::emulator::wait_at_named_barrier({}, {}, false, {}); ",
+                       value(one.operands[0], "int"), count == 2 ? value(one.operands[1], "int") : "{}",
+                       here);
   }
 
   [[nodiscard]] std::string control(const instruction& one) const {
@@ -1119,8 +1124,6 @@ class translation {
     return fmt::format("::lab::emulator::change_registers({}, {}, ::lab::emulator::place::here()); ",
                        value(one.operands[0], "int"), words[0] == "inc");
   }
-
-  static constexpr std::string_view here = "::lab::emulator::place::here()";
 
   [[nodiscard]] static const std::string& first(const instruction& one) {
     require(!one.operands.empty());
@@ -1165,9 +1168,8 @@ class translation {
                  fmt::format("{}arrive({}, {}, {}, {})", library, barrier(1),
                              expects || number.empty() ? "1" : number, expects ? number : "0", here));
     }
-    // Waits for the phase: a look without waiting must be one that is repeated until the phase has ended.
-    require(what == "try_wait" || (what == "test_wait" && !labels_.empty() && has_branches_));
-    return put(first(one), fmt::format("{}wait_for_phase({}, {}, {})", library, barrier(1),
+    require(what == "try_wait" || what == "test_wait");
+    return put(first(one), fmt::format("::lab::emulator::try_wait_for_phase({}, {} & 1, {})", barrier(1),
                                        given(one, 2, "unsigned"), here));
   }
 
@@ -1232,19 +1234,17 @@ class translation {
     require(one.has("mbarrier::complete_tx::bytes"));
     const std::string to = address(one, 0, "shared", "void");
     const std::string barrier = address(one, is_tensor ? 2 : 3, "shared", "std::uint64_t");
-    const std::string blocks = one.has("multicast::cluster") ? given(one, is_tensor ? 3 : 4, "unsigned") : "";
+    const std::string blocks =
+        one.has("multicast::cluster") ? given(one, is_tensor ? 3 : 4, "unsigned") : "{}";
     if (is_tensor)
       return fmt::format("::lab::emulator::tensor_copy_in({}, {}, {}, {}, {}, {}); ", to, box(one, 1),
-                         dimensions, barrier, blocks.empty() ? "{}" : blocks, here);
+                         dimensions, barrier, blocks, here);
     const std::string bytes = given(one, 2, "unsigned");
     if (!one.has("global"))
       return fmt::format("::lab::emulator::copy_to_block({}, {}, {}, {}, {}); ", to,
                          address(one, 1, "shared", "void"), bytes, barrier, here);
-    const std::string from = address(one, 1, "", "void");
-    if (!blocks.empty())
-      return fmt::format("::lab::emulator::copy_in_to_blocks({}, {}, {}, {}, {}, {}); ", to, from, bytes,
-                         barrier, blocks, here);
-    return fmt::format("::lab::emulator::copy_in_bulk({}, {}, {}, {}, {}); ", to, from, bytes, barrier, here);
+    return fmt::format("::lab::emulator::copy_in_bulk({}, {}, {}, {}, {}, {}); ", to,
+                       address(one, 1, "", "void"), bytes, barrier, blocks, here);
   }
 
   // mapa.shared::cluster.u32 there, own, rank; barrier.cluster.arrive and .wait.
@@ -1352,7 +1352,6 @@ class translation {
   }
 
   std::size_t count_;
-  bool has_branches_ = false;
   bool flushes_ = false;  // the instruction makes zeros of subnormal numbers
   std::map<std::string, std::string> locals_;
   std::set<std::string> written_later_;
