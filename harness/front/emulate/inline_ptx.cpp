@@ -190,6 +190,8 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
   return is_atomic && (has(atomics) || has(scopes));
 }
 
+enum class memory_space { generic, shared };
+
 struct instruction {
   std::string guard;
   bool guard_negated = false;
@@ -199,6 +201,10 @@ struct instruction {
 
   [[nodiscard]] bool has(std::string_view modifier) const {
     return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+  }
+  [[nodiscard]] memory_space space() const {
+    const bool is_shared = has("shared") || has("shared::cta") || has("shared::cluster");
+    return is_shared ? memory_space::shared : memory_space::generic;
   }
 };
 
@@ -482,7 +488,7 @@ class translation {
     return fmt::format("::lab::emulator::shared_address(static_cast<std::uint32_t>({}), {})", number, here);
   }
   // [%1+8] as a pointer to `type`.
-  [[nodiscard]] std::string memory(const std::string& operand, const instruction& one,
+  [[nodiscard]] std::string memory(const std::string& operand, memory_space space,
                                    const std::string& type) const {
     if (operand.size() < 3 || operand.front() != '[' || operand.back() != ']') throw unknown_instruction{};
     std::string base = bare(std::string_view(operand).substr(1, operand.size() - 2)), offset;
@@ -490,12 +496,9 @@ class translation {
       offset = fmt::format(" + {}", number(bare(base.substr(base[sign] == '+' ? sign + 1 : sign))));
       base = bare(base.substr(0, sign));
     }
-    const bool is_shared =
-        std::any_of(one.modifiers.begin(), one.modifiers.end(), [](const std::string& word) {
-          return word == "shared" || word == "shared::cta" || word == "shared::cluster";
-        });
     const std::string address = value(base, "unsigned long long") + offset;
-    return fmt::format("reinterpret_cast<{}*>({})", type, is_shared ? of_shared(address) : address);
+    return fmt::format("reinterpret_cast<{}*>({})", type,
+                       space == memory_space::shared ? of_shared(address) : address);
   }
   static std::vector<std::string> parts_of(const std::string& vector) {
     if (vector.size() < 2 || vector.front() != '{' || vector.back() != '}') throw unknown_instruction{};
@@ -1014,7 +1017,7 @@ class translation {
     const fragment_type type = fragment_of(words[1], words[4], words[5], words.back());
     require(loads == (words[1] != "d") && (one.operands.size() == 2 || one.operands.size() == 3));
     const std::string& vector = one.operands[loads ? 0 : 1];
-    const std::string from = memory(one.operands[loads ? 1 : 0], one, "void");
+    const std::string from = memory(one.operands[loads ? 1 : 0], one.space(), "void");
     const std::string stride = one.operands.size() == 3 ? value(one.operands[2], "unsigned") : type.extent;
     const std::string call = fmt::format("_fragment<{}>(", type.name);
     const bool is_across = type.is_sum && words[4] == "col";
@@ -1091,7 +1094,7 @@ class translation {
             (one.has("x1") || one.has("x2") || one.has("x4")) && one.operands.size() == 2);
     const bool loads = one.opcode == "ldmatrix", is_transposed = one.has("trans");
     const std::string& vector = one.operands[loads ? 0 : 1];
-    const std::string row = memory(one.operands[loads ? 1 : 0], one, "void");
+    const std::string row = memory(one.operands[loads ? 1 : 0], one.space(), "void");
     if (!loads)
       return "{ " + registers("lab_s", "unsigned", vector, count) +
              fmt::format("{}store_rows<{}>({}, lab_s); }} ", library, is_transposed, row);
@@ -1129,13 +1132,11 @@ class translation {
     require(!one.operands.empty());
     return one.operands[0];
   }
-  // The operand of this number, an address in this space ("" for a generic one).
-  [[nodiscard]] std::string address(const instruction& one, std::size_t number, const std::string& space,
+  // The operand of this number, an address in this space.
+  [[nodiscard]] std::string address(const instruction& one, std::size_t number, memory_space space,
                                     const std::string& type) const {
     require(number < one.operands.size());
-    instruction there = one;
-    there.modifiers = {space};
-    return memory(one.operands[number], there, type);
+    return memory(one.operands[number], space, type);
   }
   static void require_words(const instruction& one, const std::set<std::string_view>& known) {
     for (const std::string& word : one.modifiers) require(known.count(word) != 0);
@@ -1149,10 +1150,8 @@ class translation {
               "acquire", "cta", "cluster", "shared", "b64", "shared::cta", "shared::cluster"});
     require(!one.modifiers.empty());
     const std::string& what = one.modifiers.front();
-    const auto space = std::find_if(one.modifiers.begin(), one.modifiers.end(),
-                                    [](const std::string& word) { return word.starts_with("shared"); });
     const auto barrier = [&](std::size_t number) {
-      return address(one, number, space == one.modifiers.end() ? "" : *space, "std::uint64_t");
+      return address(one, number, one.space(), "std::uint64_t");
     };
     if (what == "init")
       return fmt::format("::lab::emulator::initialise_phases({}, {}, {}); ", barrier(0), given(one, 1, "int"),
@@ -1222,18 +1221,20 @@ class translation {
     if (one.has("prefetch"))
       return is_tensor ? ""
                        : fmt::format("::lab::emulator::check_prefetch({}, {}, {}); ",
-                                     address(one, 0, "", "void"), given(one, 1, "unsigned"), here);
+                                     address(one, 0, memory_space::generic, "void"),
+                                     given(one, 1, "unsigned"), here);
     if (one.has("bulk_group")) {
-      const std::string from = address(one, 1, "shared", "void");
+      const std::string from = address(one, 1, memory_space::shared, "void");
       if (is_tensor)
         return fmt::format("::lab::emulator::tensor_copy_out({}, {}, {}, {}); ", box(one, 0), dimensions,
                            from, here);
-      return fmt::format("::lab::emulator::copy_out_in_bulk({}, {}, {}, {}); ", address(one, 0, "", "void"),
-                         from, given(one, 2, "unsigned"), here);
+      return fmt::format("::lab::emulator::copy_out_in_bulk({}, {}, {}, {}); ",
+                         address(one, 0, memory_space::generic, "void"), from, given(one, 2, "unsigned"),
+                         here);
     }
     require(one.has("mbarrier::complete_tx::bytes"));
-    const std::string to = address(one, 0, "shared", "void");
-    const std::string barrier = address(one, is_tensor ? 2 : 3, "shared", "std::uint64_t");
+    const std::string to = address(one, 0, memory_space::shared, "void");
+    const std::string barrier = address(one, is_tensor ? 2 : 3, memory_space::shared, "std::uint64_t");
     const std::string blocks =
         one.has("multicast::cluster") ? given(one, is_tensor ? 3 : 4, "unsigned") : "{}";
     if (is_tensor)
@@ -1242,9 +1243,9 @@ class translation {
     const std::string bytes = given(one, 2, "unsigned");
     if (!one.has("global"))
       return fmt::format("::lab::emulator::copy_to_block({}, {}, {}, {}, {}); ", to,
-                         address(one, 1, "shared", "void"), bytes, barrier, here);
+                         address(one, 1, memory_space::shared, "void"), bytes, barrier, here);
     return fmt::format("::lab::emulator::copy_in_bulk({}, {}, {}, {}, {}, {}); ", to,
-                       address(one, 1, "", "void"), bytes, barrier, blocks, here);
+                       address(one, 1, memory_space::generic, "void"), bytes, barrier, blocks, here);
   }
 
   // mapa.shared::cluster.u32 there, own, rank; barrier.cluster.arrive and .wait.
@@ -1286,23 +1287,21 @@ class translation {
     if (one.has("wait_all")) return "::lab::emulator::commit_copies(); ::lab::emulator::wait_for_copies(0); ";
     require(one.has("ca") || one.has("cg"));
     require(one.operands.size() == 3 || one.operands.size() == 4);
-    instruction source = one;
-    source.modifiers = {"global"};
     const std::string bytes = value(one.operands[2], "unsigned");
     const std::string taken = one.operands.size() == 4 ? value(one.operands[3], "unsigned") : bytes;
     return fmt::format(
         "for (unsigned lab_byte = 0; lab_byte < {0}; ++lab_byte) {1}[lab_byte] = lab_byte < {2} ? "
         "{3}[lab_byte] "
         ": 0; ::lab::emulator::begin_copy({1}, {0}); ",
-        bytes, memory(one.operands[0], one, "unsigned char"), taken,
-        memory(one.operands[1], source, "unsigned char"));
+        bytes, memory(one.operands[0], one.space(), "unsigned char"), taken,
+        memory(one.operands[1], memory_space::generic, "unsigned char"));
   }
 
   static std::size_t width(const instruction& one) { return one.has("v2") ? 2 : one.has("v4") ? 4 : 1; }
   std::string load(const instruction& one) {
     require(one.operands.size() == 2 || one.operands.size() == 3);  // the third is a cache's policy
     const std::string t = type(one);
-    const std::string from = memory(one.operands[1], one, "const volatile " + t);
+    const std::string from = memory(one.operands[1], one.space(), "const volatile " + t);
     const std::string after = one.has("acquire") ? "::__threadfence(); " : "";
     if (width(one) == 1) return put(one.operands[0], "*" + from) + after;
     const std::vector<std::string> parts = parts_of(one.operands[0]);
@@ -1315,7 +1314,7 @@ class translation {
   std::string store(const instruction& one) {
     require(one.operands.size() == 2 || one.operands.size() == 3);
     const std::string t = type(one);
-    const std::string to = memory(one.operands[0], one, "volatile " + t);
+    const std::string to = memory(one.operands[0], one.space(), "volatile " + t);
     const std::string before = one.has("release") ? "::__threadfence(); " : "";
     if (width(one) == 1) return fmt::format("{}*{} = {}; ", before, to, value(one.operands[1], t));
     const std::vector<std::string> parts = parts_of(one.operands[1]);
@@ -1341,7 +1340,7 @@ class translation {
             one.operands.size() == first + (function == "atomicCAS" ? 3 : 2));
     std::string t = type(one);
     if (t == "long long" && function == "atomicAdd") t = "unsigned long long";
-    std::string text = fmt::format("::{}({}", function, memory(one.operands[first], one, t));
+    std::string text = fmt::format("::{}({}", function, memory(one.operands[first], one.space(), t));
     for (std::size_t number = first + 1; number < one.operands.size(); ++number)
       text += ", " + value(one.operands[number], t);
     text += ")";
