@@ -72,7 +72,7 @@ TEST_CASE("functions that lab translate writes have their values in lab emulate"
                                    made.parameters);
     launches += fmt::format("  compare_{}<<<1, 1>>>();\n", made.name);
   }
-  CHECK(count == 25);
+  CHECK(count == 24);
   put(source, text + "int main() {\n" + launches +
                   "  printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));\n}\n");
   const auto result = emulate({source});

@@ -26,14 +26,6 @@ extern "C" __device__ long long widen(int a, signed char b, unsigned c) {
 extern "C" __device__ bool is_even(int x) {
   return x % 2 == 0;
 }
-// FILE sine float float
-extern "C" __device__ float sine(float x) {
-  return sinf(x);
-}
-// FILE log_gamma double double
-extern "C" __device__ double log_gamma(double x) {
-  return lgamma(x);
-}
 // FILE switch_table int int,int
 extern "C" __device__ int switch_table(int x, int y) {
   switch (x) {
@@ -112,10 +104,6 @@ extern "C" __device__ float pair_sum(const float2* p) {
   const float2 a = *p;
   return a.x + a.y;
 }
-// FILE tangent64 double double
-extern "C" __device__ double tangent64(double x) {
-  return tan(x);
-}
 // FILE structures double double,int helper
 struct mixture {
   double x;
@@ -137,4 +125,38 @@ extern "C" __device__ double orders(double x, double y, int i, int j) {
   if (!(x <= y) || i >= j) return ~i;
   const bool are_numbers = !isnan(x) && !isnan(y);
   return are_numbers ? x : i < 0 ? 1.5 : y;
+}
+// FILE carries unsigned unsigned,unsigned,unsigned
+extern "C" __device__ unsigned carries(unsigned a, unsigned b, unsigned c) {
+  unsigned low, middle, high;
+  asm("add.cc.u32 %0, %3, %4;\n\taddc.cc.u32 %1, %4, %5;\n\taddc.u32 %2, %5, %3;"
+      : "=&r"(low), "=&r"(middle), "=&r"(high)
+      : "r"(a), "r"(b), "r"(c));
+  asm("sub.cc.u32 %0, %0, %3;\n\tsubc.cc.u32 %1, %1, %4;\n\tsubc.u32 %2, %2, %3;"
+      : "+r"(low), "+r"(middle), "+r"(high)
+      : "r"(b), "r"(c));
+  asm("mad.lo.cc.u32 %0, %3, %4, %0;\n\tmadc.lo.cc.u32 %1, %3, %4, %1;\n\tmadc.hi.cc.u32 %1, %3, %4, %1;\n\t"
+      "madc.hi.u32 %2, %3, %4, %2;"
+      : "+r"(low), "+r"(middle), "+r"(high)
+      : "r"(a), "r"(b));
+  const unsigned long long wide = static_cast<unsigned long long>(low) * middle + c;
+  unsigned long long inserted;
+  asm("bfi.b64 %0, %1, %2, 8, 16;" : "=l"(inserted) : "l"(wide), "l"(wide >> 7));
+  return __funnelshift_l(high, a, b) + __clzll(inserted) + (middle < 77 ? low : high);
+}
+// FILE roundings double "double,float,int,const double2*"
+extern "C" __device__ double roundings(double x, float y, int i, const double2* table) {
+  const double2 pair = __ldg(table + (i & 3));
+  double whole = rint(x) + trunc(pair.x / x) + __double2int_rn(x);
+  if (isnan(whole) != (whole == pair.y)) whole = -whole;
+  if (!(whole >= pair.x)) whole += __hiloint2double(__double2loint(x), i);
+  double reciprocal;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(x));
+  if (x != pair.x && !(x < pair.y)) whole = __dadd_rn(whole, __dmul_rn(reciprocal, pair.y));
+  float part = __fmul_rn(fabsf(y), __int2float_rn(__float2int_rn(y)));
+  if (!(y < 4) || y == 2) part = -part;
+  if (!(part >= y)) part *= y;
+  if (part != 3 && part < 9) part += static_cast<float>(whole);
+  return whole + (y < 0 ? part : y) +
+         static_cast<double>(__ldg(reinterpret_cast<const unsigned long long*>(table)));
 }

@@ -80,18 +80,6 @@ def hypotenuse(x, y):
     return math.sqrt(x * x + y * y)
 
 
-def bell(x):
-    return math.exp(-x * x / 2)
-
-
-def power_of_two(x):
-    return 2 ** x
-
-
-def power(x, y):
-    return x ** y
-
-
 def divide(x, y):
     return x // y if y != 0 else 0
 
@@ -189,8 +177,7 @@ NUMBA = [(square, "int64"), (square, "float64"), (in_two, "int64"), (above_nine,
          (window_sum, "int64[]"), (window_range, "float32[]"), (cube_plus, "float32", "float32"),
          (three_types, "int64", "float32", "int8"), (narrow, "int8", "int8"), (narrow, "uint8", "uint8"),
          (narrow, "int32", "int16"), (both, "boolean", "boolean"), (hypotenuse, "float64", "float64"),
-         (bell, "float32"), (bell, "float64"), (power_of_two, "int64"), (power_of_two, "float64"),
-         (power, "float64", "float64"), (divide, "int64", "int64"), (remainder, "int32", "int32"),
+         (divide, "int64", "int64"), (remainder, "int32", "int32"),
          (ratio, "int64", "int64"), (collatz, "int64"), (early, "int64"), (chain, "int64"),
          (chain_of_work, "int64", "int64"), (local_values, "int64"), (table, "int64"),
          (constant_half, "int64"), (thread, "int64")]
@@ -233,7 +220,7 @@ def compile_with_nvcc(head, source):
 NAMED = {"numba/above_nine_float64.numba.ptx", "numba/constant_half_int64.numba.ptx", "numba/narrow_int32_int16.c.ptx",
          "numba/square_float64.c.ptx", "numba/square_int64.c.ptx", "numba/square_int64.numba.ptx",
          "numba/three_types_int64_float32_int8.numba.ptx", "numba/window_sum_float64_array.numba.ptx", "nvcc/saxpy.sm_100.ptx",
-         "nvcc/structures.sm_90.ptx", "nvcc/tangent64.sm_90.ptx", "nvcc/widen.sm_90.ptx"}
+         "nvcc/structures.sm_90.ptx", "nvcc/widen.sm_90.ptx"}
 
 
 def kinds_of(ptx):

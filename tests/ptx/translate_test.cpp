@@ -209,11 +209,11 @@ TEST_CASE("only what the named function reaches must be understood") {
 }
 
 TEST_CASE("a structure that one function hands to another is local memory of the statement") {
-  const auto made = translate(input("nvcc/tangent64.sm_90.ptx"), {.name = "tangent64"});
+  const auto made = translate(input("nvcc/structures.sm_90.ptx"), {.name = "structures"});
   CHECK(made.result_type == "double");
-  CHECK(contains(made.text, ".local .align 8 .b8 %%_argument2[16];"));
-  CHECK(contains(made.text, "st.local.b32 [%%_argument2+8]"));
-  CHECK(contains(made.text, "ld.local.b32"));
+  CHECK(contains(made.text, ".local .align 8 .b8 %%_argument1[24];"));
+  CHECK(contains(made.text, "st.local.f32 [%%_argument1+12]"));
+  CHECK(contains(made.text, "ld.local.f32 %%_f14, [%%_argument1+12];"));
   // One that a caller of the translation would have to hand over is refused in C++'s words.
   CHECK(contains(problem(input("nvcc/structures.sm_90.ptx"), {.name = "_Z5mixed7mixturei"}),
                  "the result is a structure"));
@@ -235,7 +235,7 @@ TEST_CASE("a confused type of the result is refused") {
   CHECK(contains(problem(square, {.result_type = "void"}), "'void' is no arithmetic type"));
   CHECK(contains(problem(input("numba/square_float64.c.ptx"), {.result_type = "long long"}),
                  "stores a floating-point value, and the result is said to be long long"));
-  CHECK(contains(problem(input("nvcc/sine.sm_90.ptx"), {.result_type = "int"}),
+  CHECK(contains(problem(input("nvcc/saxpy.sm_100.ptx"), {.result_type = "int"}),
                  "stores a floating-point value"));
   CHECK(contains(problem(square, {.parameters = {"double"}}),
                  "the parameter is used as an integer, and is said to be double"));
