@@ -3,20 +3,25 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
+#include <tuple>
 #include <vector>
 
-#include "common/run_time/cache_entry.hpp"
-#include "common/run_time/cache_folder.hpp"
+#include "common/file.hpp"
 #include "common/utf8.hpp"
 
 namespace lab::run_time {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* folder_name = "kernel-lab";
 
@@ -27,7 +32,7 @@ std::optional<std::string> variable(const char* name) {
   return value;
 }
 
-std::filesystem::path home() {
+fs::path home() {
   if (const auto given = variable("HOME")) return *given;
   std::vector<char> buffer(1 << 14);
   passwd entry{};
@@ -37,17 +42,17 @@ std::filesystem::path home() {
   return found->pw_dir;
 }
 
-std::filesystem::path folder_from_environment() {
+fs::path folder_from_environment() {
   if (const auto given = variable("LAB_CACHE_DIR")) {
-    if (!std::filesystem::path(*given).is_absolute())
+    if (!fs::path(*given).is_absolute())
       throw std::invalid_argument("LAB_CACHE_DIR must be an absolute path, not '" + escaped(*given) + "'");
     return *given;
   }
   // The XDG base directory specification has relative paths ignored.
-  if (const auto given = variable("XDG_CACHE_HOME"); given && std::filesystem::path(*given).is_absolute())
-    return std::filesystem::path(*given) / folder_name;
-  const std::filesystem::path of_user = home();
-  return of_user.is_absolute() ? of_user / ".cache" / folder_name : std::filesystem::path();
+  if (const auto given = variable("XDG_CACHE_HOME"); given && fs::path(*given).is_absolute())
+    return fs::path(*given) / folder_name;
+  const fs::path of_user = home();
+  return of_user.is_absolute() ? of_user / ".cache" / folder_name : fs::path();
 }
 
 std::uint64_t limit_from_environment(std::uint64_t otherwise) {
@@ -62,32 +67,77 @@ std::uint64_t limit_from_environment(std::uint64_t otherwise) {
                               ", not '" + escaped(*given) + "'");
 }
 
-std::optional<std::string> find_image(const cache_folder& folder, const cache_key& key,
-                                      const std::string& digest, std::uint64_t limit_bytes) {
+// A file of the cache: the digest of its key and its image together, in as many digits as its name has, and
+// the image.
+constexpr std::size_t digest_digits = 64;
+constexpr const char* entry_suffix = ".image";
+
+std::string checksum_of(const cache_key& key, std::string_view image) {
+  return cache_key(key).add("image", image).digest();
+}
+
+// Nothing where there is no entry of this key, whole and unchanged.
+std::optional<std::string> find_image(const fs::path& entry, const cache_key& key) {
   try {
-    const auto bytes = folder.read(digest, limit_bytes);
-    if (!bytes) return std::nullopt;
-    std::string image;
-    if (decode_entry(*bytes, key, image)) {
-      folder.touch(digest);
-      return image;
-    }
-  } catch (const file_error&) {  // a disk that cannot be read here has lost the entry
+    const std::string bytes = read_text(entry);
+    if (bytes.size() < digest_digits) return std::nullopt;
+    const auto image = std::string_view(bytes).substr(digest_digits);
+    if (checksum_of(key, image) != std::string_view(bytes).substr(0, digest_digits)) return std::nullopt;
+    std::error_code ignored;
+    fs::last_write_time(entry, fs::file_time_type::clock::now(), ignored);
+    return std::string(image);
+  } catch (const file_error&) {  // there is none, or the disk has lost it
+    return std::nullopt;
   }
-  folder.remove(digest);
-  return std::nullopt;
+}
+
+// Removes the entries that were used the longest time ago until the rest have no more than `limit_bytes`,
+// and what writers that were killed have left for an hour. Files that the cache did not make stay.
+void tidy(const fs::path& folder, std::uint64_t limit_bytes) {
+  std::error_code ignored;
+  std::error_code error;
+  std::vector<std::tuple<fs::file_time_type, std::uint64_t, fs::path>> entries;
+  std::uint64_t total = 0;
+  for (fs::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
+    const fs::path path = file->path();
+    std::error_code gone;  // another process has removed it
+    const fs::file_time_type used = file->last_write_time(gone);
+    const std::uint64_t bytes = gone ? 0 : file->file_size(gone);
+    if (gone) continue;
+    if (path.extension() == entry_suffix && path.stem().string().size() == digest_digits) {
+      entries.emplace_back(used, bytes, path);
+      total += bytes;
+    } else if (path.extension() == ".partial" && path.filename().string().starts_with(".lab-") &&
+               fs::file_time_type::clock::now() - used > std::chrono::hours(1)) {
+      fs::remove(path, ignored);
+    }
+  }
+  std::sort(entries.begin(), entries.end());
+  for (const auto& [used, bytes, path] : entries) {
+    if (total <= limit_bytes) return;
+    fs::remove(path, ignored);
+    total -= bytes;
+  }
 }
 
 // Returns what stopped the image from being kept; empty if nothing did.
-std::string keep(cache_folder& folder, const cache_key& key, const std::string& digest,
-                 const std::string& image, std::uint64_t limit_bytes) {
-  const std::string bytes = encode_entry(key, image);
+std::string keep(const fs::path& entry, const cache_key& key, const std::string& image,
+                 std::uint64_t limit_bytes) {
+  const std::string bytes = checksum_of(key, image) + image;
   if (bytes.size() > limit_bytes)
     return "cannot take an image of " + std::to_string(bytes.size()) + " bytes: LAB_CACHE_BYTES allows " +
            std::to_string(limit_bytes) + " for all together";
-  const bool written = folder.write(digest, bytes);
-  folder.tidy(limit_bytes);
-  return written ? "" : folder.problem();
+  std::string problem;
+  try {
+    output_file file(entry);
+    file.write(std::as_bytes(std::span(bytes)));
+    file.commit();
+  } catch (const file_error& failure) {
+    // It is the folder's, whatever the entry's name.
+    problem = std::string(failure.what()).substr(escaped(entry.string()).size() + 2);
+  }
+  tidy(entry.parent_path(), limit_bytes);
+  return problem;
 }
 
 }  // namespace
@@ -120,13 +170,13 @@ cached_image image_cache::cached(const cache_key& key, const std::function<std::
   if (settings_.limit_bytes == 0) return make_without("");
   if (!has_digests()) return make_without("this build is without libb2 (package libb2-dev)");
   if (settings_.folder.empty()) return make_without("has no name: set LAB_CACHE_DIR or HOME");
-  cache_folder folder(settings_.folder);
-  if (!folder.is_open()) return make_without(folder.problem());
-  const std::string digest = key.digest();
-  if (auto found = find_image(folder, key, digest, settings_.limit_bytes))
-    return {std::move(*found), origin::disk, seconds(), ""};
+  std::error_code error;
+  fs::create_directories(settings_.folder, error);
+  if (error) return make_without("cannot be made: " + error.message());
+  const fs::path entry = settings_.folder / (key.digest() + entry_suffix);
+  if (auto found = find_image(entry, key)) return {std::move(*found), origin::disk, seconds(), ""};
   std::string image = make();
-  std::string warning = once(keep(folder, key, digest, image, settings_.limit_bytes));
+  std::string warning = once(keep(entry, key, image, settings_.limit_bytes));
   return {std::move(image), origin::compiled, seconds(), std::move(warning)};
 }
 

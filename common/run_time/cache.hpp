@@ -1,6 +1,6 @@
 // Images that were compiled once are kept on disk. The cache may lose an entry at any time and never gives a
-// wrong one: an entry holds the whole text of its key and a checksum over everything, and appears in its
-// folder whole.
+// wrong one: an entry holds a checksum over the text of its key and its image, and appears in its folder
+// whole.
 #pragma once
 
 #include <cstdint>

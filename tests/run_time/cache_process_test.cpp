@@ -60,24 +60,6 @@ TEST_CASE("eight processes in one folder, which is too small for all, get right 
   }
 }
 
-TEST_CASE("eight threads share one cache") {
-  const temporary_directory folder;
-  run_time::image_cache cache({folder.path()});
-  std::atomic<int> wrong = 0;
-  std::vector<std::thread> threads;
-  for (int k = 0; k < 8; ++k) {
-    threads.emplace_back([&, k] {
-      for (int round = 0; round < 40; ++round) {
-        const std::string source = std::to_string((k + round) % 5);
-        const auto answer = cache.cached(test::key_named(source), [&] { return image_of(source, 5000); });
-        if (answer.image != image_of(source, 5000)) ++wrong;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
-}
-
 TEST_CASE("a warning is handed out once, whichever thread gets it") {
   run_time::image_cache cache({""});
   std::atomic<int> warnings = 0;
