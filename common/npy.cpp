@@ -9,7 +9,6 @@
 #include <cctype>
 #include <cerrno>
 #include <limits>
-#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -323,18 +322,19 @@ npy_header read_npy_header(const std::filesystem::path& path) {
   return read_header(path, open_to_read(path));
 }
 
-template <class T>
-npy_reader<T>::npy_reader(std::filesystem::path path) : path_(std::move(path)), file_(open_to_read(path_)) {
+npy_reader::npy_reader(std::filesystem::path path, std::string_view type, std::size_t element_bytes)
+    : path_(std::move(path)), file_(open_to_read(path_)) {
   header_ = read_header(path_, file_);
-  require_type(path_, header_.type, npy_type<T>);
+  require_type(path_, header_.type, type);
   if (header_.fortran_order && header_.shape.size() > 1) {
     throw npy_error(
         path_, "is in Fortran order, and C order is wanted: convert with numpy.ascontiguousarray(array)");
   }
-  if (!count_elements(header_.shape, sizeof(T))) {
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  if (!count_elements(header_.shape, bytes)) {
     throw npy_error(path_, "its shape " + python_tuple(header_.shape) + " is too large to count");
   }
-  const std::int64_t wanted = header_.elements * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t wanted = header_.elements * bytes;
   const std::int64_t found = file_bytes(path_, file_) - header_.data_offset;
   if (found != wanted) {
     throw npy_error(path_, std::string(found < wanted ? "is truncated" : "has trailing data") + ": shape " +
@@ -342,94 +342,23 @@ npy_reader<T>::npy_reader(std::filesystem::path path) : path_(std::move(path)), 
                                std::to_string(wanted) + " bytes after the header, and there are " +
                                std::to_string(found));
   }
-  remaining_ = header_.elements;
 }
 
-template <class T>
-void npy_reader<T>::read(std::span<T> values) {
-  if (values.size() > static_cast<std::uint64_t>(remaining_)) {
-    throw std::logic_error("more values are asked for than the file holds");
-  }
-  if (read_bytes(path_, file_, std::as_writable_bytes(values)) < values.size_bytes()) {
+void npy_reader::read(std::span<std::byte> values) const {
+  if (read_bytes(path_, file_, values) < values.size())
     throw npy_error(path_, "was truncated while it was read");
-  }
-  remaining_ -= static_cast<std::int64_t>(values.size());
 }
 
-template <class T>
-npy_writer<T>::npy_writer(const std::filesystem::path& path, std::span<const std::int64_t> shape)
-    : npy_writer(path, header_text(npy_type<T>, shape), checked_count(shape, sizeof(T))) {}
-
-template <class T>
-npy_writer<T>::npy_writer(const std::filesystem::path& path, const std::string& header, std::int64_t elements)
-    : file_(path, header.size() + static_cast<std::uint64_t>(elements) * sizeof(T)), remaining_(elements) {
-  file_.write(std::as_bytes(std::span(header)));
+void write_npy(const std::filesystem::path& path, std::string_view type, std::size_t element_bytes,
+               std::span<const std::byte> values, std::span<const std::int64_t> shape) {
+  const std::int64_t elements = checked_count(shape, static_cast<std::int64_t>(element_bytes));
+  if (values.size() != static_cast<std::size_t>(elements) * element_bytes)
+    throw std::logic_error("the shape " + python_tuple(shape) + " has room for more values, or for fewer");
+  const std::string header = header_text(type, shape);
+  output_file file(path, header.size() + values.size());
+  file.write(std::as_bytes(std::span(header)));
+  file.write(values);
+  file.commit();
 }
-
-template <class T>
-void npy_writer<T>::write(std::span<const T> values) {
-  if (values.size() > static_cast<std::uint64_t>(remaining_)) {
-    throw std::logic_error("more values are written than the shape holds");
-  }
-  file_.write(std::as_bytes(values));
-  remaining_ -= static_cast<std::int64_t>(values.size());
-}
-
-template <class T>
-void npy_writer<T>::commit() {
-  if (remaining_ != 0) throw std::logic_error("fewer values are written than the shape holds");
-  file_.commit();
-}
-
-template <class T>
-npy_array<T> read_npy(const std::filesystem::path& path) {
-  npy_reader<T> reader(path);
-  npy_array<T> array{reader.header().shape, {}};
-  try {
-    array.values.resize(static_cast<std::size_t>(reader.header().elements));
-  } catch (const std::bad_alloc&) {
-    throw npy_error(
-        path, "needs " + std::to_string(reader.header().elements * static_cast<std::int64_t>(sizeof(T))) +
-                  " bytes of memory, which are not free");
-  }
-  reader.read(array.values);
-  return array;
-}
-
-template <class T>
-void write_npy(const std::filesystem::path& path, std::span<const T> values,
-               std::span<const std::int64_t> shape) {
-  npy_writer<T> writer(path, shape);
-  writer.write(values);
-  writer.commit();
-}
-
-template class npy_reader<double>;
-template class npy_reader<float>;
-template class npy_reader<std::int64_t>;
-template class npy_reader<std::uint32_t>;
-template class npy_reader<unsigned char>;
-template class npy_reader<bfloat16>;
-template class npy_writer<double>;
-template class npy_writer<float>;
-template class npy_writer<std::int64_t>;
-template class npy_writer<std::uint32_t>;
-template class npy_writer<unsigned char>;
-template class npy_writer<bfloat16>;
-template npy_array<double> read_npy(const std::filesystem::path&);
-template npy_array<float> read_npy(const std::filesystem::path&);
-template npy_array<std::int64_t> read_npy(const std::filesystem::path&);
-template npy_array<std::uint32_t> read_npy(const std::filesystem::path&);
-template npy_array<unsigned char> read_npy(const std::filesystem::path&);
-template void write_npy(const std::filesystem::path&, std::span<const double>, std::span<const std::int64_t>);
-template void write_npy(const std::filesystem::path&, std::span<const float>, std::span<const std::int64_t>);
-template void write_npy(const std::filesystem::path&, std::span<const std::uint32_t>,
-                        std::span<const std::int64_t>);
-template void write_npy(const std::filesystem::path&, std::span<const unsigned char>,
-                        std::span<const std::int64_t>);
-template void write_npy(const std::filesystem::path&, std::span<const bfloat16>,
-                        std::span<const std::int64_t>);
-template void write_npy(const std::filesystem::path&, std::span<const std::int64_t>,
-                        std::span<const std::int64_t>);
 
 }  // namespace lab

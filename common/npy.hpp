@@ -1,10 +1,12 @@
 // Reading and writing NumPy's `.npy` files (numpy.lib.format, versions 1.0 to 3.0) of float64, float32,
 // int64, uint32 and bool, and reading those of uint8. Arrays go straight between the file and the caller's
-// memory, so an 8 GB file needs 8 GB, or less in pieces.
+// memory, so an 8 GB file needs 8 GB.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,44 +59,21 @@ struct npy_header {
 // Reads the header alone. Throws file_error or npy_error when the file is missing or is no `.npy` file.
 npy_header read_npy_header(const std::filesystem::path& path);
 
-// Reads an array of T in pieces. The constructor throws file_error or npy_error unless the file holds exactly
-// one C-order array of T: header, type and file size are all checked before the first value is read.
-template <class T>
+// The file of an array of `type` (npy_type). The constructor throws file_error or npy_error unless it holds
+// exactly one C-order array of these: header, type and file size are all checked before a value is read.
 class npy_reader {
  public:
-  explicit npy_reader(std::filesystem::path path);
+  npy_reader(std::filesystem::path path, std::string_view type, std::size_t element_bytes);
 
   [[nodiscard]] const npy_header& header() const noexcept { return header_; }
 
-  // Fills `values` with the next values of the file; asking for more than are left is a std::logic_error.
-  void read(std::span<T> values);
+  // All values, for which `values` has room.
+  void read(std::span<std::byte> values) const;
 
  private:
   std::filesystem::path path_;
   file_descriptor file_;
   npy_header header_;
-  std::int64_t remaining_ = 0;
-};
-
-// Writes an array of T in pieces, whole or not at all (see output_file).
-template <class T>
-class npy_writer {
- public:
-  // Throws file_error when `path` cannot be written or the disk has no room, and std::invalid_argument for a
-  // shape that no array can have.
-  npy_writer(const std::filesystem::path& path, std::span<const std::int64_t> shape);
-
-  // Appends `values`; more than the shape holds is a std::logic_error.
-  void write(std::span<const T> values);
-
-  // Puts the file in its place. Fewer values than the shape holds is a std::logic_error.
-  void commit();
-
- private:
-  npy_writer(const std::filesystem::path& path, const std::string& header, std::int64_t elements);
-
-  output_file file_;
-  std::int64_t remaining_ = 0;
 };
 
 template <class T>
@@ -104,10 +83,29 @@ struct npy_array {
 };
 
 template <class T>
-npy_array<T> read_npy(const std::filesystem::path& path);
+npy_array<T> read_npy(const std::filesystem::path& path) {
+  const npy_reader reader(path, npy_type<T>, sizeof(T));
+  npy_array<T> array{reader.header().shape, {}};
+  try {
+    array.values.resize(static_cast<std::size_t>(reader.header().elements));
+  } catch (const std::bad_alloc&) {
+    const auto bytes = reader.header().elements * static_cast<std::int64_t>(sizeof(T));
+    throw npy_error(path, "needs " + std::to_string(bytes) + " bytes of memory, which are not free");
+  }
+  reader.read(std::as_writable_bytes(std::span(array.values)));
+  return array;
+}
+
+// Writes an array of `type`, whole or not at all (see output_file). Throws file_error when `path` cannot be
+// written or the disk has no room, std::invalid_argument for a shape that no array can have, and
+// std::logic_error for values that do not fill it.
+void write_npy(const std::filesystem::path& path, std::string_view type, std::size_t element_bytes,
+               std::span<const std::byte> values, std::span<const std::int64_t> shape);
 
 template <class T>
 void write_npy(const std::filesystem::path& path, std::span<const T> values,
-               std::span<const std::int64_t> shape);
+               std::span<const std::int64_t> shape) {
+  write_npy(path, npy_type<T>, sizeof(T), std::as_bytes(values), shape);
+}
 
 }  // namespace lab

@@ -40,9 +40,8 @@ host_arrays read_files(const array_layout& layout, const std::vector<std::string
   for (std::size_t k = 0; k < paths.size(); ++k) {
     with_file_type(layout.inputs[k].type, [&](auto zero) {
       using T = decltype(zero);
-      npy_reader<T> file(paths[k]);
-      host_values& values = arrays.emplace_back(layout.inputs[k].type, file.header().elements);
-      file.read({values.as<T>(), static_cast<std::size_t>(values.size())});
+      const npy_reader file(paths[k], npy_type<T>, sizeof(T));
+      file.read(arrays.emplace_back(layout.inputs[k].type, file.header().elements).bytes);
     });
   }
   return arrays;
@@ -50,8 +49,7 @@ host_arrays read_files(const array_layout& layout, const std::vector<std::string
 
 void write_file(const std::string& path, const host_values& values, const std::vector<std::int64_t>& shape) {
   with_file_type(values.type, [&](auto zero) {
-    using T = decltype(zero);
-    write_npy<T>(path, {values.as<T>(), static_cast<std::size_t>(values.size())}, shape);
+    write_npy(path, npy_type<decltype(zero)>, sizeof zero, values.bytes, shape);
   });
 }
 

@@ -322,28 +322,6 @@ TEST_CASE("an array of many dimensions goes both ways") {
   REQUIRE(lab::read_npy_header(directory / "array.npy").data_offset % 64 == 0);
 }
 
-TEST_CASE("an array goes through in pieces") {
-  const temporary_directory directory;
-  const fs::path path = directory / "array.npy";
-  std::vector<std::int64_t> values(100000);
-  for (std::size_t index = 0; index < values.size(); ++index)
-    values[index] = static_cast<std::int64_t>(index * index);
-  const std::span<const std::int64_t> all(values);
-  {
-    lab::npy_writer<std::int64_t> writer(path, shape{100, 1000});
-    writer.write(all.first(1));
-    writer.write(all.subspan(1));
-    writer.write({});
-    writer.commit();
-  }
-  lab::npy_reader<std::int64_t> reader(path);
-  std::vector<std::int64_t> found(values.size());
-  reader.read(std::span(found).first(99999));
-  reader.read(std::span(found).last(1));
-  REQUIRE(found == values);
-  REQUIRE_THROWS_AS(reader.read(std::span(found).first(1)), std::logic_error);
-}
-
 TEST_CASE("values and shape must agree, or nothing is written") {
   const temporary_directory directory;
   const fs::path path = directory / "array.npy";
@@ -361,9 +339,9 @@ TEST_CASE("a file that shrinks while it is read is noticed") {
   const temporary_directory directory;
   const fs::path path = directory / "array.npy";
   put(path, three_doubles);
-  lab::npy_reader<double> reader(path);
+  const lab::npy_reader reader(path, "<f8", sizeof(double));
   fs::resize_file(path, three_doubles.size() - 8);
-  std::array<double, 3> values{};
+  std::array<std::byte, 3 * sizeof(double)> values{};
   REQUIRE(message_of<npy_error>([&] { reader.read(values); }) ==
           path.string() + ": was truncated while it was read");
 }
