@@ -11,10 +11,12 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "common/utf8.hpp"
 #include "harness/front/emulate/rewrite.hpp"
+#include "harness/front/emulate/tokens.hpp"
 #include "harness/front/emulate/toolchain.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
@@ -32,83 +34,50 @@ bool begins(const std::string& text, std::string_view prefix) {
   return text.rfind(prefix, 0) == 0;
 }
 
-template <std::size_t names_count, std::size_t beginnings_count>
-bool is_one_of(const std::string& word, const std::array<std::string_view, names_count>& names,
-               const std::array<std::string_view, beginnings_count>& beginnings) {
-  return std::find(names.begin(), names.end(), word) != names.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+bool begins_with_one_of(const std::string& word, const std::set<std::string_view>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
 }
 
 // Options that say nothing to a CPU's compiler, and with which nvcc is called where its code is read: they
 // change it, or are needed for it to be made. Some have their value behind them.
 bool is_for_device(const std::string& word) {
-  constexpr std::array<std::string_view, 20> names{"-G",
-                                                   "--device-debug",
-                                                   "-use_fast_math",
-                                                   "--use_fast_math",
-                                                   "-extended-lambda",
-                                                   "--extended-lambda",
-                                                   "-expt-extended-lambda",
-                                                   "--expt-extended-lambda",
-                                                   "-expt-relaxed-constexpr",
-                                                   "--expt-relaxed-constexpr",
-                                                   "-restrict",
-                                                   "--restrict",
-                                                   "-allow-unsupported-compiler",
-                                                   "--allow-unsupported-compiler",
-                                                   "-maxrregcount",
-                                                   "--maxrregcount",
-                                                   "-Xptxas",
-                                                   "--ptxas-options",
-                                                   "-ccbin",
-                                                   "--compiler-bindir"};
-  constexpr std::array<std::string_view, 14> beginnings{"-rdc=",          "--relocatable-device-code=",
-                                                        "-maxrregcount=", "--maxrregcount=",
-                                                        "-Xptxas=",       "--ptxas-options=",
-                                                        "-ccbin=",        "--compiler-bindir=",
-                                                        "-ftz=",          "--ftz=",
-                                                        "-fmad=",         "--fmad=",
-                                                        "-prec-",         "--prec-"};
-  return is_one_of(word, names, beginnings);
+  static const std::set<std::string_view> names = words_in(
+      "-G --device-debug -use_fast_math --use_fast_math -extended-lambda --extended-lambda "
+      "-expt-extended-lambda --expt-extended-lambda -expt-relaxed-constexpr --expt-relaxed-constexpr "
+      "-restrict --restrict -allow-unsupported-compiler --allow-unsupported-compiler -maxrregcount "
+      "--maxrregcount -Xptxas --ptxas-options -ccbin --compiler-bindir");
+  static const std::set<std::string_view> beginnings = words_in(
+      "-rdc= --relocatable-device-code= -maxrregcount= --maxrregcount= -Xptxas= --ptxas-options= "
+      "-ccbin= --compiler-bindir= -ftz= --ftz= -fmad= --fmad= -prec- --prec-");
+  return names.contains(word) || begins_with_one_of(word, beginnings);
 }
 
 // Options of nvcc that say nothing to a CPU's compiler.
 bool is_forgotten(const std::string& word) {
-  constexpr std::array<std::string_view, 14> names{"-lineinfo", "--generate-line-info",
-                                                   "-m64",      "-w",
-                                                   "-v",        "--verbose",
-                                                   "-keep",     "--keep",
-                                                   "-pg",       "-dlto",
-                                                   "-MD",       "-MMD",
-                                                   "-MP",       "--resource-usage"};
-  constexpr std::array<std::string_view, 10> beginnings{"-O",
-                                                        "--optimize",
-                                                        "-g",
-                                                        "-W",
-                                                        "-cudart=",
-                                                        "--cudart=",
-                                                        "--threads=",
-                                                        "-diag-suppress",
-                                                        "--diag-suppress",
-                                                        "--default-stream="};
-  return is_for_device(word) || is_one_of(word, names, beginnings);
+  static const std::set<std::string_view> names = words_in(
+      "-lineinfo --generate-line-info -m64 -w -v --verbose -keep --keep -pg -dlto -MD -MMD -MP "
+      "--resource-usage");
+  static const std::set<std::string_view> beginnings = words_in(
+      "-O --optimize -g -W -cudart= --cudart= --threads= -diag-suppress --diag-suppress "
+      "--default-stream=");
+  return is_for_device(word) || names.contains(word) || begins_with_one_of(word, beginnings);
 }
 
 // The emulator has CUDA's libraries in its headers, those that it has.
 bool is_own_library(const std::string& word) {
-  constexpr std::array<std::string_view, 12> names{"-lcuda",     "-lcublas",     "-lcufft",     "-lcurand",
-                                                   "-lcusparse", "-lcusolver",   "-lnppi",      "-lnppc",
-                                                   "-lnvrtc",    "-lnvToolsExt", "-lnvidia-ml", "-lculibos"};
-  return std::any_of(names.begin(), names.end(), [&](auto one) { return begins(word, one); });
+  static const std::set<std::string_view> names = words_in(
+      "-lcuda -lcublas -lcufft -lcurand -lcusparse -lcusolver -lnppi -lnppc -lnvrtc -lnvToolsExt "
+      "-lnvidia-ml -lculibos");
+  return begins_with_one_of(word, names);
 }
 
 // Those of nvcc that have a value behind them, and say nothing either.
 bool is_forgotten_with_value(const std::string& word) {
-  constexpr std::array<std::string_view, 18> known{
-      "-Xptxas",  "--ptxas-options", "-ccbin", "--compiler-bindir", "-maxrregcount",    "--maxrregcount",
-      "-gencode", "--generate-code", "-code",  "-Xlinker",          "-Xnvlink",         "-Xcudafe",
-      "-t",       "--threads",       "-odir",  "-cudart",           "--default-stream", "-MF"};
-  return std::find(known.begin(), known.end(), word) != known.end();
+  static const std::set<std::string_view> known = words_in(
+      "-Xptxas --ptxas-options -ccbin --compiler-bindir -maxrregcount --maxrregcount -gencode "
+      "--generate-code -code -Xlinker -Xnvlink -Xcudafe -t --threads -odir -cudart --default-stream "
+      "-MF");
+  return known.contains(word);
 }
 
 // "sm_80", "compute_80" or "80" is 800.
@@ -126,11 +95,9 @@ std::string architecture_of(const std::string& text) {
 std::string standard_of(const std::string& text) {
   const std::string name = begins(text, "gnu++") ? text.substr(5) : begins(text, "c++") ? text.substr(3) : "";
   if (name == "23" || name == "2b" || name == "26" || name == "2c") return "-std=gnu++" + name;
-  constexpr std::array<std::string_view, 10> older{"98", "03", "0x", "11", "1y",
-                                                   "14", "1z", "17", "2a", "20"};
+  static const std::set<std::string_view> older = words_in("98 03 0x 11 1y 14 1z 17 2a 20");
   const bool is_c = text == "c99" || text == "c11" || text == "gnu99" || text == "gnu11";
-  if (!is_c && std::find(older.begin(), older.end(), name) == older.end())
-    throw usage_error(fmt::format("-std={} is no standard of C++", text));
+  if (!is_c && !older.contains(name)) throw usage_error(fmt::format("-std={} is no standard of C++", text));
   return std::string(default_standard);
 }
 
@@ -283,32 +250,13 @@ class compilation {
     // Constants and device variables of a header that several files include are each file's own for nvcc.
     append(command, {"-Wl,--allow-multiple-definition", "-Wl,--whole-archive"});
     // What a kernel calls that leaves more behind than its memory (programs/side_effects.cpp).
-    for (const char* const name : {"malloc",
-                                   "calloc",
-                                   "realloc",
-                                   "aligned_alloc",
-                                   "_Znwm",
-                                   "_Znam",
-                                   "_ZnwmRKSt9nothrow_t",
-                                   "_ZnamRKSt9nothrow_t",
-                                   "_ZnwmSt11align_val_t",
-                                   "_ZnamSt11align_val_t",
-                                   "_ZnwmSt11align_val_tRKSt9nothrow_t",
-                                   "_ZnamSt11align_val_tRKSt9nothrow_t",
-                                   "free",
-                                   "_ZdlPv",
-                                   "_ZdaPv",
-                                   "_ZdlPvm",
-                                   "_ZdaPvm",
-                                   "printf",
-                                   "__printf_chk",
-                                   "vprintf",
-                                   "__vprintf_chk",
-                                   "puts",
-                                   "putchar",
-                                   "_ZNSt6chrono3_V212steady_clock3nowEv",
-                                   "_ZNSt6chrono3_V212system_clock3nowEv"})
-      command.push_back(std::string("-Wl,--wrap=") + name);
+    static const std::set<std::string_view> wrapped = words_in(
+        "malloc calloc realloc aligned_alloc _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t "
+        "_ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t "
+        "_ZnamSt11align_val_tRKSt9nothrow_t free _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm printf __printf_chk "
+        "vprintf __vprintf_chk puts putchar _ZNSt6chrono3_V212steady_clock3nowEv "
+        "_ZNSt6chrono3_V212system_clock3nowEv");
+    for (const std::string_view name : wrapped) command.push_back(fmt::format("-Wl,--wrap={}", name));
     append(command, tools_.observing);
     append(command, {"-Wl,--no-whole-archive"});
     append(command, tools_.libraries);

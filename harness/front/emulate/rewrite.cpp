@@ -229,14 +229,11 @@ class rewriter {
 
   // Whether the words before a function's name are those of a number, of a pointer or of CUDA's errors.
   [[nodiscard]] bool has_simple_value(std::size_t begin, std::size_t end) const {
-    constexpr std::array<std::string_view, 33> words{
-        "static",  "inline",      "extern",    "const",    "__inline__", "__inline", "unsigned",
-        "signed",  "char",        "short",     "int",      "long",       "float",    "double",
-        "bool",    "size_t",      "ssize_t",   "int8_t",   "int16_t",    "int32_t",  "int64_t",
-        "uint8_t", "uint16_t",    "uint32_t",  "uint64_t", "uint",       "uchar",    "ushort",
-        "ulong",   "cudaError_t", "cudaError", "clock_t",  "time_t"};
-    constexpr std::array<std::string_view, 6> others{"void",     "auto",  "operator",
-                                                     "template", "using", "friend"};
+    static const std::set<std::string_view> words = words_in(
+        "static inline extern const __inline__ __inline unsigned signed char short int long float "
+        "double bool size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t "
+        "uint uchar ushort ulong cudaError_t cudaError clock_t time_t");
+    static const std::set<std::string_view> others = words_in("void auto operator template using friend");
     const bool is_pointer = is(end - 1, "*");
     bool has_type = false;
     for (std::size_t at = begin; at < end; ++at) {
@@ -246,8 +243,8 @@ class rewriter {
         continue;
       }
       if (one.text.starts_with("__lab_") || one.kind == token_kind::literal) continue;
-      const bool is_known = std::find(words.begin(), words.end(), one.text) != words.end();
-      const bool is_other = std::find(others.begin(), others.end(), one.text) != others.end();
+      const bool is_known = words.contains(one.text);
+      const bool is_other = others.contains(one.text);
       if (is_other && !(is_pointer && one.text == "void")) return false;
       if (!is_known && !is_pointer) return false;
       has_type = has_type || is_pointer || (is_known && one.text != "static" && one.text != "inline");
@@ -373,15 +370,15 @@ class rewriter {
 
   void collect_declaration(std::size_t statement, std::size_t end, bool within_class) {
     if (statement >= end) return;
-    constexpr std::array<std::string_view, 6> no_variables{"using",         "typedef",   "friend",
-                                                           "static_assert", "namespace", "goto"};
+    static const std::set<std::string_view> no_variables =
+        words_in("using typedef friend static_assert namespace goto");
     bool is_device = false, is_host = false, is_kernel = false, is_constexpr = false, is_const = false,
          is_static = false, is_template = false;
     const std::size_t name = function_name(statement, end);
     const std::size_t head = name == nowhere ? end : name;
     for (std::size_t at = statement; at < head; ++at) {
       const std::string_view text = tokens_[at].text;
-      if (std::find(no_variables.begin(), no_variables.end(), text) != no_variables.end()) return;
+      if (no_variables.contains(text)) return;
       if (name == nowhere && (text == "=" || text == "{")) break;
       is_device = is_device || text == "__lab_device__" || text == "__lab_constant__" ||
                   text == "__lab_managed__" || text == "__lab_shared__" ||
@@ -501,76 +498,20 @@ class rewriter {
         is(at - 1, "::") && at > 1 && is_identifier(at - 2) && !is_statement_word(at - 2);
     if (known == names_.end() || is_of_std) {
       if (is_qualified && !is_of_std) return;
-      constexpr std::array<std::string_view, 58> functions{"rand",
-                                                           "srand",
-                                                           "rand_r",
-                                                           "random",
-                                                           "drand48",
-                                                           "fopen",
-                                                           "fclose",
-                                                           "fprintf",
-                                                           "fputs",
-                                                           "fgets",
-                                                           "fread",
-                                                           "fwrite",
-                                                           "fflush",
-                                                           "scanf",
-                                                           "sscanf",
-                                                           "fscanf",
-                                                           "sprintf",
-                                                           "snprintf",
-                                                           "getenv",
-                                                           "exit",
-                                                           "_exit",
-                                                           "atoi",
-                                                           "atol",
-                                                           "atof",
-                                                           "strtol",
-                                                           "strtod",
-                                                           "strlen",
-                                                           "strcpy",
-                                                           "strncpy",
-                                                           "strcmp",
-                                                           "strncmp",
-                                                           "strcat",
-                                                           "strchr",
-                                                           "strstr",
-                                                           "memmove",
-                                                           "memcmp",
-                                                           "time",
-                                                           "system",
-                                                           "usleep",
-                                                           "sleep",
-                                                           "getpid",
-                                                           "puts",
-                                                           "putchar",
-                                                           "perror",
-                                                           "qsort",
-                                                           "bsearch",
-                                                           "calloc",
-                                                           "realloc",
-                                                           "atexit",
-                                                           "to_string",
-                                                           "gettimeofday",
-                                                           "strdup",
-                                                           "getchar",
-                                                           "omp_get_thread_num",
-                                                           "omp_get_num_threads",
-                                                           "cudaMemcpy",
-                                                           "cudaMallocManaged",
-                                                           "cudaHostAlloc"};
-      constexpr std::array<std::string_view, 28> classes{
-          "vector",       "string",      "map",         "set",       "unordered_map", "unordered_set",
-          "list",         "deque",       "queue",       "stack",     "cout",          "cerr",
-          "endl",         "cin",         "thread",      "mutex",     "function",      "shared_ptr",
-          "unique_ptr",   "make_shared", "make_unique", "mt19937",   "random_device", "ostringstream",
-          "stringstream", "ofstream",    "ifstream",    "lock_guard"};
-      const auto is_in = [text](const auto& list) {
-        return std::find(list.begin(), list.end(), text) != list.end();
-      };
-      if (is_call && is_in(functions) && !is_local(at)) {
+      static const std::set<std::string_view> functions = words_in(
+          "rand srand rand_r random drand48 fopen fclose fprintf fputs fgets fread fwrite fflush "
+          "scanf sscanf fscanf sprintf snprintf getenv exit _exit atoi atol atof strtol strtod strlen "
+          "strcpy strncpy strcmp strncmp strcat strchr strstr memmove memcmp time system usleep sleep "
+          "getpid puts putchar perror qsort bsearch calloc realloc atexit to_string gettimeofday "
+          "strdup getchar omp_get_thread_num omp_get_num_threads cudaMemcpy cudaMallocManaged "
+          "cudaHostAlloc");
+      static const std::set<std::string_view> classes = words_in(
+          "vector string map set unordered_map unordered_set list deque queue stack cout cerr endl "
+          "cin thread mutex function shared_ptr unique_ptr make_shared make_unique mt19937 "
+          "random_device ostringstream stringstream ofstream ifstream lock_guard");
+      if (is_call && functions.contains(text) && !is_local(at)) {
         refuse_host_function(at);
-      } else if (is_of_std && is_in(classes)) {
+      } else if (is_of_std && classes.contains(text)) {
         refuse(at, fmt::format("std::{} is of the host alone: nvcc refuses its functions in a __device__ or "
                                "__global__ function",
                                text));
@@ -1100,17 +1041,15 @@ class rewriter {
 
   // Behind the words of an integer type that begin at `at`; the same if none do.
   [[nodiscard]] std::size_t end_of_integer_type(std::size_t at) const {
-    constexpr std::array<std::string_view, 29> words{
-        "unsigned",  "signed",    "char",      "short",      "int",       "long",
-        "size_t",    "ssize_t",   "uint",      "uchar",      "ushort",    "ulong",
-        "int8_t",    "int16_t",   "int32_t",   "int64_t",    "uint8_t",   "uint16_t",
-        "uint32_t",  "uint64_t",  "__int64_t", "__uint64_t", "__int32_t", "__uint32_t",
-        "ptrdiff_t", "uintptr_t", "intptr_t",  "clock_t",    "__uint8_t"};
+    static const std::set<std::string_view> words = words_in(
+        "unsigned signed char short int long size_t ssize_t uint uchar ushort ulong int8_t int16_t "
+        "int32_t int64_t uint8_t uint16_t uint32_t uint64_t __int64_t __uint64_t __int32_t __uint32_t "
+        "ptrdiff_t uintptr_t intptr_t clock_t __uint8_t");
     if (is(at, "std") && is(at + 1, "::") && is_identifier(at + 2)) {
       const std::size_t end = end_of_integer_type(at + 2);
       return end == at + 2 ? at : end;
     }
-    while (is_identifier(at) && std::find(words.begin(), words.end(), tokens_[at].text) != words.end()) ++at;
+    while (is_identifier(at) && words.contains(tokens_[at].text)) ++at;
     return at;
   }
   [[nodiscard]] std::string text_of(std::size_t first, std::size_t end) const {
@@ -1169,10 +1108,9 @@ class rewriter {
 
   // Where an operand begins, and neither a declaration nor a list of types.
   [[nodiscard]] bool is_behind_operator(std::size_t at) const {
-    constexpr std::array<std::string_view, 25> operators{
-        "=", "+",  "-",  "*",  "/",  "%",  "&",  "|",  "^",      "!", "~", "?", ":",
-        "[", "+=", "-=", "*=", "/=", "==", "&&", "||", "return", "(", ",", "{"};
-    return std::find(operators.begin(), operators.end(), tokens_[at - 1].text) != operators.end();
+    static const std::set<std::string_view> operators =
+        words_in("= + - * / % & | ^ ! ~ ? : [ += -= *= /= == && || return ( , {");
+    return operators.contains(tokens_[at - 1].text);
   }
 
   // (int)operand
@@ -1190,9 +1128,8 @@ class rewriter {
   // Behind the operand of a cast that begins at `at`: signs, a name, number or bracket, and what is behind
   // it.
   [[nodiscard]] std::size_t end_of_operand(std::size_t at) const {
-    constexpr std::array<std::string_view, 8> signs{"-", "+", "!", "~", "*", "&", "++", "--"};
-    while (at < tokens_.size() && std::find(signs.begin(), signs.end(), tokens_[at].text) != signs.end())
-      ++at;
+    static const std::set<std::string_view> signs = words_in("- + ! ~ * & ++ --");
+    while (at < tokens_.size() && signs.contains(tokens_[at].text)) ++at;
     if (at >= tokens_.size()) return nowhere;
     if (is(at, "(")) {
       if (partner_[at] == nowhere) return nowhere;
@@ -1302,8 +1239,8 @@ class rewriter {
 
   // Whether a token of these may belong to a number with a fraction.
   [[nodiscard]] bool has_floating(std::size_t begin, std::size_t end) const {
-    constexpr std::array<std::string_view, 9> whole{
-        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "x", "y", "z", "sizeof"};
+    static const std::set<std::string_view> whole =
+        words_in("threadIdx blockIdx blockDim gridDim warpSize x y z sizeof");
     for (std::size_t at = begin; at < end; ++at) {
       const token& one = tokens_[at];
       if (one.kind == token_kind::number) {
@@ -1311,7 +1248,7 @@ class rewriter {
         if (!is_hexadecimal && one.text.find_first_of(".eEfF") != std::string_view::npos) return true;
       } else if (one.kind == token_kind::identifier) {
         const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
-        const bool is_known = std::find(whole.begin(), whole.end(), one.text) != whole.end();
+        const bool is_known = whole.contains(one.text);
         if (integers_.count(one.text) != 0 && !is_member) continue;
         if (is_known && (at == begin || is_member || one.text.size() > 1)) continue;
         return true;
@@ -1487,10 +1424,9 @@ class rewriter {
   }
 
   [[nodiscard]] bool is_statement_word(std::size_t at) const {
-    constexpr std::array<std::string_view, 14> words{"if",    "while",    "for",     "switch", "return",
-                                                     "else",  "do",       "sizeof",  "case",   "goto",
-                                                     "throw", "co_await", "default", "new"};
-    return std::find(words.begin(), words.end(), tokens_[at].text) != words.end();
+    static const std::set<std::string_view> words =
+        words_in("if while for switch return else do sizeof case goto throw co_await default new");
+    return words.contains(tokens_[at].text);
   }
 
   // The `<` of the template arguments that end at `at`.

@@ -184,4 +184,14 @@ token_list tokens_of(std::string_view source) {
   return lexer(source).run();
 }
 
+std::set<std::string_view> words_in(std::string_view text) {
+  std::set<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.insert(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
 }  // namespace lab::front

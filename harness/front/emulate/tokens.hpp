@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,8 @@ struct token_list {
 // Angle brackets are always single tokens, `<<<` is three. What is no token (an unclosed string, a stray
 // byte) is skipped to the end of its line: the compiler will say what is wrong with it.
 [[nodiscard]] token_list tokens_of(std::string_view source);
+
+// The words of a text that lives on, parted by blanks, to look one up among them.
+[[nodiscard]] std::set<std::string_view> words_in(std::string_view text);
 
 }  // namespace lab::front
