@@ -67,21 +67,6 @@ TEST_CASE("a redaction is right from every allocator, again and again, and gives
   CHECK(lab::memory::in_use() == before);
 }
 
-TEST_CASE("answers that were right once do not survive the poison") {
-  lab::skip_without_device();
-  const lab::stream stream;
-  const auto work = make(with(500, content::people, allocator::none), stream);
-  CHECK_FALSE(lab::run_and_check(*work, {.seed = 1}, stream.get()).failure);
-  work->poison();
-  work->launch();
-  CHECK_FALSE(work->check().failure);
-  // As a graph that does nothing would leave it.
-  work->poison();
-  const lab::check_result found = work->check();
-  REQUIRE(found.failure);
-  CHECK(found.failure->found.find("never written") != std::string::npos);
-}
-
 TEST_CASE("output that is not given back before the next launch is a mistake of the harness") {
   lab::skip_without_device();
   const lab::stream stream;
@@ -271,12 +256,4 @@ TEST_CASE("characters beyond 32 bits need 64, and parameters are checked") {
   CHECK_THROWS_WITH(track.complete({{"n", 3}}), "no parameter is called n");
   CHECK(track.complete({}).at("offsets") == "int32");
   CHECK(track.complete({{"offsets", 64}}).at("offsets") == "int64");
-}
-
-TEST_CASE("too little device memory is known before anything is allocated") {
-  lab::skip_without_device();
-  const lab::stream stream;
-  lab::memory::set_limit(1 << 20);
-  CHECK_THROWS_AS(make(with(100'000, content::people, allocator::pool), stream), lab::memory_error);
-  lab::memory::set_limit(0);
 }

@@ -457,18 +457,6 @@ TEST_CASE("a timeline counts the launches and the waits of a chain of operations
   CHECK(stages[1].at("waits") == 1);
 }
 
-TEST_CASE("a wrong redaction of somebody's file is found, and not written") {
-  skip_without_device_or_csv();
-  const redaction_files files;
-  lab::test::put(files.input, "name,visibility\nAnn Éclair,public\nBob Marley,private\n");
-  const std::string worker = std::string(LAB_WORKER_VARIABLE) + "=" + LAB_WRONG_WORKER;
-  const outcome found = lab_program(
-      {"apply", "redact/cuts_code_point", "--input", files.input, "--output", files.output}, {worker});
-  INFO(found.text);
-  expect(found, 1, {"wrong at index 0: expected \"\\xc3\\x89 Ann\", found \"\\xc3 Ann\""});
-  CHECK_FALSE(std::filesystem::exists(files.output));
-}
-
 TEST_CASE("sizes beyond memory are skipped with both figures, and the rest goes on") {
   lab::skip_without_device();
   const temporary_directory directory;

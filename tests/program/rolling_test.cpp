@@ -1,8 +1,6 @@
-// `lab apply` of the window functions: what pandas makes of the same file, and files and options that make no
-// sense.
+// `lab apply` of the window functions: the smallest files, options that make no sense, and expressions.
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -52,54 +50,10 @@ class rolling_files {
   lab::test::temporary_directory directory_;
 };
 
-void put_in_fortran_order(const std::string& path, std::string npy) {
-  const std::string no = "'fortran_order': False";
-  const std::size_t place = npy.find(no);
-  REQUIRE(place != std::string::npos);
-  npy.replace(place, no.size(), "'fortran_order': True ");
-  lab::test::put(path, npy);
-}
-
 using doubles = std::vector<double>;
 const doubles five_squares{9, 16, 25, 36, 49};
 
 }  // namespace
-
-TEST_CASE("lab apply makes of a file what pandas makes of it") {
-  lab::skip_without_device();
-  const rolling_files files;
-  const nlohmann::json golden = nlohmann::json::parse(lab::test::get(LAB_GOLDEN "/rolling.json"));
-  const auto sampled = golden.at("sampled").get<std::vector<std::size_t>>();
-  int compared = 0;
-  for (const nlohmann::json& one : golden.at("by_pandas")) {
-    const bool is_std = one.at("operation") == "std" && one.at("window") == 20 && one.at("min_periods") == 5;
-    const bool is_difference = one.at("operation") == "first_minus_last" && one.at("window") == 300 &&
-                               one.at("min_periods") == 1 && one.at("input") == "gaps";
-    if (!is_std && !is_difference) continue;
-    doubles values;
-    for (const nlohmann::json& value : golden.at("inputs").at(one.at("input").get<std::string>()))
-      values.push_back(value.is_null() ? NAN : value.get<double>());
-    const applied found = files.apply(
-        "03_ring", files.file("x.npy", values),
-        {"--operation", one.at("operation"), "--window", std::to_string(one.at("window").get<int>()),
-         "--min-periods", std::to_string(one.at("min_periods").get<int>()), "--missing", "skip"});
-    INFO(found.text);
-    REQUIRE(found.code == 0);
-    REQUIRE(found.results.size() == values.size());
-    for (std::size_t k = 0; k < sampled.size(); ++k) {
-      const double result = found.results[sampled[k]];
-      const nlohmann::json& expected = one.at("results").at(k);
-      INFO("output " << sampled[k] << ": " << result << ", and by pandas " << expected.dump());
-      if (expected.is_null()) {
-        CHECK(result == HUGE_VAL);
-      } else {
-        CHECK(std::abs(result - expected.get<double>()) <= 1e-10 * std::abs(expected.get<double>()));
-      }
-    }
-    ++compared;
-  }
-  CHECK(compared == 4);
-}
 
 TEST_CASE("lab apply of the window functions: the smallest files") {
   lab::skip_without_device();
@@ -148,21 +102,6 @@ TEST_CASE("lab apply of the window functions refuses what makes no sense, in wor
   refused({"--operation", "sum", "--window", "3", "--missing", "drop"}, {"drop", "propagate", "skip"});
   refused({"--operation", "sum"}, {"--window is needed"});
   refused({"--window", "3"}, {"--operation is needed"});
-
-  const std::vector<std::string> sum{"--operation", "sum", "--window", "2"};
-  const std::string single = files.path("single.npy");
-  lab::write_npy<float>(single, std::vector<float>{1, 2, 3}, std::vector<std::int64_t>{3});
-  files.require_refused("03_ring", single, sum, {"single.npy", "<f4", "<f8"});
-  const std::string square = files.path("square.npy");
-  lab::write_npy<double>(square, doubles{1, 2, 3, 4}, std::vector<std::int64_t>{2, 2});
-  files.require_refused("03_ring", square, sum, {"square.npy", "an array of 1 dimension is needed"});
-  const std::string columns = files.path("columns.npy");
-  put_in_fortran_order(columns, lab::test::get(square));
-  files.require_refused("03_ring", columns, sum, {"columns.npy", "an array of 1 dimension is needed"});
-  // Of one dimension either order is the same.
-  const std::string one_column = files.path("one_column.npy");
-  put_in_fortran_order(one_column, lab::test::get(squares));
-  CHECK(files.apply("03_ring", one_column, sum).results == doubles{HUGE_VAL, 25, 41, 61, 85});
 }
 
 TEST_CASE("lab apply takes an expression of a window as its operation") {
