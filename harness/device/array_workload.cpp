@@ -441,21 +441,27 @@ void array_workload::download(std::int64_t first, std::int64_t count, void* to) 
   });
 }
 
-// Both ends, both sides of some tile borders, and random places: the same ones for the same seed.
+// Both ends of every GPU's part, both sides of some tile borders, and random places: the same ones for the
+// same seed.
 std::vector<std::int64_t> array_workload::sample() const {
   const std::int64_t n = size();
   const std::int64_t terms = facts_.layout.terms;
   const std::int64_t wanted =
       std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, terms), 512, 1 << 16);
+  const part own = own_outputs();
   std::set<std::int64_t> chosen;
   const auto add = [&](std::int64_t index) {
-    if (index >= 0 && index < n) chosen.insert(index);
+    if (index >= own.first && index < own.first + own.count) chosen.insert(index);
   };
-  for (std::int64_t i = 0; i < wanted / 16; ++i) {
-    add(i);
-    add(n - 1 - i);
+  for (std::int64_t k = 0; k < facts_.gpus; ++k) {
+    const part held = problem_->parts(k).output;
+    for (std::int64_t i = 0; i < wanted / 16; ++i) {
+      add(held.first + i);
+      add(held.first + held.count - 1 - i);
+    }
+    // The first that have all their terms in the part.
+    for (std::int64_t i = -2; i < wanted / 16; ++i) add(held.first + terms + i);
   }
-  for (std::int64_t i = -2; i <= 2; ++i) add(terms + i);
   const std::int64_t tiles = n / std::max<std::int64_t>(1, facts_.tile);
   for (std::int64_t k = 0; k < wanted && n > 0; ++k) {
     const std::uint64_t bits = random_bits(source_.seed ^ 0x5eed, static_cast<std::uint64_t>(k));

@@ -89,7 +89,7 @@ class array_workload : public workload {
   // Outputs that this process has.
   [[nodiscard]] virtual part own_outputs() const { return {0, size()}; }
   // Those that are compared, where not all are.
-  [[nodiscard]] virtual std::vector<std::int64_t> sample() const;
+  [[nodiscard]] std::vector<std::int64_t> sample() const;
   // What the comparison has found, told with where the output is computed.
   [[nodiscard]] virtual check_result located(check_result result) const;
   // Whole where that can be afforded: output by output, or with exact results by digests of them.

@@ -19,6 +19,8 @@
 
 namespace lab {
 
+// All rows are compared byte for byte, whatever the size: there are no exact trials. What the columns hold is
+// a parameter: there are no other inputs.
 template <column_problem Problem>
 class column_track final : public track {
  public:
@@ -43,13 +45,6 @@ class column_track final : public track {
     return list;
   }
 
-  // All rows are compared byte for byte, whatever the size.
-  [[nodiscard]] std::vector<trial> exact_trials(const stage_entry& /*stage*/,
-                                                const parameter_values& /*parameters*/,
-                                                std::uint64_t /*seed*/) const override {
-    return {};
-  }
-
   [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
                                                  std::uint64_t seed) const override {
     const column_cost cost;
@@ -62,13 +57,6 @@ class column_track final : public track {
       list.push_back(std::move(successive));
     }
     return list;
-  }
-
-  // What the columns hold is a parameter.
-  [[nodiscard]] std::vector<trial> other_inputs(const stage_entry& /*entry*/,
-                                                const parameter_values& /*values*/,
-                                                std::uint64_t /*seed*/) const override {
-    return {};
   }
 
   // The inputs are read and the output is written, offsets and characters.

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "common/process_group.hpp"
-#include "common/random.hpp"
 #include "harness/device/agreement.hpp"
 #include "harness/device/watched_launch.hpp"
 #if LAB_EMULATED
@@ -222,32 +220,6 @@ std::optional<failure_record> group_workload::other_bits_on_a_gpu() const {
 // Those of all GPUs, or of the one that this process has.
 part group_workload::own_outputs() const {
   return processes::are_several() ? parts_.front().memory->output_part() : part{0, size()};
-}
-
-// Both ends of every part, and random places: the same ones for the same seed.
-std::vector<std::int64_t> group_workload::sample() const {
-  const std::int64_t terms = facts_.layout.terms;
-  const std::int64_t wanted =
-      std::clamp<std::int64_t>(sample_cost / std::max<std::int64_t>(1, terms), 512, 1 << 16);
-  const part own = own_outputs();
-  std::set<std::int64_t> chosen;
-  const auto add = [&](std::int64_t index) {
-    if (index >= own.first && index < own.first + own.count) chosen.insert(index);
-  };
-  for (std::int64_t k = 0; k < std::ssize(devices_); ++k) {
-    const std::int64_t first = problem_->parts(k).output.first;
-    for (std::int64_t i = 0; i < wanted / 16; ++i) {
-      add(first + i);
-      add(first - 1 - i);
-      add(first + terms + i);
-    }
-  }
-  for (std::int64_t i = 0; i < wanted / 16; ++i) add(size() - 1 - i);
-  for (std::int64_t k = 0; k < wanted && size() > 0; ++k) {
-    const std::uint64_t bits = random_bits(source_.seed ^ 0x5eed, static_cast<std::uint64_t>(k));
-    add(static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(size())));
-  }
-  return {chosen.begin(), chosen.end()};
 }
 
 }  // namespace lab

@@ -36,7 +36,6 @@ class group_workload final : public array_workload {
   void join() override;
   [[nodiscard]] std::string where(const gpu_part& of) const override;
   [[nodiscard]] part own_outputs() const override;
-  [[nodiscard]] std::vector<std::int64_t> sample() const override;
   [[nodiscard]] check_result located(check_result result) const override;
   check_result compare() override;
 

@@ -148,17 +148,21 @@ class track {
   [[nodiscard]] virtual std::vector<trial> trials(const stage_entry& stage, bool thorough,
                                                   std::uint64_t seed) const = 0;
   // What must be right at the parameters that are measured, beside random inputs: inputs on which one element
-  // that is left out, doubled or moved shows, whatever the size.
-  [[nodiscard]] virtual std::vector<trial> exact_trials(const stage_entry& stage,
-                                                        const parameter_values& parameters,
-                                                        std::uint64_t seed) const = 0;
+  // that is left out, doubled or moved shows, whatever the size. None where everything is compared anyway.
+  [[nodiscard]] virtual std::vector<trial> exact_trials(const stage_entry& /*stage*/,
+                                                        const parameter_values& /*parameters*/,
+                                                        std::uint64_t /*seed*/) const {
+    return {};
+  }
   // What was tried at small sizes, at larger ones; and some of it at parameters that are nearly those that
   // are measured.
   [[nodiscard]] virtual std::vector<trial> larger_trials(const stage_entry& stage,
                                                          std::uint64_t seed) const = 0;
-  [[nodiscard]] virtual std::vector<trial> other_inputs(const stage_entry& stage,
-                                                        const parameter_values& parameters,
-                                                        std::uint64_t seed) const = 0;
+  [[nodiscard]] virtual std::vector<trial> other_inputs(const stage_entry& /*stage*/,
+                                                        const parameter_values& /*parameters*/,
+                                                        std::uint64_t /*seed*/) const {
+    return {};
+  }
   [[nodiscard]] virtual parameter_values nearly(const parameter_values& measured) const { return measured; }
   // What the stage asks for beyond the problem's own bound on errors, relative to the scale; 0 where it does
   // not.
@@ -166,10 +170,10 @@ class track {
                                               const parameter_values& /*parameters*/) const {
     return 0;
   }
-  // Of the inputs with `seed`, where their size depends on it.
   // Whether a stage that declares running sums (traits `drifts` and `leaks_nonfinite`) has any for these
   // parameters: the traits excuse nothing else.
   [[nodiscard]] virtual bool has_running_sums(const parameter_values& /*parameters*/) const { return true; }
+  // Of the inputs with `seed`, where their size depends on it.
   [[nodiscard]] virtual ceiling_need ceiling(const parameter_values& parameters,
                                              std::uint64_t seed) const = 0;
   // Why the stage cannot run these parameters; empty when it can. Scratch memory beyond all measure is a
