@@ -1,10 +1,5 @@
 #include "common/emulator/core/launch_watch.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <unistd.h>
-
 #include <algorithm>
 #include <cfenv>
 #include <chrono>
@@ -447,25 +442,6 @@ TEST_CASE("a launch may not control the emulator that watches it") {
   require_violation(violations_of(test, [] { lab::emulator::reset(); }), "lab::emulator::reset in a launch");
   require_violation(violations_of(test, [&] { lab::emulator::widen_allocation(test.whole); }),
                     "lab::emulator::widen_allocation in a launch");
-}
-
-TEST_CASE(
-    "host code finds nothing in device memory by way of the process's memory file, and leaves nothing") {
-  const launch_under_test test;
-  CHECK(cudaMemset(test.values, 0, 8) == cudaSuccess);
-  const int memory = open("/proc/self/mem", O_RDWR);
-  REQUIRE(memory >= 0);
-  double seen = 0;
-  const double forged = 7;
-  const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(test.values));
-  CHECK(violations_of(test, [&] {
-          CHECK(pread(memory, &seen, sizeof seen, place) == sizeof seen);
-          CHECK(pwrite(memory, &forged, sizeof forged, place) == sizeof forged);
-          CHECK(test.add(test.stream) == cudaSuccess);
-        }) == texts{});
-  close(memory);
-  CHECK(seen != 0);
-  CHECK(test.value(0) == 1);
 }
 
 TEST_CASE("a watch ends once, also when the launch throws") {

@@ -36,13 +36,10 @@ const std::map<std::string, std::string> deeds{
     {"exits_in_unsupported", "ended with exit code 3 before it answered"},
     {"exits_quietly", "ended with exit code 0 before it answered"},
     {"closes_descriptors", "before it answered|closed its answers"},
-    {"process_memory", "was never written|wrong at index"},
     {"leaves_process", "it left processes running, which were ended|the launch started a process"},
     {"lingers", "the launch left 1 host thread running"},
-    {"returns_twice", "it left processes running, which were ended|the launch started a process"},
     {"terminates_in_thread", "in a thread"},
     {"overflows_stack", "killed by signal 11"},
-    {"stops_itself", "no answer within"},
     {"sets_mode_at_start", "wrong at index"},
     {"throws_memory_error", "launch threw an exception: "},
 };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 #include "common/emulator/core/diagnostics.hpp"
 #include "common/emulator/core/emulator.hpp"
@@ -360,51 +359,21 @@ void device_memory::show(const allocation& what) {
 }
 
 void device_memory::open() {
-  for (auto& [address, what] : allocations_) {
-    const range pages = touchable(what);
-    if (!what.hidden.empty()) {
-      mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_READ | PROT_WRITE);
-      reveal(address, what);
-      if (pages.bytes < what.chunk.bytes) mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_NONE);
-    }
-    show(what);
-  }
+  for (const auto& [address, what] : allocations_) show(what);
   closed_.clear();
 }
 
 void device_memory::close() {
   closed_.clear();
-  for (auto& [address, what] : allocations_) {
-    if (hides_ && what.hidden.empty()) {
-      mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_READ | PROT_WRITE);
-      hide(address, what);
-    }
+  for (const auto& [address, what] : allocations_) {
     mprotect(bytes_at(what.chunk.begin), what.chunk.bytes, PROT_NONE);
-    closed_.push_back({what.chunk, address, &what.hidden});
+    closed_.push_back(what.chunk);
   }
 }
 
-void device_memory::hide(std::uintptr_t address, allocation& what) {
-  const unsigned char* const bytes = bytes_at(address);
-  what.hidden.assign(bytes, bytes + what.bytes);
-  std::memset(bytes_at(address), fresh_byte, what.bytes);
-}
-
-// Unless host code has been let in: what it left there stays.
-void device_memory::reveal(std::uintptr_t address, allocation& what) {
-  const bool opened = std::any_of(closed_.begin(), closed_.end(), [&](const closed_pages& one) {
-    return one.address == address && one.opened;
-  });
-  if (!opened) std::memcpy(bytes_at(address), what.hidden.data(), what.hidden.size());
-  what.hidden.clear();
-}
-
 void device_memory::protect() {
-  // Copying costs little below this, and the harness's trials lie below it.
-  constexpr std::size_t small = std::size_t{2} << 20;
   const std::lock_guard lock(mutex_);
   protected_ = true;
-  hides_ = std::accumulate(used_.begin(), used_.end(), std::size_t{0}) <= small;
   close();
   if (lifted_ > 0) open();
 }
@@ -434,13 +403,9 @@ bool device_memory::is_lifted() const {
 
 bool device_memory::open_after_fault(std::uintptr_t address) {
   if (!protected_ || lifted_ > 0) return false;
-  for (closed_pages& one : closed_) {
-    const auto& [pages, begin, hidden, opened] = one;
-    if (address - pages.begin >= pages.bytes) continue;
-    if (mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE) != 0) return false;
-    if (!hidden->empty() && !opened) std::memcpy(bytes_at(begin), hidden->data(), hidden->size());
-    one.opened = true;
-    return true;
+  for (const range& pages : closed_) {
+    if (address - pages.begin < pages.bytes)
+      return mprotect(bytes_at(pages.begin), pages.bytes, PROT_READ | PROT_WRITE) == 0;
   }
   return false;
 }

@@ -22,8 +22,7 @@ namespace lab::emulator {
 // come round again only after the whole range has been used: a later access faults.
 //
 // While a launch is watched, allocations are inaccessible but for the duration of a runtime_access, and what
-// narrow() has taken away stays so. As long as all of them are small, what they hold is kept elsewhere
-// meanwhile: /proc/self/mem and other processes get past a page's protection.
+// narrow() has taken away stays so.
 class device_memory {
  public:
   static constexpr unsigned char fresh_byte = 0xcd;
@@ -134,15 +133,7 @@ class device_memory {
     bool is_read_only = false;
     bool is_managed = false;
     std::map<std::uintptr_t, std::uintptr_t>
-        written{};                        // beginnings and ends of what the runtime has written
-    std::vector<unsigned char> hidden{};  // what it holds, while that is not in its place
-  };
-  // What host code may not touch, for the signal handler.
-  struct closed_pages {
-    range pages;
-    std::uintptr_t address;
-    const std::vector<unsigned char>* hidden;
-    bool opened = false;
+        written{};  // beginnings and ends of what the runtime has written
   };
   struct freed {
     std::size_t bytes;
@@ -163,8 +154,6 @@ class device_memory {
   void show(const allocation& what);
   void open();
   void close();
-  void hide(std::uintptr_t address, allocation& what);
-  void reveal(std::uintptr_t address, allocation& what);
 
   mutable std::mutex mutex_;
   std::uintptr_t begin_ = 0, end_ = 0;  // the reserved range
@@ -182,9 +171,8 @@ class device_memory {
   std::uint64_t written_up_to_ = 0;  // allocations up to this number may be written anywhere
   bool protected_ = false;
   std::atomic<bool> has_managed_{false};  // ever
-  bool hides_ = false;                    // moves what allocations hold away, too
   int lifted_ = 0;                        // runtime accesses under way
-  std::vector<closed_pages> closed_;
+  std::vector<range> closed_;             // what host code may not touch, for the signal handler
 };
 
 // The runtime touches device memory in this scope: watched launches may, through the runtime.

@@ -28,9 +28,6 @@ struct launch_rules {
 // * a rounding mode or a flushing of denormals that is left changed (it is put back), a host thread that is
 //   left running
 //
-// Where device memory is small altogether, its content is moved elsewhere while host code runs, so that none
-// can read or write it by another way either (/proc/self/mem, another process).
-//
 // Inside the watch, kernels find everything inaccessible that narrow_allocation() has taken from them: what
 // reads or writes there, beyond the 256-byte alignment of the array's end, fails its launch.
 //
