@@ -113,21 +113,11 @@ class BlockScan {
   explicit BlockScan(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
 
   template <class Combine>
-  void InclusiveScan(T value, T& result, Combine combine, place where = place::here()) {
-    T whole;
-    InclusiveScan(value, result, combine, whole, where);
-  }
-  template <class Combine>
   void InclusiveScan(T value, T& result, Combine combine, T& whole, place where = place::here()) {
     const lab::emulator::collective_use use(storage_.use, false, where);
     scan(value, combine, where);
     result = values_[thread_of_block()];
     whole = values_[threads - 1];
-  }
-  template <class Combine>
-  void ExclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
-    T whole;
-    ExclusiveScan(value, result, first, combine, whole, where);
   }
   // `whole` is without `first`, as in CUB.
   template <class Combine>
@@ -137,24 +127,6 @@ class BlockScan {
     const unsigned thread = thread_of_block();
     result = thread == 0 ? first : combine(first, values_[thread - 1]);
     whole = values_[threads - 1];
-  }
-  void InclusiveSum(T value, T& result, place where = place::here()) {
-    InclusiveScan(value, result, cub::Sum(), where);
-  }
-  void InclusiveSum(T value, T& result, T& whole, place where = place::here()) {
-    InclusiveScan(value, result, cub::Sum(), whole, where);
-  }
-  void ExclusiveSum(T value, T& result, place where = place::here()) {
-    ExclusiveScan(value, result, T{}, cub::Sum(), where);
-  }
-  void ExclusiveSum(T value, T& result, T& whole, place where = place::here()) {
-    ExclusiveScan(value, result, T{}, cub::Sum(), whole, where);
-  }
-  template <int Items, class Combine>
-  void InclusiveScan(const T (&values)[Items], T (&results)[Items], Combine combine,
-                     place where = place::here()) {
-    T whole;
-    InclusiveScan(values, results, combine, whole, where);
   }
   template <int Items, class Combine>
   void InclusiveScan(const T (&values)[Items], T (&results)[Items], Combine combine, T& whole,
@@ -169,12 +141,6 @@ class BlockScan {
     whole = values_[threads - 1];
   }
   template <int Items, class Combine>
-  void ExclusiveScan(const T (&values)[Items], T (&results)[Items], T first, Combine combine,
-                     place where = place::here()) {
-    T whole;
-    ExclusiveScan(values, results, first, combine, whole, where);
-  }
-  template <int Items, class Combine>
   void ExclusiveScan(const T (&values)[Items], T (&results)[Items], T first, Combine combine, T& whole,
                      place where = place::here()) {
     T sum = values[0];
@@ -187,21 +153,32 @@ class BlockScan {
       before = next;
     }
   }
-  template <int Items>
-  void InclusiveSum(const T (&values)[Items], T (&results)[Items], place where = place::here()) {
-    InclusiveScan(values, results, cub::Sum(), where);
+  // One value of each thread, or an array of them: without the whole, and by addition.
+  template <class In, class Out, class Combine>
+  void InclusiveScan(const In& in, Out& out, Combine combine, place where = place::here()) {
+    T whole;
+    InclusiveScan(in, out, combine, whole, where);
   }
-  template <int Items>
-  void InclusiveSum(const T (&values)[Items], T (&results)[Items], T& whole, place where = place::here()) {
-    InclusiveScan(values, results, cub::Sum(), whole, where);
+  template <class In, class Out, class Combine>
+  void ExclusiveScan(const In& in, Out& out, T first, Combine combine, place where = place::here()) {
+    T whole;
+    ExclusiveScan(in, out, first, combine, whole, where);
   }
-  template <int Items>
-  void ExclusiveSum(const T (&values)[Items], T (&results)[Items], place where = place::here()) {
-    ExclusiveScan(values, results, T{}, cub::Sum(), where);
+  template <class In, class Out>
+  void InclusiveSum(const In& in, Out& out, place where = place::here()) {
+    InclusiveScan(in, out, cub::Sum(), where);
   }
-  template <int Items>
-  void ExclusiveSum(const T (&values)[Items], T (&results)[Items], T& whole, place where = place::here()) {
-    ExclusiveScan(values, results, T{}, cub::Sum(), whole, where);
+  template <class In, class Out>
+  void InclusiveSum(const In& in, Out& out, T& whole, place where = place::here()) {
+    InclusiveScan(in, out, cub::Sum(), whole, where);
+  }
+  template <class In, class Out>
+  void ExclusiveSum(const In& in, Out& out, place where = place::here()) {
+    ExclusiveScan(in, out, T{}, cub::Sum(), where);
+  }
+  template <class In, class Out>
+  void ExclusiveSum(const In& in, Out& out, T& whole, place where = place::here()) {
+    ExclusiveScan(in, out, T{}, cub::Sum(), whole, where);
   }
 
  private:
