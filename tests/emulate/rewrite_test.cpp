@@ -3,13 +3,13 @@
 #include "harness/front/emulate/rewrite.hpp"
 
 #include <algorithm>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "harness/front/emulate/tokens.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"
+#include "tests/damaged.hpp"
 
 namespace {
 
@@ -196,26 +196,8 @@ TEST_CASE("damaged sources are rewritten or left, and keep their lines") {
       "struct A { void f() { k<A<B>><<<dim3(1, 2), 3>>>(a, \"<<<\"); } };\n"
       "void g() { cudaLaunchKernel((void*)k<int>, 1, 2, 0, 0); }\n";
   std::mt19937 random(20260101);
-  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
   for (int round = 0; round < 4000; ++round) {
-    std::string text = whole;
-    for (std::size_t changes = 1 + below(4); changes > 0 && !text.empty(); --changes) {
-      const std::size_t at = below(text.size()), length = 1 + below(20);
-      switch (below(4)) {
-        case 0:
-          text[at] = static_cast<char>(below(256));
-          break;
-        case 1:
-          text.erase(at, length);
-          break;
-        case 2:
-          text.insert(at, text.substr(below(text.size()), length));
-          break;
-        default:
-          text[at] = "<>(){}[];,\"'#\\"[below(14)];
-          break;
-      }
-    }
+    const std::string text = lab::test::damaged(whole, "<>(){}[];,\"'#\\", random);
     const rewritten_source result = rewrite_cuda(text);
     INFO(text);
     REQUIRE(lines_of(result.text) == lines_of(text));

@@ -306,34 +306,6 @@ TEST_CASE("a number that is not finite never reaches JSON") {
   CHECK(std::isnan(nlohmann::json(verification).get<lab::verification_record>().largest_error));
 }
 
-TEST_CASE("a file is replaced whole") {
-  const lab::test::temporary_directory directory;
-  const std::string path = directory.path().string() + "/results.json";
-  lab::front::check_files({}, {{"--json", path}});
-  CHECK(!fs::exists(path));
-  lab::front::write_file(path, "first");
-  lab::front::write_file(path, "second");
-  CHECK(lab::test::get(path) == "second");
-
-  fs::create_symlink("results.json", directory.path().string() + "/link.json");
-  lab::front::write_file(directory.path().string() + "/link.json", "third");
-  CHECK(fs::is_symlink(directory.path().string() + "/link.json"));
-  CHECK(fs::file_size(path) == 5);
-
-  // Neither check nor write leaves a temporary behind.
-  CHECK(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()) == 2);
-}
-
-TEST_CASE("a path that cannot be written is refused") {
-  const lab::test::temporary_directory directory;
-  for (const std::string& path :
-       {directory.path().string(), directory.path().string() + "/", directory.path().string() + "/no/file",
-        directory.path().string() + "/new/", std::string("/dev/null")}) {
-    CAPTURE(path);
-    CHECK_THROWS_AS(lab::front::check_files({}, {{"--json", path}}), lab::file_error);
-  }
-}
-
 TEST_CASE("devices have names") {
   CHECK(lab::front::parse_device("emulator").kind == lab::front::backend::emulator);
   CHECK(lab::front::parse_device("cuda:3").index == 3);
