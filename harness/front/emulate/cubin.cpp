@@ -324,15 +324,6 @@ struct machine_instruction {
 namespace machine_kinds {
 
 enum all : unsigned {
-  load = 0x180,
-  load_global = 0x181,
-  load_shared = 0x184,
-  store = 0x185,
-  store_global = 0x186,
-  store_shared = 0x188,
-  load_matrix = 0x03b,  // ldmatrix
-  copy = 0x1ae,         // cp.async
-  barrier = 0x11d,
   branch = 0x147,
   indexed_branch = 0x149,
   jump = 0x14a,
@@ -374,41 +365,36 @@ unsigned bytes_of_size(unsigned size) {
   return bytes[size];
 }
 
-machine_access made_of(machine_operation operation, machine_space space, unsigned bytes) {
-  machine_access made;
-  made.operation = operation;
-  made.space = space;
-  made.bytes = bytes;
-  return made;
-}
+// What touches memory, or waits for the block.
+struct access_form {
+  unsigned kind;
+  machine_operation operation;
+  machine_space space;
+  unsigned opcode = 0;              // with these operands alone; 0: whatever they are
+  std::optional<unsigned> bytes{};  // none: as its size says
+};
+constexpr access_form access_forms[] = {
+    {0x180, machine_operation::load, machine_space::generic},
+    {0x181, machine_operation::load, machine_space::global},
+    {0x184, machine_operation::load, machine_space::shared},
+    {0x185, machine_operation::store, machine_space::generic},
+    {0x186, machine_operation::store, machine_space::global},
+    {0x188, machine_operation::store, machine_space::shared},
+    {0x03b, machine_operation::load, machine_space::generic, 0x83b, 16},  // ldmatrix
+    {0x1ae, machine_operation::copy, machine_space::generic, 0xfae},      // cp.async
+    {0x11d, machine_operation::barrier, machine_space::none, 0, 0},
+};
 
 std::optional<machine_access> access_of(const machine_instruction& one) {
-  using enum machine_operation;
-  using enum machine_space;
-  switch (one.kind()) {
-    case machine_kinds::load:
-      return made_of(load, generic, bytes_of_size(one.size()));
-    case machine_kinds::load_global:
-      return made_of(load, global, bytes_of_size(one.size()));
-    case machine_kinds::load_shared:
-      return made_of(load, shared, bytes_of_size(one.size()));
-    case machine_kinds::store:
-      return made_of(store, generic, bytes_of_size(one.size()));
-    case machine_kinds::store_global:
-      return made_of(store, global, bytes_of_size(one.size()));
-    case machine_kinds::store_shared:
-      return made_of(store, shared, bytes_of_size(one.size()));
-    case machine_kinds::load_matrix:
-      if (one.opcode() == 0x83b) return made_of(load, generic, 16);
-      return std::nullopt;
-    case machine_kinds::copy:
-      if (one.opcode() == 0xfae) return made_of(copy, generic, bytes_of_size(one.size()));
-      return std::nullopt;
-    case machine_kinds::barrier:
-      return made_of(barrier, none, 0);
-    default:
-      return std::nullopt;
+  for (const access_form& form : access_forms) {
+    if (one.kind() != form.kind || (form.opcode != 0 && one.opcode() != form.opcode)) continue;
+    machine_access made;
+    made.operation = form.operation;
+    made.space = form.space;
+    made.bytes = form.bytes ? *form.bytes : bytes_of_size(one.size());
+    return made;
   }
+  return std::nullopt;
 }
 
 // Cuts one section of code into blocks.
@@ -516,12 +502,10 @@ class code_reader {
     if (machine_kinds::sets_none(one.kind())) return;
     if (machine_kinds::always_sets_predicates(one.kind()) || machine_kinds::may_set_predicates(one.kind())) {
       for (const unsigned set : one.predicates_set()) ++versions[set];
-      // Nobody sets PT, which stands for none.
-      versions[machine_instruction::always_true] = 0;
-      return;
+    } else {
+      for (unsigned& version : versions) ++version;
     }
-    for (unsigned& version : versions) ++version;
-    versions[machine_instruction::always_true] = 0;
+    versions[machine_instruction::always_true] = 0;  // nobody sets PT, which stands for none
   }
 
   const unsigned capability_;
