@@ -15,46 +15,27 @@
 namespace lab {
 namespace {
 
-// The pattern is asked for once, not for every value, where arrays of many millions have it.
-template <class T>
+// The pattern is asked for once, not for every value, where arrays of many millions have it: the known ones.
+template <pattern... known, class T>
 [[gnu::always_inline]] inline void fill(pattern kind, std::uint64_t seed, std::int64_t first,
                                         std::int64_t step, std::int64_t count, T* to) {
-  const auto fill_with = [&]<pattern known>(std::integral_constant<pattern, known>) {
-    for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(known, seed, first + k * step);
+  const auto fill_with = [&](auto one) {
+    for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(one, seed, first + k * step);
   };
-  switch (kind) {
-    case pattern::random:
-      return fill_with(std::integral_constant<pattern, pattern::random>());
-    case pattern::integers:
-      return fill_with(std::integral_constant<pattern, pattern::integers>());
-    case pattern::keys:
-      return fill_with(std::integral_constant<pattern, pattern::keys>());
-    case pattern::small_integers:
-      return fill_with(std::integral_constant<pattern, pattern::small_integers>());
-    case pattern::one_changed:
-      return fill_with(std::integral_constant<pattern, pattern::one_changed>());
-    case pattern::lone_value:
-      return fill_with(std::integral_constant<pattern, pattern::lone_value>());
-    case pattern::planted:
-      return fill_with(std::integral_constant<pattern, pattern::planted>());
-    case pattern::constant:
-      return fill_with(std::integral_constant<pattern, pattern::constant>());
-    case pattern::sorted:
-      return fill_with(std::integral_constant<pattern, pattern::sorted>());
-    case pattern::mostly_one:
-      return fill_with(std::integral_constant<pattern, pattern::mostly_one>());
-    case pattern::gaps:
-      return fill_with(std::integral_constant<pattern, pattern::gaps>());
-    default:
-      for (std::int64_t k = 0; k < count; ++k) to[k] = input_value<T>(kind, seed, first + k * step);
-  }
+  const bool is_known =
+      ((kind == known && (fill_with(std::integral_constant<pattern, known>()), true)) || ...);
+  if (!is_known) fill_with(kind);
 }
 
 }  // namespace
 
 LAB_EVERY_WIDTH void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int64_t step,
                                   std::int64_t count, element_type type, void* to) {
-  with_element(type, [&]<class T>(T) { fill(kind, seed, first, step, count, static_cast<T*>(to)); });
+  with_element(type, [&]<class T>(T) {
+    fill<pattern::random, pattern::integers, pattern::keys, pattern::small_integers, pattern::one_changed,
+         pattern::lone_value, pattern::planted, pattern::constant, pattern::sorted, pattern::mostly_one,
+         pattern::gaps>(kind, seed, first, step, count, static_cast<T*>(to));
+  });
 }
 
 LAB_EVERY_WIDTH std::uint64_t sum_of_hashes(const std::uint64_t* keys, std::int64_t first,
