@@ -8,7 +8,6 @@
 
 #include "common/file.hpp"
 #include "harness/front/output/file_output.hpp"
-#include "harness/front/output/located_json.hpp"
 #include "harness/front/run/results.hpp"
 #include "harness/protocol.hpp"
 
