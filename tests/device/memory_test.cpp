@@ -9,6 +9,7 @@
 #include "harness/device/array_memory.hpp"
 #include "harness/device/checked_resource.hpp"
 #include "harness/device/kernels.hpp"
+#include "harness/device/track.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 
@@ -198,4 +199,22 @@ TEST_CASE("what becomes of arrays of any element type is found") {
   REQUIRE(memory.changed_input());
   CHECK(memory.changed_input()->index == 3);
   CHECK(memory.changed_input()->found == "b");
+}
+
+TEST_CASE("a stage that needs scratch memory or outputs beyond the limit is refused, and nothing is leaked") {
+  lab::skip_without_device();
+  const lab::stream stream;
+  const lab::stage_entry& stage = lab::find_stage("moving_average/01_naive");
+  const lab::track& track = lab::track_of(stage);
+  const std::size_t before = lab::memory::in_use();
+  lab::memory::set_limit(1 << 20);
+  CHECK_THROWS_AS(track.make(stage, {{"n", 1'000'000}, {"window", 3}}, stream.get()), lab::memory_error);
+  lab::memory::set_limit(0);
+  // Each allocation in turn fails; whatever was allocated before it is given back.
+  for (int nth = 1; nth <= 3; ++nth) {
+    lab::memory::fail_after(nth);
+    CHECK_THROWS_AS(track.make(stage, {{"n", 1000}, {"window", 3}}, stream.get()), lab::memory_error);
+    CHECK(lab::memory::in_use() == before);
+  }
+  lab::memory::fail_after(0);
 }

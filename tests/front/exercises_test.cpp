@@ -286,8 +286,8 @@ TEST_CASE("the solution of every exercise fits between its own marks, and an emp
   }
 }
 
-// Solutions are taken from the sources, and checked against what the edition holds.
-TEST_CASE("a student edition has no solution, and takes every one that a student writes") {
+// That no file of it holds a solution: tests/program/edition_test.py.
+TEST_CASE("a student edition takes every solution that a student writes") {
   const std::filesystem::path stages = lab::front::stages_directory();
   if (!std::filesystem::exists(stages.parent_path() / ".git")) {
     std::puts("this test is skipped: an edition is made of a Git checkout");
@@ -298,7 +298,6 @@ TEST_CASE("a student edition has no solution, and takes every one that a student
   const strings call{LAB_PROGRAM, "student-edition", edition};
   CHECK(lab::test::call_program(call, std::chrono::seconds(600)).code == 0);
   CHECK(lab::test::call_program(call, std::chrono::seconds(600)).code == 2);  // it is there already
-  CHECK_FALSE(std::filesystem::exists(edition + "/docs/teacher"));
   CHECK((std::filesystem::status(edition + "/lab").permissions() & std::filesystem::perms::owner_exec) !=
         std::filesystem::perms::none);
   const std::string proofs = lab::test::get(edition + "/reports/proofs/emulator.json");
@@ -315,16 +314,8 @@ TEST_CASE("a student edition has no solution, and takes every one that a student
     const strings solution = lab::front::lines_of(lab::test::get(stages / asked.stage / "stage.cu"));
     const std::string left = lab::test::get(lab::front::exercise_source(asked.stage));
     CHECK_NOTHROW(lab::front::put_in(solution, lab::front::lines_of(left), asked, "s.cu"));
-    for (const auto& region : lab::front::find_regions(solution)) {
-      const bool is_asked = std::any_of(asked.regions.begin(), asked.regions.end(),
-                                        [&](const auto& one) { return one.name == region.name; });
-      if (!is_asked) continue;
-      std::string part;
-      for (std::size_t line = region.first; line < region.end; ++line) part += solution[line - 1] + "\n";
-      CHECK_FALSE(holds(left, part));
-    }
   }
-  CHECK(cut >= 30);
+  CHECK(cut >= 45);
   const std::string refused =
       lab::test::call_program({LAB_PROGRAM, "check", "moving_average/04_padded", "--solution"},
                               std::chrono::seconds(600))

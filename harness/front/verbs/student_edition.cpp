@@ -1,12 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "common/file.hpp"
 #include "harness/front/command_line/options.hpp"
+#include "harness/front/emulate/tokens.hpp"
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/exercises/written_part.hpp"
@@ -25,10 +28,18 @@ constexpr const char* source_root = LAB_SOURCE_ROOT;
 constexpr std::chrono::seconds listing_timeout{60};
 
 // What a student edition lacks: answers, and tests that need stages by name, wrong kernels or solutions.
-constexpr std::string_view left_out[] = {".ci/",           "docs/teacher/",    "tests/claims.json",
-                                         "tests/draw/",    "tests/exercises/", "tests/front/",
-                                         "tests/hostile/", "tests/processes/", "tests/program/",
-                                         "tests/reports/", "tests/tracks/",    "tests/wrong/"};
+constexpr std::string_view left_out[] = {
+    ".ci/",           "docs/teacher/",    "docs/workshop.md", "tests/claims.json",
+    "tests/draw/",    "tests/exercises/", "tests/front/",     "tests/hostile/",
+    "tests/mutants/", "tests/processes/", "tests/program/",   "tests/reports/",
+    "tests/tracks/",  "tests/wrong/"};
+
+// Reports of Nsight Compute hold the sources.
+bool is_left_out(const std::string& file) {
+  return fs::path(file).extension() == ".ncu-rep" ||
+         std::any_of(std::begin(left_out), std::end(left_out),
+                     [&](std::string_view one) { return file.rfind(one, 0) == 0; });
+}
 
 // The files that Git tracks: what a teacher keeps beside them (keys, submissions) is in no edition.
 std::vector<std::string> tracked_files() {
@@ -47,19 +58,52 @@ std::vector<std::string> tracked_files() {
   return files;
 }
 
-// The stages that become exercises: all that have one, but the first of each track, with which a ladder
-// begins.
+// The stages that have an exercise.
 std::set<std::string> stages_to_cut(const std::vector<std::string>& files) {
-  std::map<std::string, std::string> first;  // of a track
   std::set<std::string> cut;
   for (const std::string& file : files) {
     const fs::path path(file);
-    if (file.rfind("stages/", 0) != 0 || path.filename() != "stage.cu") continue;
     const std::string stage = path.parent_path().lexically_relative("stages").string();
-    const auto [found, is_first] = first.emplace(stage.substr(0, stage.find('/')), stage);
-    if (!is_first && find_exercise(stage)) cut.insert(stage);
+    if (file.rfind("stages/", 0) == 0 && path.filename() == "stage.cu" && find_exercise(stage))
+      cut.insert(stage);
   }
   return cut;
+}
+
+// Without comments and white space.
+std::string code_of(const std::string& source) {
+  std::string code;
+  for (const token& one : tokens_of(source).tokens) code += one.text;
+  return code;
+}
+
+// The other stages whose source holds a part that is cut, word for word.
+std::set<std::string> stages_with_solutions(const std::vector<std::string>& files,
+                                            const std::set<std::string>& cut) {
+  std::vector<std::string> parts;
+  for (const std::string& stage : cut) {
+    const auto lines = lines_of(read_text(stages_directory() / stage / "stage.cu"));
+    const exercise asked = *find_exercise(stage);
+    for (const marked_region& region : find_regions(lines)) {
+      const bool is_asked = std::any_of(asked.regions.begin(), asked.regions.end(),
+                                        [&](const auto& one) { return one.name == region.name; });
+      std::string part;
+      for (std::size_t line = region.first; line < region.end; ++line) part += lines[line - 1] + "\n";
+      if (is_asked) parts.push_back(code_of(part));
+    }
+  }
+  std::set<std::string> found;
+  for (const std::string& file : files) {
+    const fs::path path(file);
+    const std::string stage = path.parent_path().lexically_relative("stages").string();
+    if (file.rfind("stages/", 0) != 0 || path.filename() != "stage.cu" || cut.count(stage) > 0) continue;
+    const std::string code = code_of(read_text(fs::path(source_root) / file));
+    const bool holds = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      return code.find(part) != std::string::npos;
+    });
+    if (holds) found.insert(stage);
+  }
+  return found;
 }
 
 std::string cut_source(const std::string& solution, const exercise& exercise) {
@@ -68,8 +112,8 @@ std::string cut_source(const std::string& solution, const exercise& exercise) {
   return source;
 }
 
-// exercises.json for a source that is cut. One exercise a stage: another's solution would stand in its
-// source.
+// exercises.json for a source that is cut, so that nobody reads an answer or a hint by accident. One exercise
+// a stage: another's solution would stand in its source.
 std::string edited_exercises(const std::string& text, const exercise& exercise, const std::string& solution) {
   nlohmann::ordered_json document = nlohmann::ordered_json::parse(text);
   nlohmann::ordered_json& all = document.at("exercises");
@@ -79,38 +123,53 @@ std::string edited_exercises(const std::string& text, const exercise& exercise, 
   for (const std::string& word : words_for(exercise, solution)) {
     if (kept.count(word) == 0) all.front()["words"].push_back(word);
   }
-  return document.dump(2) + "\n";
+  return turned(document.dump(2) + "\n");
+}
+
+// The page of a stage that is cut: what an exercise's own page has of it, which tells no answer.
+std::string edited_page(const std::string& page, const std::string& stage) {
+  return fmt::format(
+      "{}\n\n{}\n**Exercise.** `./lab new --exercise {}` ([how](../../../docs/exercises.md)).\n",
+      page.substr(0, page.find('\n')), page_without_figures(page, stage.substr(0, stage.find('/'))), stage);
 }
 
 // The records of proofs, of the stages that are left.
-std::string proofs_without(const std::set<std::string>& cut, const std::string& text) {
+std::string proofs_without(const std::set<std::string>& missing, const std::string& text) {
   nlohmann::ordered_json document = nlohmann::ordered_json::parse(text);
   nlohmann::ordered_json& proofs = document.at("proofs");
   proofs.erase(std::remove_if(proofs.begin(), proofs.end(),
-                              [&](const auto& one) { return cut.count(one.at("stage")) > 0; }),
+                              [&](const auto& one) { return missing.count(one.at("stage")) > 0; }),
                proofs.end());
   return document.dump() + "\n";
 }
 
+// The text of a file of a stage that is cut; nothing if the edition lacks the file.
+std::optional<std::string> edited_file(const fs::path& from, const std::string& stage) {
+  const std::string name = from.filename();
+  if (name == "claims.json") return std::nullopt;  // what the counters are
+  const std::string text = read_text(from);
+  if (name == "stage.cu") return cut_source(text, *find_exercise(stage));
+  if (name == "README.md") return edited_page(text, stage);
+  if (name != "exercises.json") return text;
+  return edited_exercises(text, *find_exercise(stage), read_text(from.parent_path() / "stage.cu"));
+}
+
 void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
-                  const std::set<std::string>& cut) {
+                  const std::set<std::string>& cut, const std::set<std::string>& with_solutions) {
+  std::set<std::string> missing = cut;
+  missing.insert(with_solutions.begin(), with_solutions.end());
   for (const std::string& file : files) {
-    const bool is_left_out = std::any_of(std::begin(left_out), std::end(left_out),
-                                         [&](std::string_view one) { return file.rfind(one, 0) == 0; });
     const fs::path from = fs::path(source_root) / file;
-    if (is_left_out || !fs::exists(from)) continue;
     const fs::path path(file);
     const std::string stage = path.parent_path().lexically_relative("stages").string();
-    const bool is_cut = cut.count(stage) > 0;
+    if (is_left_out(file) || !fs::exists(from)) continue;
+    if (with_solutions.count(stage) > 0 && path.filename() == "stage.cu") continue;
     fs::create_directories(folder / path.parent_path());
-    if (is_cut && path.filename() == "stage.cu") {
-      write_file(folder / path.parent_path() / "exercise.cu",
-                 cut_source(read_text(from), *find_exercise(stage)));
-    } else if (is_cut && path.filename() == "exercises.json") {
-      write_file(folder / path, edited_exercises(read_text(from), *find_exercise(stage),
-                                                 read_text(from.parent_path() / "stage.cu")));
+    if (cut.count(stage) > 0) {
+      const fs::path to = path.filename() == "stage.cu" ? path.parent_path() / "exercise.cu" : path;
+      if (const auto text = edited_file(from, stage)) write_file(folder / to, *text);
     } else if (path.parent_path() == "reports/proofs") {
-      write_file(folder / path, proofs_without(cut, read_text(from)));
+      write_file(folder / path, proofs_without(missing, read_text(from)));
     } else {
       fs::copy_file(from, folder / path);
     }
@@ -123,13 +182,17 @@ int make_edition(const fs::path& folder) {
     throw usage_error(fmt::format("{} is there already, and nothing in it was touched", folder.string()));
   const std::vector<std::string> files = tracked_files();
   const std::set<std::string> cut = stages_to_cut(files);
+  const std::set<std::string> with_solutions = stages_with_solutions(files, cut);
   try {
-    copy_edition(folder, files, cut);
+    copy_edition(folder, files, cut, with_solutions);
   } catch (const std::exception& failure) {
     fs::remove_all(folder, error);
     throw environment_error(fmt::format("{} cannot be made: {}", folder.string(), failure.what()));
   }
-  std::printf("wrote %s: %zu stages are exercises, and have no solution there\n", folder.c_str(), cut.size());
+  std::printf("wrote %s: %zu stages are exercises\n", folder.c_str(), cut.size());
+  if (!with_solutions.empty())
+    std::printf("without stages that hold a solution: %s\n",
+                fmt::format("{}", fmt::join(with_solutions, ", ")).c_str());
   return exit_ok;
 }
 
