@@ -1,14 +1,25 @@
+#!/usr/bin/env python3
 """How many blocks of a kernel fit into a multiprocessor, for compute capabilities that this machine need not have: nvcc says
-what a thread and a block take, and the rest is arithmetic."""
+what a thread and a block take, the emulator how the kernel is launched, and the rest is arithmetic.
 
+usage: reports/occupancy.py PROGRAM STAGE [parameters, as --n 1e5]
+
+PROGRAM is `lab`, which calls this for `lab profile STAGE --occupancy`. It prints JSON: for each kernel of the stage its name, the
+threads of its blocks, and a row for each compute capability.
+"""
+
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEADINGS = ["compiled for", "registers", "shared memory, bytes", "blocks", "of its warps", "limited by"]
 KIB = 1024
 REGISTERS, SUBPARTITIONS = 65536, 4  # of a multiprocessor
 
@@ -31,6 +42,41 @@ MULTIPROCESSORS = {
     "sm_90": Multiprocessor(2048, 32, 228 * KIB, 227 * KIB, KIB, 128),
     "sm_100": Multiprocessor(2048, 32, 228 * KIB, 227 * KIB, KIB, 128),
 }
+
+
+class Failed(Exception):
+    """The program refused a call: its exit code and its words."""
+
+    def __init__(self, code, words):
+        super().__init__(words)
+        self.code = code
+
+
+def call(program, *arguments, shows_progress=False):
+    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=None if shows_progress else subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise Failed(done.returncode, ((done.stderr or "") + done.stdout).strip())
+
+
+def is_drawn(program, *words):
+    """Whether `lab draw` had something to draw: a line whose accesses it does not keep has no picture."""
+    try:
+        call(program, "draw", *words)
+        return True
+    except Failed as problem:
+        if problem.code != 2:
+            raise
+        return False
+
+
+def block_of(program, stage, parameters, kernel, folder):
+    """What `lab draw` says of a block in the middle of the grid, which no edge cuts, or of the first; None where it asks nothing of memory."""
+    output = folder / f"{abs(hash((stage, kernel['name'])))}"
+    words = [stage, *parameters, "--block", "--kernel", kernel["name"], "--output", f"{output}.svg", "--json", f"{output}.json"]
+    for number in (int(kernel["metrics"]["launch__grid_size"]) // 2, 0):
+        if is_drawn(program, *words, "--block-number", number):
+            return json.loads(pathlib.Path(f"{output}.json").read_text(encoding="utf-8"))
+    return None
 
 
 def rounded_up(value, unit):
@@ -84,3 +130,33 @@ def rows(compiled, kernel, threads, dynamic):
         share = blocks * rounded_up(threads, 32) / of.threads
         found[target] = [target, str(registers), str(static + dynamic), str(blocks), f"{100 * share:.3g} %", ", ".join(name for name, most in room.items() if most == blocks)]
     return [found[target] for target in MULTIPROCESSORS if target in found]
+
+
+def rows_of(compiled, block):
+    """rows() of the kernel whose block this is."""
+    dynamic = max((one["array"]["bytes"] for phase in block["phases"] for one in phase if one["array"]["name"] == "dynamic shared memory"), default=0)
+    return rows(compiled, block["kernel"], block["threads"], dynamic)
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    program, stage, *parameters = arguments
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            call(program, "profile", stage, *parameters, "--device", "emulator", "--json", folder / "profile.json")
+            [found] = json.loads((folder / "profile.json").read_text(encoding="utf-8"))["stages"]
+            kernels = (found["profile"] or {"kernels": []})["kernels"]
+            blocks = [block for kernel in kernels if (block := block_of(program, stage, parameters, kernel, folder))]
+        compiled = resources(stage, find_nvcc()) if blocks else []
+        print(json.dumps([{"kernel": block["kernel"], "threads": block["threads"], "headings": HEADINGS, "rows": fits} for block in blocks if (fits := rows_of(compiled, block))]))
+        return 0
+    except Failed as problem:
+        print(problem, file=sys.stderr)
+        return problem.code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

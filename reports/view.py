@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import urllib.parse
@@ -32,31 +31,6 @@ COLUMNS = {
     "wavefronts": (["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"], "of accesses to shared memory"),
     "conflicts": (["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"], "of their banks"),
 }
-
-
-class Failed(Exception):
-    """The program refused a call: its exit code and its words."""
-
-    def __init__(self, code, words):
-        super().__init__(words)
-        self.code = code
-
-
-def call(program, *arguments, shows_progress=False):
-    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=None if shows_progress else subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise Failed(done.returncode, ((done.stderr or "") + done.stdout).strip())
-
-
-def is_drawn(program, *words):
-    """Whether `lab draw` had something to draw: a line whose accesses it does not keep has no picture."""
-    try:
-        call(program, "draw", *words)
-        return True
-    except Failed as problem:
-        if problem.code != 2:
-            raise
-        return False
 
 
 def stage_before(stage):
@@ -88,23 +62,14 @@ class Sight:
             self.draw(program, kernels, parameters)
 
     def draw(self, program, kernels, parameters):
-        def block(kernel):
-            """A block in the middle of the grid, which no edge cuts, or the first; None where it asks nothing of memory."""
-            output = self.folder / f"{abs(hash((self.path, kernel['name'])))}"
-            words = [self.path, *parameters, "--block", "--kernel", kernel["name"], "--output", f"{output}.svg", "--json", f"{output}.json"]
-            for number in (int(kernel["metrics"]["launch__grid_size"]) // 2, 0):
-                if is_drawn(program, *words, "--block-number", number):
-                    return json.loads(pathlib.Path(f"{output}.json").read_text(encoding="utf-8"))
-            return None
-
         def picture(job):
             kernel, number, (file, line, space) = job
             output = self.folder / f"{abs(hash((self.path, *job)))}.svg"
-            drawn = is_drawn(program, self.path, *parameters, "--kernel", kernel, "--block-number", number, "--line", f"{file}:{line}", "--memory", space, "--output", output)
+            drawn = occupancy.is_drawn(program, self.path, *parameters, "--kernel", kernel, "--block-number", number, "--line", f"{file}:{line}", "--memory", space, "--output", output)
             return (file, line), output.read_text(encoding="utf-8") if drawn else None
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
-            self.kernels = list(filter(None, workers.map(block, kernels.values())))
+            self.kernels = list(filter(None, workers.map(lambda kernel: occupancy.block_of(program, self.path, parameters, kernel, self.folder), kernels.values())))
             jobs = [(one["kernel"], one["block"], at) for one in self.kernels for at in dict.fromkeys((at["file"], at["line"], at["space"]) for at in one["lines"])]
             for at, svg in workers.map(picture, jobs):
                 if svg:
@@ -172,10 +137,9 @@ def phases_of(kernel, name):
 
 def occupancy_of(sight, kernel):
     """What fits into a multiprocessor, where nvcc was there to say."""
-    dynamic = max((one["array"]["bytes"] for phase in kernel["phases"] for one in phase if one["array"]["name"] == "dynamic shared memory"), default=0)
-    rows = occupancy.rows(sight.compiled, kernel["kernel"], kernel["threads"], dynamic)
+    rows = occupancy.rows_of(sight.compiled, kernel)
     caption = f"Occupancy of a multiprocessor by blocks of {kernel['threads']} threads, as nvcc compiles the kernel"
-    return report.table(["compiled for", "registers", "shared memory, bytes", "blocks", "of its warps", "limited by"], rows, caption) if rows else ""
+    return report.table(occupancy.HEADINGS, rows, caption) if rows else ""
 
 
 def panel(sight, most):
@@ -212,18 +176,18 @@ def main(arguments):
     nvcc = occupancy.find_nvcc() if options.occupancy else None
     try:
         if options.occupancy and not nvcc:
-            raise Failed(2, "lab view: --occupancy needs nvcc, of the CUDA Toolkit")
+            raise occupancy.Failed(2, "lab view: --occupancy needs nvcc, of the CUDA Toolkit")
         if not output.parent.is_dir():
-            raise Failed(2, f"lab view: {output}: there is no such directory")
+            raise occupancy.Failed(2, f"lab view: {output}: there is no such directory")
         with tempfile.TemporaryDirectory() as folder:
             record = pathlib.Path(folder, "profile.json")
             baseline = options.baseline or stage_before(options.stage)
-            call(options.program, "profile", options.stage, *parameters, *(["--baseline", baseline] if baseline else []), "--device", "emulator", "--json", record, shows_progress=True)
+            occupancy.call(options.program, "profile", options.stage, *parameters, *(["--baseline", baseline] if baseline else []), "--device", "emulator", "--json", record, shows_progress=True)
             sights = [Sight(options.program, one, parameters, pathlib.Path(folder), nvcc) for one in json.loads(record.read_text(encoding="utf-8"))["stages"]]
         report.write(output, page_of(sights))
         print(f"wrote {output}")
         return 0
-    except Failed as problem:
+    except occupancy.Failed as problem:
         print(problem, file=sys.stderr)
         return problem.code
     except OSError as problem:

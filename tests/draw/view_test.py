@@ -131,6 +131,10 @@ class View(unittest.TestCase):
         shown = occupancy.rows(compiled, "lab::elementwise::naive::(anonymous namespace)::double_kernel", 128, 0)
         self.assertEqual([row[0] for row in shown], list(occupancy.MULTIPROCESSORS))
         self.assertEqual({row[2] for row in shown}, {"0"})
+        record = self.page.with_name("occupancy.json")
+        text = subprocess.run([PROGRAM, "profile", "elementwise/01_naive", "--occupancy", "--device", "emulator", "--json", record], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertEqual([(one["threads"], one["rows"]) for one in json.loads(record.read_text())["stages"][0]["occupancy"]], [(128, shown)])
+        self.assertEqual([line.split(None, 6) for line in text.splitlines() if line.startswith("sm_")], [" ".join(row).split(None, 6) for row in shown])
 
     def test_what_the_program_refuses_is_refused(self):
         self.assertEqual(view.main(["shared_tile/77", "--program", PROGRAM, "--output", str(self.page) + ".no"]), 2)

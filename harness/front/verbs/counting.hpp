@@ -22,6 +22,7 @@ struct profile_options {
   std::vector<std::string> metrics;  // empty: those that the stage's page speaks of
   std::string output;                // of Nsight Compute; empty: the stage's name, in the current directory
   bool source = false;               // show the source with the counters of each line
+  bool occupancy = false;            // say what limits the blocks on a multiprocessor
   bool check = false;                // test the stages' claims about counters instead of showing the counters
   bool full = false;                 // all that Nsight Compute has, and the sources, in the report
   bool bench_size = false;           // the sizes of `lab run` instead of the emulator's

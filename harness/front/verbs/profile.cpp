@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -18,7 +20,9 @@
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/table.hpp"
 #include "harness/front/output/terminal.hpp"
+#include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/verbs/counting.hpp"
 #include "harness/front/verbs/verbs.hpp"
@@ -27,6 +31,8 @@
 
 namespace lab::front {
 namespace {
+
+constexpr std::chrono::minutes occupancy_timeout{10};  // nvcc compiles a stage six times
 
 // The values that were given, and the first default of every other parameter: the emulator's, the same on
 // either device, so that their counters can be compared; or those that the stage's page times it with.
@@ -169,6 +175,12 @@ void check_options(const profile_options& options, const std::vector<track_selec
         "the "
         "counters that 'lab profile' shows without it");
   if (options.predict && options.check) throw usage_error("--predict and --check exclude each other");
+  if (options.occupancy && (options.predict || options.check))
+    throw usage_error("--occupancy is shown below the counters, and --check and --predict show no table");
+  if (options.occupancy && !modelled)
+    throw usage_error("--occupancy is arithmetic about a launch on the emulator: --device emulator");
+  if (options.occupancy && find_program("nvcc", {"/usr/local/cuda/bin"}).empty())
+    throw environment_error("--occupancy needs nvcc, of the CUDA Toolkit");
   if (!modelled && !options.output.empty() && several)
     throw usage_error("--output names one report, and several stages were asked for");
   if (modelled || options.check) return;
@@ -194,6 +206,36 @@ void show_reports(const std::vector<stage_profile>& profiles, bool with_baseline
     std::printf("        'Add Baseline' in the first report shows the second's figures beside its own\n");
 }
 
+// What fits into a multiprocessor: reports/occupancy.py, which `lab view` shows as well.
+nlohmann::json occupancy_of(const profile_options& options, const stage_profile& of,
+                            const parameter_values& parameters) {
+  if (!options.occupancy || !of.failure.empty() || !of.skipped.empty()) return nullptr;
+  std::vector<std::string> command{"/usr/bin/env",
+                                   "python3",
+                                   "-B",
+                                   LAB_SOURCE_ROOT "/reports/occupancy.py",
+                                   std::filesystem::read_symlink("/proc/self/exe"),
+                                   of.stage};
+  for (const auto& [name, value] : parameters) command.insert(command.end(), {"--" + name, value.text()});
+  const command_result done = run_command(command, occupancy_timeout);
+  if (done.ending.by_signal || done.ending.code != 0)
+    throw environment_error(fmt::format("--occupancy: {}: {}", of.stage, done.output));
+  return nlohmann::json::parse(done.output);
+}
+
+std::string occupancy_text(const std::string& stage, const nlohmann::json& kernels) {
+  std::string text;
+  for (const auto& kernel : kernels) {
+    text += fmt::format("\n{}: {}: what fits into a multiprocessor, in blocks of {} threads\n", stage,
+                        kernel.at("kernel").get<std::string>(), kernel.at("threads").get<std::int64_t>());
+    table_rows rows{kernel.at("headings").get<std::vector<std::string>>()};
+    for (const auto& row : kernel.at("rows")) rows.push_back(row.get<std::vector<std::string>>());
+    text += aligned_text(rows, {alignment::left, alignment::right, alignment::right, alignment::right,
+                                alignment::right, alignment::left});
+  }
+  return text;
+}
+
 int show_counters(const profile_options& options, const std::vector<track_selection>& selections,
                   const claims_by_stage& claims, const device_record& device,
                   const counter_of_stages& count) {
@@ -205,16 +247,21 @@ int show_counters(const profile_options& options, const std::vector<track_select
   for (const auto& selection : selections) {
     const parameter_values parameters = profile_parameters(*selection.track, options);
     std::vector<stage_profile> profiles;
+    std::string occupancies;
     for (const stage_description* stage : selection.stages) {
       stage_profile found = count(selection, *stage, parameters);
       failed = failed || !found.failure.empty();
       stages.push_back(profile_json(found, parameters));
+      const nlohmann::json occupancy = occupancy_of(options, found, parameters);
+      if (!occupancy.is_null()) stages.back()["occupancy"] = occupancy;
+      occupancies += occupancy_text(found.stage, occupancy);
       profiles.push_back(std::move(found));
     }
     std::printf("\n%s on %s: %s\n%s", selection.track->name.c_str(), device.name.c_str(),
                 parameters_text(*selection.track, parameters).c_str(),
                 counters_table(profiles, options.metrics).c_str());
     if (options.source) std::printf("%s", annotated_sources(profiles).c_str());
+    std::printf("%s", occupancies.c_str());
     show_reports(profiles, !options.baseline.empty());
     std::fflush(stdout);
   }
@@ -282,6 +329,10 @@ verb profile_verb(CLI::App& program) {
             "emulator models)")
       ->type_name("NAME[,NAME]");
   app->add_flag("--source", options->source, "show the source, with the counters of each line (emulator)");
+  app->add_flag(
+      "--occupancy", options->occupancy,
+      "compile each kernel for sm_75 to sm_100 with nvcc, and name its registers, its shared memory and "
+      "what limits the blocks on a multiprocessor; needs no GPU");
   app->add_flag("--check", options->check,
                 "test what the stages' pages claim of their counters, and that expected failures fail");
   add_predictions(*app, *options);
