@@ -79,7 +79,7 @@ TEST_CASE("an array that begins within a sector shifts the sectors") {
   CHECK_THROWS_AS(picture(request), std::invalid_argument);
 }
 
-TEST_CASE("two lanes in one bank are served one after the other, unless they want the same word") {
+TEST_CASE("two lanes in one bank are served one after the other, unless both read the same word") {
   const std::string conflict = picture(access("shared", 4, 8, 2, 1));
   CHECK(count(conflict, "class=\"serialised\"") == 16 + 1);
   CHECK(count(conflict, "bank conflict") >= 1);

@@ -85,7 +85,7 @@ TEST_CASE("a column is its rows one behind the other, however many cores make it
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a long array's memory is handed out again, and to none that is much shorter") {
+TEST_CASE("a long array's memory is handed out again, and not to a much shorter one") {
   constexpr std::int64_t long_bytes = lab::long_blocks::long_bytes;
   const char* before = nullptr;
   {

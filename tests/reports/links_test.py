@@ -161,10 +161,18 @@ class Words(unittest.TestCase):
         self.assertEqual(self.refused("a.md", "Two In\nplace of one.\n"), ['a.md:1: "In place of": say instead of'])
         self.assertEqual(self.refused("a.md", "It is wanted in this place. Of what?\n"), [])
 
-    def test_of_a_kernel_the_comments_are_read(self):
-        self.assertEqual(self.refused("a.cu", 'f("it wants");  // a "text" that wants\n// it is in\n// place of\n'),
-                         ['a.cu:1: "wants": say needs', 'a.cu:2: "in // place of": say instead of'])
-        self.assertEqual(self.refused("a.cpp", 'const bool wants = f("// it wants");\n'), [])
+    def test_comments_and_messages_are_read(self):
+        self.assertEqual(self.refused("a.cu", 'f("it wants");  // it is in\n// place of\n'), ['a.cu:1: "in // place of": say instead of', 'a.cu:1: "wants": say needs'])
+        self.assertEqual(self.refused("a.cpp", 'fail("one in "\n     "place of two");\n'), ['a.cpp:1: "in " "place of": say instead of'])
+        self.assertEqual(self.refused("a.js", "say('one in place ' +\n    'of two');\n"), ["a.js:1: \"in place ' + 'of\": say instead of"])
+        self.assertEqual(self.refused("a.sh", 'fail "it wants python3"\n'), ['a.sh:1: "wants": say needs'])
+
+    def test_of_all_kinds_of_files_those_that_people_write_are_read(self):
+        read = check_words.files(ROOT)
+        for path in ("lab", "README.md", "CMakeLists.txt", "reports/page.js", "reports/view.py", "harness/front/emulate/lab-nvcc", "harness/front/selection/verbs.txt",
+                     "harness/counters.json", "docs/examples/gradescope/setup.sh", "docs/site/slides.html", "stages/elementwise/problem.hpp", "tests/catch.hpp"):
+            self.assertIn(path, read)
+        self.assertEqual([path for path in read if path.startswith(("reports/h200/", "build/", ".git/"))], [])
 
     def test_what_is_generated_is_not_read(self):
         text = "One.\n<!-- nsight: a -->\nIt wants.\n<!-- /nsight -->\nIt wants.\n"
