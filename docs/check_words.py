@@ -18,6 +18,8 @@ READ = {".cpp", ".hpp", ".cu", ".cuh", ".md", ".py", ".js", ".html", ".sh", ".cm
 SKIPPED = {".git", "build", "exercises"}  # at the root: what is built, and what a student writes
 # Texts that a proof covers, and that change with the next one: the last two.
 LEFT_OUT = ("docs/check_words.py", "tests/reports/links_test.py", "stages/ewm/track.cpp", "stages/reduction_2d/90_cub/stage.cu")
+LISTING = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+MICROSECONDS = [(re.compile(r"\d us\b"), "µs, as pages do; us is what the program and Nsight Compute print")]
 GENERATED = re.compile(r"^<!-- (\w+): .*?^<!-- /\1 -->$", re.MULTILINE | re.DOTALL)
 
 
@@ -31,7 +33,9 @@ def problems(path, text, worn):
     """What is refused in a file's text, as texts "FILE:LINE: MESSAGE"."""
     if path.endswith(".md"):
         text = GENERATED.sub(lambda block: "\n" * block[0].count("\n"), text)
-    found = [(text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), instead) for pattern, instead in worn for match in pattern.finditer(text)]
+    prose = LISTING.sub(lambda block: "\n" * block[0].count("\n"), text) if path.endswith(".md") else ""
+    found = [(read.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), instead)
+             for read, refused in ((text, worn), (prose, MICROSECONDS)) for pattern, instead in refused for match in pattern.finditer(read)]
     return [f'{path}:{line}: "{phrase}": say {instead}' for line, phrase, instead in sorted(found)]
 
 

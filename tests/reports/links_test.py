@@ -174,6 +174,11 @@ class Words(unittest.TestCase):
             self.assertIn(path, read)
         self.assertEqual([path for path in read if path.startswith(("reports/h200/", "build/", ".git/"))], [])
 
+    def test_a_page_says_microseconds_as_pages_do_and_a_listing_what_was_printed(self):
+        text = "It takes 3 µs, or `3 us`.\n\n```\n3.000 us\n```\n\nIt takes 3 us.\n"
+        self.assertEqual(self.refused("a.md", text), ['a.md:7: "3 us": say µs, as pages do; us is what the program and Nsight Compute print'])
+        self.assertEqual(self.refused("a.cpp", "// 3 us\n"), [])
+
     def test_what_is_generated_is_not_read(self):
         text = "One.\n<!-- nsight: a -->\nIt wants.\n<!-- /nsight -->\nIt wants.\n"
         self.assertEqual(self.refused("a.md", text), ['a.md:5: "wants": say needs'])
