@@ -54,7 +54,7 @@ def nothing_matches(pattern, known):
     import difflib  # slow to load, and only needed here
 
     near = difflib.get_close_matches(pattern, known, 3, 0.6) or [name for name in known if len(pattern) > 1 and pattern in name][:3]
-    advice = f"did you mean {' or '.join(near)}?" if near else "'lab list' shows what there is"
+    advice = f"did you mean {' or '.join(near)}?" if near else "'lab list' shows what there is, and 'lab new --list' the exercises"
     return output.UsageError(f"no stage matches '{pattern}'; {advice}")
 
 

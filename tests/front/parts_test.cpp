@@ -226,7 +226,8 @@ TEST_CASE("a pattern that matches nothing is told what is near") {
   };
   CHECK(complaint("reductoin") == "no stage matches 'reductoin'; did you mean reduction?");
   CHECK(complaint("02_tree") == "no stage matches '02_tree'; did you mean reduction/02_tree?");
-  CHECK(complaint("zzzzzz") == "no stage matches 'zzzzzz'; 'lab list' shows what there is");
+  CHECK(complaint("zzzzzz") ==
+        "no stage matches 'zzzzzz'; 'lab list' shows what there is, and 'lab new --list' the exercises");
   CHECK_THROWS_AS(lab::front::select_stages(tracks(), {""}), lab::front::usage_error);
   CHECK_THROWS_AS(lab::front::select_stages(tracks(), {"["}), lab::front::usage_error);
   CHECK_THROWS_AS(lab::front::select_stages(tracks(), {"reduction", "nothing"}), lab::front::usage_error);

@@ -52,7 +52,9 @@ usage_error nothing_matches(const std::vector<track_description>& tracks, const 
   }
   const auto suggestions = near_names(pattern, all_names(tracks));
   if (suggestions.empty()) {
-    return usage_error(fmt::format("no stage matches '{}'; 'lab list' shows what there is", pattern));
+    return usage_error(fmt::format(
+        "no stage matches '{}'; 'lab list' shows what there is, and 'lab new --list' the exercises",
+        pattern));
   }
   return usage_error(
       fmt::format("no stage matches '{}'; did you mean {}?", pattern, fmt::join(suggestions, " or ")));
