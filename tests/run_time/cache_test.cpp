@@ -145,7 +145,7 @@ TEST_CASE("what the maker throws comes through, and nothing is kept") {
 }
 
 TEST_CASE(
-    "a file in place of the folder, or of one above it, and a directory in that of an entry, are told of") {
+    "a file instead of the folder, or of one above it, and a directory in that of an entry, are told of") {
   const temporary_directory root;
   test::put(root / "file", "text");
   CHECK(works_without(root / "file", "cannot be made: Not a directory"));
