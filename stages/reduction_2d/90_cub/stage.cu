@@ -52,7 +52,7 @@ std::size_t workspace_bytes(const problem::parameters& p) {
 std::string unsupported(const problem::parameters& p) {
   if (problem::result_of(p) == result::columns) return "the library has no sums of columns";
   if (problem::result_of(p) == result::total && problem::pitch_of(p) != p.columns) {
-    return "the library's sum of all wants rows without padding";
+    return "the library's sum of all needs rows without padding";
   }
   return "";
 }
