@@ -159,12 +159,28 @@ def place(run_found, folder, commit):
         if not made:
             continue
         path = folder / f"{group['track']}.jsonl"
-        with open(path, "a", encoding="utf-8") as records:
-            for row in rows:
-                records.write(line_of({**run_found, "groups": [{**group, "rows": [row]}], "complete": True}))
+        lines = [line_of({**run_found, "groups": [{**group, "rows": [row]}], "complete": True}) for row in rows]
+        whole = path.with_suffix(".new")
+        whole.write_text("".join([*still_read(path, lines), *lines]), encoding="utf-8")
+        whole.replace(path)
         print(f"{path}: {', '.join(stage.split('/')[1] for *_, stage in made)}", flush=True)
         placed += made
     return placed
+
+
+def experiment(line):
+    """What a line is about: stage, parameters, state of the cache and processes; and the kernel's digest."""
+    run = json.loads(line)
+    group = run["groups"][0]
+    row = next(iter(group["rows"]), {})
+    return (row.get("stage"), tables.parameter_set(group["parameters"]), group["l2"], run.get("options", {}).get("processes")), row.get("sources")
+
+
+def still_read(path, added):
+    """The lines of a file of records but those of other kernels than the lines that are added about the same."""
+    kernels = dict(map(experiment, added))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    return [line for line in lines for about, kernel in [experiment(line)] if kernels.get(about, kernel) == kernel]
 
 
 def line_of(run):
