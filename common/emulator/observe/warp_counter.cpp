@@ -53,9 +53,10 @@ struct lane_steps {
 };
 
 // A quarter of what counting a warp that does not diverge takes, so it is compiled for wider registers, too.
-[[gnu::target_clones("avx512f", "avx2", "default")]] void find_steps(const lane_stream* streams,
-                                                                     std::uint32_t begin, std::uint32_t count,
-                                                                     lane_steps& steps) {
+#if defined(__x86_64__)
+[[gnu::target_clones("avx512f", "avx2", "default")]]
+#endif
+void find_steps(const lane_stream* streams, std::uint32_t begin, std::uint32_t count, lane_steps& steps) {
   steps.uneven.fill(0);
   const packed_access* before = streams[0].accesses + begin;
   for (unsigned lane = 1; lane < warp_lanes; ++lane) {
