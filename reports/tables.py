@@ -354,10 +354,12 @@ def provenance(records, rows):
     if ceilings:
         middle, amount = ceilings[len(ceilings) // 2]
         rate = amount / middle
+        # Rows that move different amounts have no time in common.
+        time = f"{duration(middle)}, " if ceilings[-1][0] < 1.02 * ceilings[0][0] else ""
         if set(kinds) <= {"copy", "read", "write"}:
-            text += f" 100 %: a {' or '.join(kinds)} of the same bytes, {duration(middle)} ({rate:.0f} GB/s)."
+            text += f" 100 %: a {' or '.join(kinds)} of the same bytes ({time}{rate:.0f} GB/s)."
         elif len(kinds) == 1:
-            text += f" 100 %: as many operations on {kinds[0]}, {duration(middle)} ({rate / 1e3:.1f} TFLOP/s)."
+            text += f" 100 %: as many operations on {kinds[0]} ({time}{rate / 1e3:.1f} TFLOP/s)."
         else:
             text += f" 100 %: the larger of two times, of the same bytes and of as many operations ({', '.join(kinds)})."
     return text
