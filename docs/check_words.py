@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = pathlib.Path(__file__).with_name("worn_phrases.txt")
 READ = {".cpp", ".hpp", ".cu", ".cuh", ".md", ".py", ".js", ".html", ".sh", ".cmake", ""}  # "": the launcher, and other scripts
 SKIPPED = {".git", "build", "exercises"}  # at the root: what is built, and what a student writes
-# Texts that a proof covers, and that change with the next one: the last two.
+# They hold the phrases themselves.
 LEFT_OUT = ("docs/check_words.py", "tests/reports/links_test.py")
 LISTING = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 MICROSECONDS = [(re.compile(r"\d us\b"), "µs, as pages do; us is what the program and Nsight Compute print")]

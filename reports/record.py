@@ -3,8 +3,9 @@
 
 Wanted is every row of the records in --like (of the folder itself, unless another is named) that the folder lacks, or
 has of older kernels only, as reports/tables.py judges them. Of each parameter set the stages that are wanted run in one
-call of `lab run`, and pass its checks. What passes is added to the file of its track (rolling.jsonl), a line a row; the
-newest row of a stage and its parameters counts. Of a call that was cut short the finished rows are kept.
+call of `lab run`, and pass its checks. What passes is added to the file of its track (rolling.jsonl), a line a row, and
+replaces what other kernels have left for the stage and its parameters; the newest row counts. Of a call that was cut
+short the finished rows are kept.
 
 usage: reports/record.py --list                      what is wanted, and run nothing
        reports/record.py [OPTION]... [-- OPTION OF LAB RUN]...
@@ -159,28 +160,35 @@ def place(run_found, folder, commit):
         if not made:
             continue
         path = folder / f"{group['track']}.jsonl"
-        lines = [line_of({**run_found, "groups": [{**group, "rows": [row]}], "complete": True}) for row in rows]
+        added = [{**run_found, "groups": [{**group, "rows": [row]}], "complete": True} for row in rows]
         whole = path.with_suffix(".new")
-        whole.write_text("".join([*still_read(path, lines), *lines]), encoding="utf-8")
+        whole.write_text("".join([*without_older(path, added), *map(line_of, added)]), encoding="utf-8")
         whole.replace(path)
         print(f"{path}: {', '.join(stage.split('/')[1] for *_, stage in made)}", flush=True)
         placed += made
     return placed
 
 
-def experiment(line):
-    """What a line is about: stage, parameters, state of the cache and processes; and the kernel's digest."""
-    run = json.loads(line)
-    group = run["groups"][0]
-    row = next(iter(group["rows"]), {})
-    return (row.get("stage"), tables.parameter_set(group["parameters"]), group["l2"], run.get("options", {}).get("processes")), row.get("sources")
+def experiments(run):
+    """What each row of a run is about (stage, parameters, state of the cache, processes), and the row."""
+    for group in run["groups"]:
+        for row in group["rows"]:
+            yield (row["stage"], tables.parameter_set(group["parameters"]), group["l2"], run.get("options", {}).get("processes")), row
 
 
-def still_read(path, added):
-    """The lines of a file of records but those of other kernels than the lines that are added about the same."""
-    kernels = dict(map(experiment, added))
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    return [line for line in lines for about, kernel in [experiment(line)] if kernels.get(about, kernel) == kernel]
+def without_older(path, added):
+    """A file's lines without the rows of other kernels about which a timed row is added."""
+    kernels = {about: row.get("sources") for run in added for about, row in experiments(run) if row["status"] == "ok"}
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []:
+        run = json.loads(line)
+        older = [row for about, row in experiments(run) if kernels.get(about, row.get("sources")) != row.get("sources")]
+        if not older:
+            yield line
+            continue
+        for group in run["groups"]:
+            group["rows"] = [row for row in group["rows"] if row not in older]
+        if any(group["rows"] for group in run["groups"]):
+            yield line_of(run)
 
 
 def line_of(run):

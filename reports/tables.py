@@ -31,7 +31,7 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- /counters -->
 
 The records are the files of reports/h200/, one a track: TRACK.jsonl. A line is a result (docs/results-schema.md) of one
-row, with its run; lines are added at the end (reports/record.py), and the newest of a stage and its parameters counts.
+row, with its run (reports/record.py), and the newest of a stage and its parameters counts.
 A stage's time is compared with the copy of its own run.
 
 The claims are those of stages/TRACK/STAGE/claims.json (docs/claims.md). What they say of times is compared with the

@@ -291,6 +291,18 @@ __global__ void poll_two_barriers(int* out, poll how) {
   }
 }
 
+// Some threads say for how many the barrier is, and some that it is for all.
+__global__ void all_with_and_without_a_number(int* out) {
+  __shared__ int values[128];
+  values[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (threadIdx.x < 64) {
+    lab::emulator::wait_at_named_barrier(1, {}, false, lab::emulator::place::here());
+  } else {
+    lab::named_barrier(1, 128);
+  }
+  out[threadIdx.x] = values[127 - threadIdx.x];
+}
+
 __global__ void sum_in_groups(const int* in, int* out) {
   __shared__ int values[128];
   const int group = static_cast<int>(threadIdx.x) / 64;
@@ -499,6 +511,15 @@ TEST_CASE("named barriers hold the threads that name them", "[bulk]") {
   REQUIRE(texts.size() == 1);
   CHECK(texts.front().find("waits at named barrier 1 with ") != std::string::npos);
   lab::emulator::reset();
+}
+
+TEST_CASE("a named barrier for all threads is one, whether their number is said or not", "[bulk]") {
+  for_each_schedule();
+  const device_array<int> out(std::size_t{128});
+  run(all_with_and_without_a_number, 1, 128, out.get());
+  std::vector<int> expected(128);
+  for (int k = 0; k < 128; ++k) expected[static_cast<std::size_t>(k)] = 127 - k;
+  CHECK(out.values() == expected);
 }
 
 TEST_CASE("a wait that may give up lets its thread ask for another barrier", "[bulk]") {

@@ -216,20 +216,26 @@ bool block_runner::warp_waits_at(unsigned name, std::size_t first) const {
 
 // bar.sync counts warps, each as 32 threads, though the block may have fewer of it.
 bool block_runner::pass_named_barrier(unsigned name) {
-  unsigned there = 0, arrived = 0, wanted = 0, votes = 0;
+  unsigned there = 0, arrived = 0, wanted = 0;
   for (const emulated_thread& thread : threads_) {
     if (!thread.waits_at(name)) continue;
     ++there;
-    wanted = thread.wait->threads;
-    votes += thread.wait->predicate;
+    wanted = std::max(wanted, thread.wait->threads);
   }
-  for (std::size_t first = 0; first < threads_.size(); first += 32)
-    arrived += warp_waits_at(name, first) ? 32 : 0;
+  std::vector<emulated_thread*> passing;
+  for (std::size_t first = 0; first < threads_.size(); first += 32) {
+    const bool whole = warp_waits_at(name, first);
+    arrived += whole ? 32 : 0;
+    for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k) {
+      if (threads_[k].waits_at(name) && (whole || wanted == 0)) passing.push_back(&threads_[k]);
+    }
+  }
   if (wanted != 0 ? arrived < wanted : there != threads_.size() - exited_) return false;
-  for (emulated_thread& thread : threads_) {
-    if (!thread.waits_at(name)) continue;
-    thread.wait->votes = votes;
-    thread.state = thread_state::ready;
+  const auto votes =
+      std::count_if(passing.begin(), passing.end(), [](const auto* one) { return one->wait->predicate; });
+  for (emulated_thread* const thread : passing) {
+    thread->wait->votes = static_cast<unsigned>(votes);
+    thread->state = thread_state::ready;
     --at_other_barriers_;
     woken_ = true;
   }
@@ -268,7 +274,11 @@ unsigned block_runner::wait_at_named_barrier(int name, std::optional<int> thread
   const auto text_of_count = [](unsigned count) { return count == 0 ? "all" : std::to_string(count); };
   const auto other = std::find_if(threads_.begin(), threads_.end(),
                                   [&](const emulated_thread& one) { return one.waits_at(number); });
-  if (other != threads_.end() && other->wait->threads != wait.threads)
+  // Without a number they are all of the block, which may be said with one, too.
+  const auto number_of = [&](const barrier_wait& one) {
+    return one.threads != 0 ? one.threads : static_cast<unsigned>((threads_.size() + 31) / 32 * 32);
+  };
+  if (other != threads_.end() && number_of(*other->wait) != number_of(wait))
     fail(where, format("waits at named barrier %u with ", number) + text_of_count(wait.threads) +
                     " threads, but " + text_of_thread(other->index) + " with " +
                     text_of_count(other->wait->threads) + " at " + text_of(other->wait->where));

@@ -90,7 +90,7 @@ class timed_launches {
   }
 
  private:
-  static constexpr std::size_t min_repeated = emulated ? 6 : 1;
+  static constexpr std::size_t min_repeated = emulated ? 6 : 2;
   static constexpr std::size_t max_repeated = 64;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;

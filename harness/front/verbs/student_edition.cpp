@@ -77,9 +77,10 @@ std::string code_of(const std::string& source) {
   return code;
 }
 
-// The other stages whose source holds a part that is cut, word for word.
+// The other stages whose source holds a part that is cut, word for word. A shorter one may well be anywhere.
 std::set<std::string> stages_with_solutions(const std::vector<std::string>& files,
                                             const std::set<std::string>& cut) {
+  constexpr std::size_t shortest = 32;
   std::vector<std::string> parts;
   for (const std::string& stage : cut) {
     const auto lines = lines_of(read_text(stages_directory() / stage / "stage.cu"));
@@ -89,7 +90,7 @@ std::set<std::string> stages_with_solutions(const std::vector<std::string>& file
                                         [&](const auto& one) { return one.name == region.name; });
       std::string part;
       for (std::size_t line = region.first; line < region.end; ++line) part += lines[line - 1] + "\n";
-      if (is_asked) parts.push_back(code_of(part));
+      if (const std::string code = code_of(part); is_asked && code.size() >= shortest) parts.push_back(code);
     }
   }
   std::set<std::string> found;
@@ -133,13 +134,13 @@ std::string edited_page(const std::string& page, const std::string& stage) {
       page.substr(0, page.find('\n')), page_without_figures(page, stage.substr(0, stage.find('/'))), stage);
 }
 
-// The records of proofs, of the stages that are left.
-std::string proofs_without(const std::set<std::string>& missing, const std::string& text) {
+// A record, in its list of this name, of the stages that are left.
+std::string record_without(const std::set<std::string>& missing, const std::string& text, const char* list) {
   nlohmann::ordered_json document = nlohmann::ordered_json::parse(text);
-  nlohmann::ordered_json& proofs = document.at("proofs");
-  proofs.erase(std::remove_if(proofs.begin(), proofs.end(),
-                              [&](const auto& one) { return missing.count(one.at("stage")) > 0; }),
-               proofs.end());
+  nlohmann::ordered_json& records = document.at(list);
+  records.erase(std::remove_if(records.begin(), records.end(),
+                               [&](const auto& one) { return missing.count(one.at("stage")) > 0; }),
+                records.end());
   return document.dump() + "\n";
 }
 
@@ -169,7 +170,9 @@ void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
       const fs::path to = path.filename() == "stage.cu" ? path.parent_path() / "exercise.cu" : path;
       if (const auto text = edited_file(from, stage)) write_file(folder / to, *text);
     } else if (path.parent_path() == "reports/proofs") {
-      write_file(folder / path, proofs_without(missing, read_text(from)));
+      write_file(folder / path, record_without(missing, read_text(from), "proofs"));
+    } else if (path == "reports/claims.json") {
+      write_file(folder / path, record_without(missing, read_text(from), "figures"));
     } else {
       fs::copy_file(from, folder / path);
     }
