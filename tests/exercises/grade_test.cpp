@@ -96,6 +96,8 @@ std::vector<cheat> all_cheats() {
       {"endless_output", with_part("for (;;) printf(\"x x x x x x x x x x x x x x x x\\n\");")},
       {"fork_bomb", with_part("for (;;) fork();")},
       {"kill", with_part("kill(getppid(), 9);")},
+      {"stops", with_part("raise(SIGSTOP);")},
+      {"memory", with_part("int m = open(\"/proc/self/mem\", 2); pwrite(m, \"ok\", 2, 4096);")},
       {"wild",
        with_part("const double* p = values; for (;;) { if (*p == 0x1p-1000) return; p -= 1 << 20; }")},
       {"stack", with_part("long mine[2]; for (int k = 0; k < 100000; ++k) mine[k] = 0;")},
