@@ -248,8 +248,9 @@ class array_track final : public track {
 
    private:
     static double rows_of(const array_member& array) {
-      const std::int64_t row = std::max<std::int64_t>(1, array.shape.back());
-      return array.shape.size() < 2 ? 0 : static_cast<double>(array.size() / row);
+      if (array.shape.size() < 2) return 0;
+      const std::int64_t rows = array.size() / std::max<std::int64_t>(1, array.shape.back());
+      return static_cast<double>(rows);
     }
     // All that is read, or written where nothing is.
     static double values_of(const array_layout& layout) {
