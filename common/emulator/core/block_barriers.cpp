@@ -24,7 +24,6 @@ constexpr std::array<char, barrier_names * most_cluster_blocks> named_barriers{}
 // again and again, a copy lands; and one now and then where no thread ever has to wait for it.
 bool block_runner::others_go_on() {
   constexpr unsigned patience = 256;
-  pass_named_barriers();
   if (copies_.has_copies_in() && ++passes_with_copies_ % patience == 0) land_copy();
   const bool is_awake = std::exchange(woken_, false);
   if (wake_yielded()) {
@@ -222,29 +221,36 @@ bool block_runner::pass_named_barrier(unsigned name) {
     ++there;
     wanted = std::max(wanted, thread.wait->threads);
   }
-  std::vector<emulated_thread*> passing;
-  for (std::size_t first = 0; first < threads_.size(); first += 32) {
-    const bool whole = warp_waits_at(name, first);
-    arrived += whole ? 32 : 0;
-    for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k) {
-      if (threads_[k].waits_at(name) && (whole || wanted == 0)) passing.push_back(&threads_[k]);
-    }
-  }
+  for (std::size_t first = 0; first < threads_.size(); first += 32)
+    arrived += warp_waits_at(name, first) ? 32 : 0;
   if (wanted != 0 ? arrived < wanted : there != threads_.size() - exited_) return false;
-  const auto votes =
-      std::count_if(passing.begin(), passing.end(), [](const auto* one) { return one->wait->predicate; });
-  for (emulated_thread* const thread : passing) {
-    thread->wait->votes = static_cast<unsigned>(votes);
-    thread->state = thread_state::ready;
+  const auto each_that_passes = [&](const auto& visit) {
+    for (std::size_t first = 0; first < threads_.size(); first += 32) {
+      if (wanted != 0 && !warp_waits_at(name, first)) continue;
+      for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k) {
+        if (threads_[k].waits_at(name)) visit(threads_[k]);
+      }
+    }
+  };
+  unsigned votes = 0;
+  each_that_passes([&](const emulated_thread& thread) { votes += thread.wait->predicate; });
+  each_that_passes([&](emulated_thread& thread) {
+    thread.wait->votes = votes;
+    thread.state = thread_state::ready;
     --at_other_barriers_;
     woken_ = true;
-  }
+  });
   return true;
 }
 
-// Where the warps' other threads have left the kernel since.
+// When a thread has left the kernel: the others of its warp, or of the block, may have waited for it alone.
 void block_runner::pass_named_barriers() {
   if (at_other_barriers_ == 0) return;
+  const std::size_t first = running_->number / 32 * 32;
+  for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k) {
+    const thread_state state = threads_[k].state;
+    if (state != thread_state::exited && state != thread_state::at_named_barrier) return;
+  }
   unsigned names = 0;
   for (const emulated_thread& thread : threads_) {
     if (thread.state == thread_state::at_named_barrier && thread.wait->phase < barrier_names)

@@ -229,7 +229,6 @@ std::optional<std::string> block_cluster::run(const launch_state& launch, std::u
 // all the same: a thread that never has to wait may wait for one of theirs.
 bool block_runner::goes_on_in_cluster() {
   serve_registers();
-  pass_named_barriers();
   constexpr unsigned patience = 256;
   if (at_barrier_ != 0 && at_barrier_ + exited_ == threads_.size()) {
     if (!pass_barrier()) return true;  // it has failed

@@ -138,6 +138,7 @@ void block_runner::run_carrier(carrier& self) {
       }
       running_->state = thread_state::exited;
       ++exited_;
+      pass_named_barriers();
     }
     self.thread = nullptr;
     self.has_run = true;
