@@ -2,10 +2,10 @@
 """How many blocks of a kernel fit into a multiprocessor, for compute capabilities that this machine need not have: nvcc says
 what a thread and a block take, the emulator how the kernel is launched, and the rest is arithmetic.
 
-usage: reports/occupancy.py PROGRAM STAGE [parameters, as --n 1e5]
+usage: reports/occupancy.py PROGRAM STAGE KERNELS [parameters, as --n 1e5]
 
-PROGRAM is `lab`, which calls this for `lab profile STAGE --occupancy`. It prints JSON: for each kernel of the stage its name, the
-threads of its blocks, and a row for each compute capability.
+PROGRAM is `lab`, which calls this for `lab profile STAGE --occupancy`; KERNELS is what it has counted, as JSON: the name and the
+metrics of each. It prints JSON: for each kernel its name, the threads of its blocks, and a row for each compute capability.
 """
 
 import json
@@ -139,17 +139,13 @@ def rows_of(compiled, block):
 
 
 def main(arguments):
-    if len(arguments) < 2:
+    if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    program, stage, *parameters = arguments
+    program, stage, kernels, *parameters = arguments
     try:
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            call(program, "profile", stage, *parameters, "--device", "emulator", "--json", folder / "profile.json")
-            [found] = json.loads((folder / "profile.json").read_text(encoding="utf-8"))["stages"]
-            kernels = (found["profile"] or {"kernels": []})["kernels"]
-            blocks = [block for kernel in kernels if (block := block_of(program, stage, parameters, kernel, folder))]
+        with tempfile.TemporaryDirectory() as folder:
+            blocks = [block for kernel in json.loads(kernels) if (block := block_of(program, stage, parameters, kernel, pathlib.Path(folder)))]
         compiled = resources(stage, find_nvcc()) if blocks else []
         print(json.dumps([{"kernel": block["kernel"], "threads": block["threads"], "headings": HEADINGS, "rows": fits} for block in blocks if (fits := rows_of(compiled, block))]))
         return 0

@@ -210,12 +210,16 @@ void show_reports(const std::vector<stage_profile>& profiles, bool with_baseline
 nlohmann::json occupancy_of(const profile_options& options, const stage_profile& of,
                             const parameter_values& parameters) {
   if (!options.occupancy || !of.failure.empty() || !of.skipped.empty()) return nullptr;
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const kernel_record& kernel : of.profile.kernels)
+    kernels.push_back({{"name", kernel.name}, {"metrics", kernel.metrics}});
   std::vector<std::string> command{"/usr/bin/env",
                                    "python3",
                                    "-B",
                                    LAB_SOURCE_ROOT "/reports/occupancy.py",
                                    std::filesystem::read_symlink("/proc/self/exe"),
-                                   of.stage};
+                                   of.stage,
+                                   kernels.dump()};
   for (const auto& [name, value] : parameters) command.insert(command.end(), {"--" + name, value.text()});
   const command_result done = run_command(command, occupancy_timeout);
   if (done.ending.by_signal || done.ending.code != 0)

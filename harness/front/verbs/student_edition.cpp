@@ -58,16 +58,23 @@ std::vector<std::string> tracked_files() {
   return files;
 }
 
-// The stages that have an exercise.
-std::set<std::string> stages_to_cut(const std::vector<std::string>& files) {
-  std::set<std::string> cut;
-  for (const std::string& file : files) {
-    const fs::path path(file);
-    const std::string stage = path.parent_path().lexically_relative("stages").string();
-    if (file.rfind("stages/", 0) == 0 && path.filename() == "stage.cu" && find_exercise(stage))
-      cut.insert(stage);
+// The stage in whose folder a file lies, if it lies in one.
+std::string stage_of(const fs::path& file) {
+  return file.parent_path().lexically_relative("stages").string();
+}
+
+std::set<std::string> stages_in(const std::vector<std::string>& files) {
+  std::set<std::string> stages;
+  for (const fs::path file : files) {
+    if (*file.begin() == "stages" && file.filename() == "stage.cu") stages.insert(stage_of(file));
   }
-  return cut;
+  return stages;
+}
+
+// Those that have an exercise.
+std::set<std::string> stages_to_cut(std::set<std::string> stages) {
+  std::erase_if(stages, [](const std::string& stage) { return !find_exercise(stage); });
+  return stages;
 }
 
 // Without comments and white space.
@@ -78,8 +85,7 @@ std::string code_of(const std::string& source) {
 }
 
 // The other stages whose source holds a part that is cut, word for word. A shorter one may well be anywhere.
-std::set<std::string> stages_with_solutions(const std::vector<std::string>& files,
-                                            const std::set<std::string>& cut) {
+std::set<std::string> stages_with_solutions(std::set<std::string> stages, const std::set<std::string>& cut) {
   constexpr std::size_t shortest = 32;
   std::vector<std::string> parts;
   for (const std::string& stage : cut) {
@@ -93,18 +99,13 @@ std::set<std::string> stages_with_solutions(const std::vector<std::string>& file
       if (const std::string code = code_of(part); is_asked && code.size() >= shortest) parts.push_back(code);
     }
   }
-  std::set<std::string> found;
-  for (const std::string& file : files) {
-    const fs::path path(file);
-    const std::string stage = path.parent_path().lexically_relative("stages").string();
-    if (file.rfind("stages/", 0) != 0 || path.filename() != "stage.cu" || cut.count(stage) > 0) continue;
-    const std::string code = code_of(read_text(fs::path(source_root) / file));
-    const bool holds = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-      return code.find(part) != std::string::npos;
-    });
-    if (holds) found.insert(stage);
-  }
-  return found;
+  std::erase_if(stages, [&](const std::string& stage) {
+    if (cut.count(stage) > 0) return true;
+    const std::string code = code_of(read_text(stages_directory() / stage / "stage.cu"));
+    return std::none_of(parts.begin(), parts.end(),
+                        [&](const std::string& part) { return code.find(part) != std::string::npos; });
+  });
+  return stages;
 }
 
 std::string cut_source(const std::string& solution, const exercise& exercise) {
@@ -162,7 +163,7 @@ void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
   for (const std::string& file : files) {
     const fs::path from = fs::path(source_root) / file;
     const fs::path path(file);
-    const std::string stage = path.parent_path().lexically_relative("stages").string();
+    const std::string stage = stage_of(path);
     if (is_left_out(file) || !fs::exists(from)) continue;
     if (with_solutions.count(stage) > 0 && path.filename() == "stage.cu") continue;
     fs::create_directories(folder / path.parent_path());
@@ -184,8 +185,9 @@ int make_edition(const fs::path& folder) {
   if (fs::exists(fs::symlink_status(folder, error)))
     throw usage_error(fmt::format("{} is there already, and nothing in it was touched", folder.string()));
   const std::vector<std::string> files = tracked_files();
-  const std::set<std::string> cut = stages_to_cut(files);
-  const std::set<std::string> with_solutions = stages_with_solutions(files, cut);
+  const std::set<std::string> stages = stages_in(files);
+  const std::set<std::string> cut = stages_to_cut(stages);
+  const std::set<std::string> with_solutions = stages_with_solutions(stages, cut);
   try {
     copy_edition(folder, files, cut, with_solutions);
   } catch (const std::exception& failure) {
