@@ -391,6 +391,12 @@ inline bool has_rare_values(pattern kind) {
          kind == pattern::lone_infinity || kind == pattern::wide;
 }
 
+// Whether nearly all values may count as missing.
+inline bool is_mostly_missing(pattern kind) {
+  return kind == pattern::sparse || kind == pattern::all_nan || kind == pattern::negative_infinity ||
+         kind == pattern::positive_infinity;
+}
+
 // The inputs on which a stage may be wrong that declares running sums (traits `drifts`, `leaks_nonfinite`).
 inline bool shows_drift(pattern kind) {
   return kind == pattern::spikes || kind == pattern::wide;

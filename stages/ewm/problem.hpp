@@ -65,7 +65,7 @@ struct problem : array_problem<double, double> {
   static array_layout layout(const parameters& p) {
     return {.inputs = {{"values", {p.n}}},
             .output = {"averages", {p.n}},
-            .terms = std::min(reference_values(p), p.n)};
+            .terms = std::min(std::max(reference_values(p), min_periods(p)), p.n)};
   }
   static input bind_input(const parameters& p, const double* values) {
     return {values, p.n, span(p), alpha(p), decay(p), min_periods(p), p.adjust != 0};

@@ -1,5 +1,6 @@
 // The exponentially weighted moving average: kernels that are wrong in one way each, parameters that exclude
 // each other, and what pandas makes of gaps.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "common/npy.hpp"
 #include "common/stream.hpp"
+#include "harness/device/inputs.hpp"
 #include "harness/device/reference_run.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify/verifier.hpp"
@@ -262,6 +264,21 @@ TEST_CASE("of span, alpha and half-life one is used, and what makes no sense is 
                     "a weight that halves in 1e+30 positions does not decay");
   CHECK_THROWS_WITH(track.complete({{"adjust", "maybe"}}),
                     "adjust cannot be maybe: it is one of true, false");
+}
+
+// The first stage reads back from each output until it has met so many values.
+TEST_CASE("no trial that is drawn goes back to the first value from millions of outputs") {
+  constexpr double most = lab::emulated ? 2e8 : 1e10;
+  const auto& track = lab::find_track("ewm");
+  const lab::stage_entry& stage = lab::find_stage("ewm/01_truncated_window");
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const lab::trial& one : track.larger_trials(stage, seed)) {
+      const auto n = static_cast<double>(one.parameters.at("n").whole());
+      const auto periods = static_cast<double>(one.parameters.at("min-periods").whole());
+      INFO("seed " << seed << ", n " << n << ", min-periods " << periods << ", " << to_string(one.input));
+      CHECK(n * (lab::is_mostly_missing(one.input) ? n : std::min(n, periods)) <= most);
+    }
+  }
 }
 
 // By pandas 3.1, with alpha 0.3 and min_periods 2.
