@@ -13,6 +13,7 @@ struct counted_sum {
 };
 constexpr counted_sum asked_bytes{"lab__bytes_asked_mem_global_op_ld.sum",
                                   "smsp__sass_data_bytes_mem_global_op_ld.sum"};
+constexpr counted_sum bulk_bytes{"lab__bulk_copy_bytes_mem_global_op_ld.sum", nullptr};
 constexpr counted_sum load_sectors{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", nullptr};
 constexpr counted_sum store_sectors{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", nullptr};
 constexpr counted_sum load_requests{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", nullptr};
@@ -81,7 +82,7 @@ std::vector<std::string> figure_metrics() {
 
 stage_figures figures_of(const profile_record& profile, std::int64_t outputs) {
   const run_of_kernels run(profile);
-  return {ratio(run.sum(asked_bytes), static_cast<double>(outputs)),
+  return {ratio(run.sum(asked_bytes, bulk_bytes), static_cast<double>(outputs)),
           ratio(run.sum(load_sectors, store_sectors), run.sum(load_requests, store_requests)),
           ratio(run.sum(load_wavefronts, store_wavefronts), run.sum(shared_loads, shared_stores)),
           ratio(run.sum(barriers), run.blocks()),

@@ -20,7 +20,8 @@ struct figure_column {
   const char* meaning;
 };
 inline constexpr std::array<figure_column, 5> figure_columns{
-    {{"bytes_per_output", "bytes/output", "bytes that lanes load from global memory, for each output"},
+    {{"bytes_per_output", "bytes/output",
+      "bytes that lanes and bulk copies load from global memory, for each output"},
      {"sectors_per_request", "sectors/request",
       "sectors of 32 bytes for each load or store of a warp: 4 where 32 lanes have 4 bytes each, side by "
       "side"},
