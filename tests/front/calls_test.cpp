@@ -222,7 +222,7 @@ TEST_CASE("trials have a seed of their own: drawn, shown, recorded, and repeated
   for (const char* verb : {"run", "verify", "bench"}) {
     INFO(verb);
     expect(lab_with({verb, "ladder", "--trial-seed", "8837261", "--json", path}), 0,
-           {"seed     1, trials also with 8837261 (--trial-seed 8837261 repeats them)"});
+           {"seed     1; proofs made now draw trials from 8837261 (--trial-seed 8837261 repeats them)"});
     CHECK(seeds().first == 8837261);
     CHECK(seeds().second == nlohmann::json{1, 8837261});  // as the worker was told
     const outcome drawn = lab_with({verb, "ladder", "--json", path});

@@ -171,7 +171,7 @@ TEST_CASE("the header names what the times depend on") {
         "driver   580.65.06 (CUDA 13.0)\n"
         "toolkit  13.0\n"
         "floor    2.100 us for an empty kernel\n"
-        "seed     7, trials also with 8837261 (--trial-seed 8837261 repeats them)\n");
+        "seed     7; proofs made now draw trials from 8837261 (--trial-seed 8837261 repeats them)\n");
 }
 
 TEST_CASE("the ladder on a GPU") {

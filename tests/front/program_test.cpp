@@ -180,8 +180,8 @@ TEST_CASE("a ladder is measured, shown and kept") {
   const outcome found =
       lab_with({"run", "ladder", "--n", "1e3,2_000", "--window", "4", "--seed", "9", "--json", path});
   expect(found, 0,
-         {"cuda:0: Fake GPU", "1.2.3 (CUDA 13.0)", "seed     9, trials also with ", "2.100 us",
-          "n = 1000, window = 4", "n = 2000, window = 4", "03_library (library)", "% of library",
+         {"cuda:0: Fake GPU", "1.2.3 (CUDA 13.0)", "seed     9; proofs made now draw trials from ",
+          "2.100 us", "n = 1000, window = 4", "n = 2000, window = 4", "03_library (library)", "% of library",
           "6 ok, 0 failed, 0 skipped"});
   const json results = document(path);
   CHECK(results.at("schema") == "kernel-lab-results");

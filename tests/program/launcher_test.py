@@ -275,6 +275,7 @@ class LauncherTest(unittest.TestCase):
                 began = time.monotonic()
                 self.assertNotEqual(self.run_lab(*words), "")
                 self.assertLess(time.monotonic() - began, 5)
+        self.assertIn("The options of 'run' are shown here", self.run_lab("run", "--help"))
         self.assertFalse((self.project.root / "build").exists())
         for words in (["rnu"], ["nonsense", "--help"], ["help", "nonsense"]):
             code, _, err = self.project.lab(*words)

@@ -277,8 +277,8 @@ std::string header_text(const run_results& results) {
 }
 
 std::string seed_text(const run_results& results) {
-  return fmt::format("seed     {}, trials also with {} (--trial-seed {} repeats them)\n", results.seed,
-                     results.trial_seed, results.trial_seed);
+  return fmt::format("seed     {}; proofs made now draw trials from {} (--trial-seed {} repeats them)\n",
+                     results.seed, results.trial_seed, results.trial_seed);
 }
 
 std::string ladder_text(const run_results& results, const result_group& group, ladder_style style) {

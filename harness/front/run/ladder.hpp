@@ -14,7 +14,7 @@ struct ladder_style {
 // What holds for the whole run: device, driver, toolkit, launch floor, seed.
 [[nodiscard]] std::string header_text(const run_results& results);
 
-// "seed     1, trials also with 8837261 (--trial-seed 8837261 repeats them)"
+// "seed     1; proofs made now draw trials from 8837261 (--trial-seed 8837261 repeats them)"
 [[nodiscard]] std::string seed_text(const run_results& results);
 
 // The ladder of one track and one set of parameters; without times when the verb is "verify".

@@ -11,6 +11,7 @@
 #include "harness/front/exercises/workbook.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/regular_expression.hpp"
+#include "harness/front/output/table.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/verbs/verbs.hpp"
@@ -141,8 +142,9 @@ int make_new(const new_options& options) {
   if (options.list) {
     if (!options.stage.empty() || !options.exercise.empty())
       throw usage_error("--list shows all exercises; it makes none, and takes no name");
-    for (const std::string& path : exercise_paths())
-      std::printf("%-32s %s\n", path.c_str(), find_exercise(path)->title.c_str());
+    table_rows rows;
+    for (const std::string& path : exercise_paths()) rows.push_back({path, find_exercise(path)->title});
+    std::printf("%s", aligned_text(rows, {alignment::left}, "").c_str());
     return exit_ok;
   }
   if (options.exercise.empty() == options.stage.empty())
