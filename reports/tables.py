@@ -27,6 +27,9 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- nsight: NN_name -->             what Nsight Compute printed in a lab, from reports/h200/nsight/ (reports/nsight.py)
     <!-- /nsight -->
 
+    <!-- counted: TRACK -->               what the emulator counts of each stage, from reports/counted.json (reports/counted.py)
+    <!-- /counted -->
+
     <!-- counters: modelled -->               the catalogue of counters, harness/counters.json; or "counters: others"
     <!-- /counters -->
 
@@ -57,6 +60,7 @@ import statistics
 import sys
 
 import claims
+import counted as counted_ladders
 import nsight as nsight_labs
 import source_digest
 from counters import total
@@ -64,7 +68,7 @@ from counters import total
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "h200"
 MOST_COLUMNS = 6  # of a ladder
-MARKER = re.compile(r"(<!-- (ladder|measured|scaling|accuracy|predicted|traffic|counters|compile_times|peers|nsight|processes): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+MARKER = re.compile(r"(<!-- (ladder|measured|scaling|accuracy|predicted|traffic|counters|compile_times|peers|nsight|processes|counted): (\S+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 PLOT = re.compile(r"(<!-- plot: (\S+) (.+?) -->\n).*?(<!-- /plot -->)", re.DOTALL)
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text())
 NOTHING = "_Not recorded._\n"
@@ -719,6 +723,10 @@ def counters(_records, which):
     return "\n".join(lines) + "\n"
 
 
+def counted(records, track):
+    return counted_ladders.table(counted_ladders.read(), records.digests, track)
+
+
 def compile_times(_records, track):
     """Milliseconds of each way to compile, medians of fresh processes."""
     document = read_json(RECORDS / "compile_times" / f"{track}.json")
@@ -780,7 +788,7 @@ def nsight(_records, lab):
 
 
 def page(records, text, directory):
-    makers = {"nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "scaling": scaling, "processes": processes, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
+    makers = {"counted": counted, "nsight": nsight, "peers": peers, "compile_times": compile_times, "ladder": ladder, "measured": measured, "scaling": scaling, "processes": processes, "accuracy": accuracy, "predicted": predicted, "traffic": traffic, "counters": counters}
     text = MARKER.sub(lambda match: match[1] + makers[match[2]](records, match[3]) + match[4], text)
     return PLOT.sub(lambda match: match[1] + plot(directory, match[2], match[3]) + match[4], text)
 

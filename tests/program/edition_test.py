@@ -69,6 +69,7 @@ class Edition(unittest.TestCase):
                 self.assertEqual((stage, text, self.holders(texts, text, f"stages/{stage}/")), (stage, text, []))
             self.assertFalse(self.edition.joinpath("stages", stage, "claims.json").exists())
             self.assertNotIn(f'"{stage}"', self.edition.joinpath("reports", "claims.json").read_text())
+            self.assertNotIn("<!-- counted:", self.texts[f"stages/{stage.split('/')[0]}/README.md"])
             self.assertFalse(re.search(r"<!-- (measured|predicted):|\*\*(What changed|Prediction)", self.texts[f"stages/{stage}/README.md"]), stage)
         self.assertFalse([file for file in self.texts if file.startswith("docs/teacher/") or file == "docs/workshop.md"])
 

@@ -29,10 +29,10 @@ constexpr std::chrono::seconds listing_timeout{60};
 
 // What a student edition lacks: answers, and tests that need stages by name, wrong kernels or solutions.
 constexpr std::string_view left_out[] = {
-    ".ci/",           "docs/teacher/",    "docs/workshop.md", "tests/claims.json",
-    "tests/draw/",    "tests/exercises/", "tests/front/",     "tests/hostile/",
-    "tests/mutants/", "tests/processes/", "tests/program/",   "tests/reports/",
-    "tests/tracks/",  "tests/wrong/"};
+    ".ci/",           "docs/teacher/",    "docs/workshop.md",    "tests/claims.json",
+    "tests/draw/",    "tests/exercises/", "tests/front/",        "tests/hostile/",
+    "tests/mutants/", "tests/processes/", "tests/program/",      "tests/reports/",
+    "tests/tracks/",  "tests/wrong/",     "reports/counted.json"};
 
 // Reports of Nsight Compute hold the sources.
 bool is_left_out(const std::string& file) {
@@ -135,6 +135,15 @@ std::string edited_page(const std::string& page, const std::string& stage) {
       page.substr(0, page.find('\n')), page_without_figures(page, stage.substr(0, stage.find('/'))), stage);
 }
 
+// The page of a track without what the kernels of its stages count.
+std::string page_without_counts(const std::string& page) {
+  const std::size_t begin = page.find("\n## Counted without a GPU\n");
+  if (begin == std::string::npos) return page;
+  // As far as the next section, or the targets of links behind the last one.
+  const std::size_t end = std::min(page.find("\n## ", begin + 1), page.find("\n[", begin + 1));
+  return page.substr(0, begin) + (end == std::string::npos ? "\n" : page.substr(end));
+}
+
 // A record, in its list of this name, of the stages that are left.
 std::string record_without(const std::set<std::string>& missing, const std::string& text, const char* list) {
   nlohmann::ordered_json document = nlohmann::ordered_json::parse(text);
@@ -172,6 +181,8 @@ void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
       if (const auto text = edited_file(from, stage)) write_file(folder / to, *text);
     } else if (path.parent_path() == "reports/proofs") {
       write_file(folder / path, record_without(missing, read_text(from), "proofs"));
+    } else if (path.filename() == "README.md" && path.parent_path().parent_path() == "stages") {
+      write_file(folder / path, page_without_counts(read_text(from)));
     } else if (path == "reports/claims.json") {
       write_file(folder / path, record_without(missing, read_text(from), "figures"));
     } else {
