@@ -33,7 +33,7 @@ class BrokenClaims(Exception):
 
 def complete(document):
     """{"metrics": [...], "claims": [...]}; every claim has all fields."""
-    nothing = {"per": None, "over_previous": False, "at": {}, "device": None, "compute_capability": None, "because": None}
+    nothing = {"per": None, "over_previous": False, "at": {}, "device": None, "compute_capability": None, "because": None, "after_measurement": False}
     return {"metrics": document.get("metrics", []), "claims": [{**nothing, **claim} for claim in document.get("claims", [])]}
 
 

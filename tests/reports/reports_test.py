@@ -654,6 +654,9 @@ class Claims(unittest.TestCase):
         self.assertIn("| 2.00 on H200 | right |", predicted(device="H200"))
         self.assertEqual(records.broken, [])
         self.assertIn("| - | - |", predicted(at={"type": "float64"}))
+        # A bound of after the measurement predicts nothing, and is tested all the same.
+        self.assertEqual(predicted(after_measurement=True), "_The bounds that are tested were set after the measurement._\n")
+        self.assertEqual(len(records.broken), 1)
 
     def test_a_counter_stands_beside_its_claims_and_one_without_a_figure_is_refused(self):
         records = self.records("NVIDIA H200", 500)
