@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every stage's page asks something, that every question has an answer, and that no page has the answer itself.
+"""Checks that every stage's page asks something, that every question has an answer, that no page has the answer itself, and that a
+prediction has a verdict.
 
 usage: docs/check_questions.py          exit 1, with a line FILE: MESSAGE for each mistake
        docs/check_questions.py --list   the questions of all pages, each with whether it is answered
@@ -15,6 +16,8 @@ The question of a paragraph is its last sentence that ends with "?". A mistake i
   bold, and then the answer. Likewise the questions of exercises.json. And an answer there to a question that nobody asks;
 * a lesson of docs/start-here.md ("### N. Title") without a question among its points, or whose question is not answered below
   "## N. Title" in docs/teacher/start-here.md;
+* a stage's page that predicts a time or a percentage ("**Prediction.**" or "**Predicted gain.**"), has measured times, and does not say
+  whether that was **Right or wrong?**;
 * a line of an exercise's solution (stage.cu, between "// exercise: NAME" and "// end") on a stage's page.
 """
 
@@ -28,6 +31,8 @@ ASKS = re.compile(r"\*\*(Try it|Exercise|Another|Question)\.\*\*\s+(.*)", re.DOT
 SENTENCE_ENDS = re.compile(r"(?<=\?)\s+|(?<=[.?!]\))\s+|(?<=[.!])\s+(?=[A-Z`(0-9*\"'])")
 EXERCISE = re.compile(r"`(?:\./)?lab new --exercise ([\w/.]+)`")
 REGION = re.compile(r"^\s*// exercise: \w+$(.*?)^\s*// end$", re.MULTILINE | re.DOTALL)
+PREDICTION = re.compile(r"^\*\*Predict.*?(?=^<!--|^\*\*(?!Predict)|\Z)", re.MULTILINE | re.DOTALL)
+TIME = re.compile(r"\d (?:s|ms|µs|%|TFLOP/s)(?!\w)")
 SHORTEST_LINE = 16  # characters of a solution's line below which it says too little to give anything away
 
 
@@ -105,6 +110,9 @@ def stage_page(path):
     page.read(text, stage, exercises)
     page.problems += [f"the page does not name the exercise {one}" for one in exercises if f"`{one}`" not in text and f" {one}`" not in text]
     page.questions += [plain(question) for one in described for question in one.get("questions", [])]
+    predicted = PREDICTION.search(text)
+    if predicted and TIME.search(predicted[0]) and "<!-- measured:" in text and "\n**Right or wrong?" not in text:
+        page.problems.append("predicts a time, and does not say whether that was **Right or wrong?**")
     source = path.parent / "stage.cu"
     for line in sorted(solution_lines(source.read_text(encoding="utf-8")) if source.exists() else []):
         if line in text:

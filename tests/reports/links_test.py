@@ -123,6 +123,13 @@ class Questions(unittest.TestCase):
         self.assertIn(f"{page}: no paragraphs **Try it.**, and one should be there", self.problems(page=self.PAGE.replace("Try it", "Try")))
         self.assertEqual(self.problems(page=self.PAGE.replace("8 [", "[")), [f"{page}: **Try it.** lacks a command or a figure to expect"])
 
+    def test_a_predicted_time_has_a_verdict(self):
+        predicted = self.PAGE + "\n**Prediction.** 16 GB take\n3.7 ms.\n\n<!-- measured: track/01_one -->\n| 4 ms |\n<!-- /measured -->\n"
+        found = ["stages/track/01_one/README.md: predicts a time, and does not say whether that was **Right or wrong?**"]
+        self.assertEqual(self.problems(page=predicted), found)
+        for passes in (predicted + "\n**Right or wrong?** Right.\n", predicted.replace("3.7 ms", "8 sectors"), predicted.replace("measured:", "ladder:")):
+            self.assertEqual(self.problems(page=passes), [])
+
     def test_exercises_are_those_of_the_file(self):
         page = "stages/track/01_one/README.md"
         more = {"exercises": [*self.EXERCISES["exercises"], {"name": "second"}]}
