@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds one searchable site of the handbook, the tracks' pages, the workshop and the course, with the slides.
+"""Builds one searchable site of the handbook, the tracks' pages, the workshop and the course, with the slides and a few pages of `lab view`.
 
 usage: docs/site/build.py            build/site/index.html; the tools come from PyPI into build/site-tools
        docs/site/build.py --check    build nothing: exit 1, with a line for each, where a page links to what is no part of the site
@@ -28,6 +28,12 @@ import tracks as sources  # noqa: E402
 TEACHERS = "docs/teacher/"
 NO_PAGES = (TEACHERS, "docs/site/", "docs/slides/", "build/", "tests/")
 PICTURES = (".svg", ".png")
+# Stages that the site shows as `lab view` does, each with its parameters: those of lessons 2 to 4.
+VIEWS = {
+    "reduction_2d/02_coalesced": ["--rows", "1024", "--columns", "1024", "--result", "rows"],
+    "shared_tile/02_missing_barrier": [],
+    "moving_average/04_padded": ["--n", "100000"],
+}
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".json": "json"}
 LINK = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?|<[a-zA-Z][^>]*\b(?:href|src)=\")([^\s()<>\"]+)")
 
@@ -50,7 +56,7 @@ class Site:
         self.pages = pages_of(root)
         for path, text in self.pages.items():
             self.files[path.as_posix()] = self.rewritten(path, text)
-        self.files["README.md"] += contents(self.pages)
+        self.files["README.md"] += to_look_at() + contents(self.pages)
         for track in tracks_of(self.pages):
             self.files[track.as_posix()] += stages_of(track, self.pages)
 
@@ -127,6 +133,19 @@ def stages_of(track, pages):
     return toctree(map(entry, sorted(below, key=lambda path: path.name != "README.md"))) if below else ""
 
 
+def to_look_at():
+    """Links to what is no page of Sphinx's."""
+    def item(address, words):
+        return f'<li><a href="{address}">{words}</a></li>\n'
+
+    views = "".join(item(view_of(stage), f"<code>{stage}</code>: its source beside that of the stage before, with counters at each line") for stage in VIEWS)
+    return f"\n## To look at\n\n<ul>\n{views}{item('slides/workshop.html', 'The slides of the workshop')}</ul>\n"
+
+
+def view_of(stage):
+    return f"view/{stage.replace('/', '_')}.html"
+
+
 def contents(pages):
     """The tables of contents of the first page."""
     def part(caption, names):
@@ -196,6 +215,13 @@ def build_slides(python, output):
     shutil.copytree(ROOT / "docs" / "pictures", output / "pictures", dirs_exist_ok=True)
 
 
+def build_views(output):
+    """The pages of `lab view`, which builds the program first where that is needed."""
+    (output / "view").mkdir(exist_ok=True)
+    for stage, parameters in VIEWS.items():
+        subprocess.run([sys.executable, "-B", ROOT / "reports" / "view.py", stage, *parameters, "--output", output / view_of(stage)], check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
@@ -214,7 +240,8 @@ def main():
         return 1
     shutil.copyfile(output / "README.html", output / "index.html")
     build_slides(python, output)
-    print(f"site: {output.relative_to(ROOT)}/index.html, and the slides in {output.relative_to(ROOT)}/slides/")
+    build_views(output)
+    print(f"site: {output.relative_to(ROOT)}/index.html, with slides/ and view/ beside it")
     return 0
 
 
