@@ -228,6 +228,7 @@ def main():
     parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build" / "site-tools")
     options = parser.parse_args()
     site = Site(ROOT)
+    site.problems += [f"docs/site/build.py: there is no stage {stage} to look at" for stage in VIEWS if not (ROOT / "stages" / stage / "stage.cu").exists()]
     for problem in site.problems:
         print(problem)
     if site.problems or options.check:
