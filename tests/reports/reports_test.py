@@ -610,7 +610,7 @@ class Tables(unittest.TestCase):
             (root / "docs" / "results.schema.json").write_text((reports.parent / "docs" / "results.schema.json").read_text())
             (root / "harness").mkdir()
             (root / "harness" / "counters.json").write_text((reports.parent / "harness" / "counters.json").read_text())
-            for name in ("claims.py", "tables.py", "counters.py", "nsight.py", "track_notes.py", "source_digest.py"):
+            for name in ("claims.py", "tables.py", "counted.py", "counters.py", "nsight.py", "track_notes.py", "source_digest.py"):
                 (root / "reports" / name).write_text((reports / name).read_text())
             (root / "reports" / "h200" / "cut.jsonl").write_text('{"schema": ')
             done = subprocess.run([sys.executable, "-B", root / "reports" / "tables.py", "--check"], capture_output=True, text=True)
