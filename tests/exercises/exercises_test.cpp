@@ -168,6 +168,28 @@ constexpr wasteful all_wasteful[] = {
      "summed = true;\n"
      "for (std::int64_t k = place; k <= place + halo; ++k) sum += tile[k];",
      "reads"},
+    {"moving_average/04a_block_window", "differences",
+     "double sum[per_thread];\n"
+     "double before = 0;\n"
+     "for (int other = 0; other < block_threads; ++other) before += window_parts[other];\n"
+     "for (int k = 0; k < thread * per_thread; ++k) before += tile[k + window] - tile[k];\n"
+     "double total = 0;\n"
+     "for (int v = 0; v < per_thread; ++v) {\n"
+     "  const int k = thread * per_thread + v;\n"
+     "  total += tile[k + window] - tile[k];\n"
+     "  sum[v] = total;\n"
+     "}\n"
+     "totals[thread] = total;",
+     "reads"},
+    {"moving_average/04b_warp_scan", "scan",
+     "double before = 0;\n"
+     "double passed = total;\n"
+     "for (int step = 1; step < 32; ++step) {\n"
+     "  passed = __shfl_up_sync(~0U, passed, 1);\n"
+     "  if (lane >= step) before += passed;\n"
+     "}\n"
+     "if (lane == 31) warp_totals[warp] = before + total;",
+     "shuffles"},
     {"moving_average/05_block_scan", "store",
      "for (int v = 0; v < per_thread; ++v) tile[thread * per_thread + v] = (before + sum[v]) / window;\n"
      "__syncthreads();\n"

@@ -370,6 +370,88 @@ WRONG(window_in_16_bits, failure_kind::wrong, "window=131073",
       {.idea = "a window of 16 bits", .launch = each<moving_average_kernel>, .tile = tile});
 }  // namespace window_in_16_bits
 
+// One window for a block, and running sums of differences whose totals the threads pass on: in shared memory,
+// or by shuffles of a warp. Each departs from it in one way.
+enum class mistake { window_of_the_tile, no_barrier, no_warp_before, first_lane_kept };
+
+constexpr int per_thread = 3;
+constexpr int tile_outputs = block_threads * per_thread;
+
+template <mistake made>
+__global__ void block_window_kernel(const double* values, double* averages, std::int64_t n,
+                                    std::int64_t window) {
+  constexpr bool by_warps = made == mistake::no_warp_before || made == mistake::first_lane_kept;
+  __shared__ double parts[block_threads];
+  __shared__ double totals[block_threads];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_outputs;
+  const auto value = [&](std::int64_t i) { return i >= 0 && i < n ? values[i] : 0.0; };
+  const std::int64_t window_end = first + (made == mistake::window_of_the_tile ? 1 : 0);
+  double part = 0;
+  for (std::int64_t k = thread; k < window; k += block_threads) part += value(window_end - 1 - k);
+  parts[thread] = part;
+  double sum[per_thread];
+  double total = 0;
+  for (int v = 0; v < per_thread; ++v) {
+    const std::int64_t i = first + thread * per_thread + v;
+    total += value(i) - value(i - window);
+    sum[v] = total;
+  }
+  double before = 0;
+  if constexpr (by_warps) {
+    double up = total;
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const double lower = __shfl_up_sync(~0U, up, distance);
+      if (lane >= distance) up += lower;
+    }
+    before = __shfl_up_sync(~0U, up, 1);
+    if (lane == 0 && made != mistake::first_lane_kept) before = 0;
+    totals[thread] = lane == 31 ? up : 0;
+  } else {
+    totals[thread] = total;
+  }
+  if (made != mistake::no_barrier) __syncthreads();
+  const int of_others = by_warps ? thread - lane : thread;
+  for (int other = 0; other < block_threads; ++other) {
+    before += parts[other];
+    if (other < of_others && made != mistake::no_warp_before) before += totals[other];
+  }
+  for (int v = 0; v < per_thread; ++v) {
+    const std::int64_t i = first + thread * per_thread + v;
+    if (i < n) averages[i] = i < window - 1 ? incomplete : (before + sum[v]) / static_cast<double>(window);
+  }
+}
+
+template <mistake made>
+void launch_block_window(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((in.n + tile_outputs - 1) / tile_outputs);
+  lab::launch(block_window_kernel<made>, dim3(blocks), dim3(block_threads), 0, stream, in.values,
+              out.averages, in.n, in.window);
+}
+
+template <mistake made>
+stage<problem> wrong_stage(const char* idea) {
+  return {.idea = idea,
+          .launch = launch_block_window<made>,
+          .tile = tile_outputs,
+          .owner_of = consecutive_owner<tile_outputs, per_thread>,
+          .traits = {.drifts = true, .leaks_nonfinite = true}};
+}
+
+// Of moving_average/04a_block_window: the window ends with the tile's first value, not with the one before
+// it.
+MISTAKE(window_of_the_tile, failure_kind::wrong, "wrong at index", "a window that ends one value late");
+
+// Of the same: totals are read before the threads have written them.
+MISTAKE(no_barrier, failure_kind::wrong, "wrong at index", "no barrier before the totals are read");
+
+// Of moving_average/04b_warp_scan: the totals of the warps before are left out.
+MISTAKE(no_warp_before, failure_kind::wrong, "wrong at index", "a scan that ends with the warp");
+
+// Of the same: lane 0 has no lane below it, and a shuffle gives it its own value.
+MISTAKE(first_lane_kept, failure_kind::wrong, "wrong at index", "lane 0 takes its own total for one before");
+
 // Writes one value in front of the output.
 __global__ void writes_before(const double* values, double* averages, std::int64_t n, std::int64_t window) {
   const std::int64_t i = output_index();

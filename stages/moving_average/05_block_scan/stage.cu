@@ -1,7 +1,6 @@
-// The block scans differences. Output i is output i - 1 plus (value i minus value i - window), so the outputs
-// of a tile are the prefix sums of these differences, added to the sum of one whole window before the tile.
-// All threads share both sums. The work per output no longer grows with the window; only the halo does. The
-// averages go through shared memory, so that neighbouring threads write neighbouring averages.
+// Stores in order. The block scan is that of the stage before: one window for the block, and the prefix sums
+// of the differences (value i minus value i - window) in its tile. The averages go through shared memory, so
+// that neighbouring threads write neighbouring averages.
 #include "stages/moving_average/problem.hpp"
 
 namespace lab::moving_average::block_scan {
