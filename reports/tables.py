@@ -305,6 +305,14 @@ class Records:
     def parameter_sets(self, track):
         return sorted(self.rows.get(track, {}), key=lambda parameters: [(isinstance(value, str), value) for _, value in parameters])
 
+    def previous(self, stages, stage):
+        """The stage before, of one parameter set's rows, in a list; empty where a stage between the two was never recorded: over
+        the one before that would be another figure."""
+        track = stage.split("/")[0]
+        before = [name for name in sorted(stages) if name < stage and stages[name]["status"] == "ok" and not stages[name]["library"]][-1:]
+        recorded = {name for rows in self.rows[track].values() for name in rows}
+        return before if all(name in recorded for name in self.digests if before and name.startswith(track + "/") and before[0] < name < stage) else []
+
 
 def parameter_set(parameters):
     return tuple(sorted(parameters.items()))
@@ -458,10 +466,9 @@ def measured(records, words):
             lines.append([where, f"{row['status'].replace('_', ' ')}: {row['message']}", "", "", ""])
             continue
         used.append(row)
-        own = [name for name in sorted(stages) if stages[name]["status"] == "ok" and not stages[name]["library"]]
         median = row["timing"]["median"]
         libraries = [name for name in sorted(stages) if stages[name]["status"] == "ok" and stages[name]["library"]]
-        before = [name for name in own if name < stage]
+        before = records.previous(stages, stage)
 
         def over(name):
             if not of_one_run(stages[name], row):
@@ -470,7 +477,7 @@ def measured(records, words):
                 return "~"
             return significant(stages[name]["timing"]["median"] / median)
 
-        previous = over(before[-1]) if before and not row["library"] else "-"
+        previous = over(before[0]) if before and not row["library"] else "-"
         lines.append([where, duration(median), previous, over(libraries[0]) if libraries and not row["library"] else "-", light(row)])
     if not lines:
         return NOTHING
@@ -626,7 +633,7 @@ def recorded_figures(records, stage, claim):
         libraries = [name for name in timed if stages[name]["library"] and of_one_run(stages[name], row)]
         libraries.sort(key=lambda name: stages[name]["timing"]["median"])
         base = {
-            "speedup": [name for name in own if name < stage][-1:],
+            "speedup": records.previous(stages, stage),
             "speedup_over_first": own[:1],
             "speedup_over_library": libraries[:1],
         }.get(claim["metric"], [])
