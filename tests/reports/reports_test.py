@@ -684,6 +684,18 @@ class Claims(unittest.TestCase):
         self.assertIn("| wide | - | - |", predicted(None, 0.24))
         self.assertIn(f"has no figure of {sectors}", records.broken[0])
 
+    def test_no_other_stage_stands_in_for_a_new_one_that_was_never_timed(self):
+        one = run("1", [group({"n": 10}, [row("01_a", 1000), row("02_b", 500), row("90_l", 250, library=True)])])
+        one["device"]["compute_capability"] = "9.0"
+        records = records_of(one)
+        records.broken = []
+        claim = {"metric": "speedup", "holds": "at_least", "value": 1, "at": {"n": 10}, "compute_capability": "9.0"}
+        records.claims = {"track/02_b": claims.complete({"claims": [claim]})}
+        for stages, found in ((["01_a", "02_b"], "2.00"), (["01_a", "01b_new", "02_b"], "-"), (["01_a", "02_b", "03_new"], "2.00")):
+            records.digests = {f"track/{name}": "" for name in stages} | {"tracks/01b_other": ""}
+            self.assertEqual(tables.predicted(records, "track/02_b").splitlines()[2].split("|")[3].strip().split()[0], found, stages)
+            self.assertEqual("x previous" in tables.measured(records, "track/02_b"), found == "2.00", stages)
+
     def test_no_other_stage_stands_in_for_one_that_was_timed_in_another_run(self):
         runs = [run("1", [group({"n": 10}, [row("01_a", 1000), row("03_c", 400)])]), run("2", [group({"n": 10}, [row("02_b", 800), row("04_d", 100)])])]
         for one in runs:
