@@ -79,7 +79,7 @@ void launch(const input& in, const output& out, workspace /*scratch*/, cudaStrea
 
 const registration<problem> registered{
     LAB_PATH,
-    {.idea = "a block scan of differences: work per output no longer grows with the window",
+    {.idea = "a block scan, stored in order: neighbouring threads write neighbouring averages",
      .launch = launch,
      .unsupported =
          [](const problem::parameters& p) { return halo_too_long(p, tile_outputs + 32, sizeof(double)); },
