@@ -8,7 +8,8 @@ how a kernel is measured, emulated or judged may change without the kernel. The 
 compiled. Neither needs a repository.
 
 The digest of a stage's proof covers what was proved: the tokens (no comments, no white space) of the stage's sources, of its
-track's, and the version of the verifier (harness/device/verifier_version.hpp). So a comment costs no proof.
+track's, and the version of the verifier (harness/device/verifier_version.hpp). So a comment costs no proof. Beside it a proof
+names its judges: the tokens of the verifier and of the emulator, by which the tests know whether they must make it again.
 
 usage: reports/source_digest.py                  print the digests as JSON
        reports/source_digest.py --output FILE    write them, unless they stand there already; every build does
@@ -24,6 +25,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("stages", "common", "harness")
 NOT_THE_KERNEL = ("harness/", "common/emulator/")
+JUDGES = ("common/", "harness/device/")
+NOT_A_JUDGE = ("common/emulator/observe/", "common/emulator/programs/")  # no proof runs them
 COMPILED = (".cu", ".cuh", ".cpp", ".hpp", ".h", ".in")
 VERIFIER = "harness/device/verifier_version.hpp"
 # A raw string, another string or a character (a digit separator begins none), or a run of white space and comments.
@@ -132,9 +135,12 @@ class Tree:
         """The digest that a record of each stage has."""
         return {stage: hashlib.sha1("\0".join(map(self.tokens, sorted(self.kernel_files(stage)))).encode()).hexdigest() for stage in self.stages()}
 
+    def judges(self):
+        """The digest of the verifier and of the emulator, by which a proof was made."""
+        return self.token_digest([path for path in self.sources() if path.startswith(JUDGES) and not path.startswith(NOT_A_JUDGE)])
+
     def digests(self):
-        judges = [path for path in self.sources() if path.startswith(("common/", "harness/device/"))]
-        return {"tree": self.digest(self.sources()), "stages": self.kernels(), "proofs": self.proofs(), "judges": self.digest(judges)}
+        return {"tree": self.digest(self.sources()), "stages": self.kernels(), "proofs": self.proofs(), "judges": self.judges()}
 
 
 def main(arguments):

@@ -784,6 +784,17 @@ class Digests(unittest.TestCase):
         self.assertTrue(changes(track, self.FILES[track].replace('hpp"\nint', 'hpp" int')))
         self.assertNotEqual(source_digest.tokens('a("x // y");'), source_digest.tokens('a("x ");'))
 
+    def test_a_proof_is_by_the_tokens_of_the_verifier_and_of_the_emulator(self):
+        judges = ["common/emulator/core/launch.cpp", "harness/device/verify/verifier.cpp", "common/stream.hpp"]
+        files = dict.fromkeys([*judges, "common/emulator/observe/metrics.cpp", "common/emulator/programs/cufft.cpp", "harness/front/main.cpp"], "")
+        whole = self.tree(files).judges()
+        for name in files:
+            with self.subTest(name=name):
+                self.assertEqual(self.tree({**files, name: "// why\n"}).judges(), whole)
+                self.assertEqual(self.tree({**files, name: "int more;\n"}).judges() != whole, name in judges)
+        found = {"emulator": {"t/01_a": {"judges": "now"}, "t/02_b": {"judges": "before"}, "t/03_c": {}}, "sm_90": {"t/01_a": {}}}
+        self.assertEqual(proofs.of_earlier_judges(found, "now"), {"t/02_b", "t/03_c"})
+
     def test_recorded_proofs_that_do_not_match_are_told(self):
         digests = {"t/01_a": "new", "t/02_b": "same"}
         found = {"emulator": {"t/01_a": {"digest": "old"}, "t/02_b": {"digest": "same"}}, "sm_90": {"t/03_c": {"digest": "x"}}}
