@@ -6,6 +6,7 @@
 
 namespace {
 
+using lab::test::compiled;
 using lab::test::emulate;
 using lab::test::expect;
 using lab::test::outcome;
@@ -99,20 +100,21 @@ int main(int count, char** words) {
 
 TEST_CASE("emulate: a loop that never ends is named with its line in seconds, and a long one is left alone") {
   const temporary_directory directory;
-  const std::string source = (directory / "loops.cu").string(), program = (directory / "loops").string();
+  const std::string source = (directory / "loops.cu").string();
   put(source, loops);
+  const std::string object = compiled({}, source);
   const strings wrong[] = {{"cas", "loops.cu:11: raise"},         {"flag", "loops.cu:15: flag"},
                            {"plain", "loops.cu:17: plain_flag"},  {"lock", "loops.cu:20: lock"},
                            {"barriers", "loops.cu:23: barriers"}, {"votes", "loops.cu:26: votes"}};
   for (const strings& one : wrong) {
-    const outcome found = emulate({source, "--timeout", "10", "--", one[0]});
+    const outcome found = emulate({object, "--timeout", "10", "--", one[0]});
     expect(found, 1, {one[1], "waits in a loop for ever", "launch failure"});
     CHECK(found.text.find("running the program again") == std::string::npos);
   }
   // A loop that counts its turns is always in another state: where it was is told when its time is over.
-  expect(emulate({source, "--timeout", "2", "--", "turns"}), 1,
+  expect(emulate({object, "--timeout", "2", "--", "turns"}), 1,
          {"loops.cu:18: a kernel was here when the program was ended", "it ran longer than 2 s"});
-  expect_right({source}, "no error 1 4000000\n");
+  expect_right({object}, "no error 1 4000000\n");
   if (LAB_WITH_OBSERVED)
     expect(emulate({"--observe", source, "--timeout", "20", "--", "cas"}), 1, {"loops.cu:11: raise"});
 }
@@ -296,22 +298,23 @@ TEST_CASE("emulate: a collective's storage that is used again without a barrier 
   const temporary_directory directory;
   const std::string source = (directory / "cub.cu").string();
   put(source, collectives);
+  const std::string wrong_object = compiled({}, source), right_object = compiled({"-DRIGHT"}, source);
   const strings wrong[] = {{"loop", "cub.cu:23: loop", "the collective at", "cub.cu:23 has used"},
                            {"both", "cub.cu:33: load_and_scan", "cub.cu:31 has used"},
                            {"sort", "cub.cu:41: scan_and_sort", "cub.cu:39 has used"}};
   for (const strings& one : wrong) {
     strings words = one;
     words[0] = "uses a TempStorage that the collective at";
-    expect(emulate({source, "--", one[0]}), 1, words);
+    expect(emulate({wrong_object, "--", one[0]}), 1, words);
   }
   for (const char* const one : {"loop", "both", "sort", "x", "others", "private"})
-    expect_right({"-DRIGHT", source, "--", one}, "no error\n");
+    expect_right({right_object, "--", one}, "no error\n");
   if (!LAB_WITH_OBSERVED) return;
   expect(emulate({"--observe", source, "--", "x"}), 1,
          {"cub.cu:49: exchange_and_words", "writes shared memory that thread", "reads at"});
-  expect_right({"--observe", "-DRIGHT", source, "--", "x"}, "no error\n");
-  expect_right({"--observe", "-DRIGHT", source, "--", "others"}, "no error\n");
-  expect_right({"--observe", "-DRIGHT", source, "--", "both"}, "no error\n");
+  const std::string observed = compiled({"--observe", "-DRIGHT"}, source);
+  for (const char* const one : {"x", "others", "both"})
+    expect_right({"--observe", observed, "--", one}, "no error\n");
 }
 
 // A tile comes by asynchronous copies, and is waited for as MODE says.
@@ -429,9 +432,12 @@ TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read onl
                            {"x", "tiles.cu:45: ptx", "tiles.cu:41 may still be writing"},
                            {"group", "tiles.cu:54: group", "tiles.cu:50 may still be writing"},
                            {"none", "tiles.cu:62: no_barrier", "with no __syncthreads() between"}};
-  for (const strings& one : wrong) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1], one[2]});
+  const std::string wrong_object = compiled({"--observe"}, source);
+  const std::string right_object = compiled({"--observe", "-DRIGHT"}, source);
+  for (const strings& one : wrong)
+    expect(emulate({"--observe", wrong_object, "--", one[0]}), 1, {one[1], one[2]});
   for (const char* const one : {"p", "own", "x", "group", "none", "c"})
-    expect_right({"--observe", "-DRIGHT", source, "--", one}, "no error\n");
+    expect_right({"--observe", right_object, "--", one}, "no error\n");
 }
 
 TEST_CASE("emulate: a kernel whose name means several is called what the program calls it") {
@@ -587,6 +593,7 @@ TEST_CASE("emulate: the host touches what a stream's work uses only after it has
   const temporary_directory directory;
   const std::string source = (directory / "ahead.cu").string();
   put(source, host_order);
+  const std::string object = compiled({"--observe"}, source);
   const strings wrong[] = {
       {"m", "ahead.cu:27: host code reads 4 bytes of memory that scale may still be using"},
       {"w", "ahead.cu:28: host code writes 4 bytes of memory that copy may still be using"},
@@ -602,11 +609,11 @@ TEST_CASE("emulate: the host touches what a stream's work uses only after it has
   for (const strings& one : wrong) {
     strings words = one;
     words[0] = "it has not waited for the device";
-    expect(emulate({"--observe", source, "--", one[0]}), 1, words);
+    expect(emulate({"--observe", object, "--", one[0]}), 1, words);
   }
-  expect_right({"--observe", source}, "right 1 no error\n");
+  expect_right({"--observe", object}, "right 1 no error\n");
   // In one statement with the call that waits: in which order is the compiler's choice.
-  const outcome in_one = emulate({"--observe", source, "--", "p"});
+  const outcome in_one = emulate({"--observe", object, "--", "p"});
   expect(in_one, 0, {"no error", "warning", "ahead.cu:38: host code reads", "the statement waits"});
   CHECK(in_one.text.find("lab: fault") == std::string::npos);
 }
@@ -692,12 +699,18 @@ TEST_CASE(
       {"t",
        "bounds.cu:23: stencil<int>: block (0,0,0): thread (0,0,0) accesses the shared array tile "
        "at offset -256 of its 1024 bytes"}};
-  for (const strings& one : wrong) {
-    expect(emulate({source, "--", one[0]}), 1, {one[1]});
-    if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source, "--", one[0]}), 1, {one[1]});
-  }
-  expect_right({source, "--", "right"}, "no error\n");
-  if (LAB_WITH_OBSERVED) expect_right({"--observe", source, "--", "right"}, "no error\n");
+  const auto try_all = [&](const strings& options) {
+    strings call = options;
+    call.insert(call.end(), {compiled(options, source), "--", ""});
+    for (const strings& one : wrong) {
+      call.back() = one[0];
+      expect(emulate(call), 1, {one[1]});
+    }
+    call.back() = "right";
+    expect_right(call, "no error\n");
+  };
+  try_all({});
+  if (LAB_WITH_OBSERVED) try_all({"--observe"});
 }
 
 constexpr const char* shared_pointer = R"cuda(
@@ -782,9 +795,10 @@ TEST_CASE("emulate: a kernel calls no virtual function of an object that the hos
   const temporary_directory directory;
   const std::string source = (directory / "virtual.cu").string();
   put(source, virtual_functions);
+  const std::string object = compiled({"--observe"}, source);
   for (const char* const one : {"copied", "managed"})
     expect(
-        emulate({"--observe", source, "--", one}), 1,
+        emulate({"--observe", object, "--", one}), 1,
         {"virtual.cu:21: measure: block (0,0,0): thread (0,0,0) reads the address of the virtual functions"});
-  expect_right({"--observe", source, "--", "right"}, "no error 27 3\n");
+  expect_right({"--observe", object, "--", "right"}, "no error 27 3\n");
 }

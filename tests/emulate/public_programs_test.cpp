@@ -186,15 +186,16 @@ TEST_CASE("a test before an atomic function is no race, and a value that is used
   const lab::test::temporary_directory directory;
   const std::string source = (directory / "tests.cu").string();
   lab::test::put(source, tested_before_atomics);
-  const lab::test::outcome right = emulate({"--observe", source});
+  const std::string object = lab::test::compiled({"--observe"}, source);
+  const lab::test::outcome right = emulate({"--observe", object});
   expect(right, 0,
          {"999 128 1 no error", "tests.cu:5: greatest: ", "tests.cu:10: pushes: ",
           "it is a test before an atomic function on the same word"});
   CHECK(right.text.find("fault: ") == std::string::npos);
-  expect(emulate({"--observe", source, "--", "1"}), 1, {"fault: ", "tests.cu:26: takes: "});
-  expect(emulate({"--observe", source, "--", "1", "2"}), 1, {"fault: ", "tests.cu:27: reads_sum: "});
-  expect(emulate({"--observe", source, "--", "1", "2", "3"}), 1, {"fault: ", "tests.cu:28: overwrites: "});
-  expect(emulate({"--observe", source, "--", "1", "2", "3", "4"}), 1, {"fault: ", "tests.cu:24: search: "});
+  expect(emulate({"--observe", object, "--", "1"}), 1, {"fault: ", "tests.cu:26: takes: "});
+  expect(emulate({"--observe", object, "--", "1", "2"}), 1, {"fault: ", "tests.cu:27: reads_sum: "});
+  expect(emulate({"--observe", object, "--", "1", "2", "3"}), 1, {"fault: ", "tests.cu:28: overwrites: "});
+  expect(emulate({"--observe", object, "--", "1", "2", "3", "4"}), 1, {"fault: ", "tests.cu:24: search: "});
 }
 
 TEST_CASE("a launch finds what anybody has written since the last one, and is told when nobody has") {

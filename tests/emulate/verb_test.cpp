@@ -550,7 +550,8 @@ TEST_CASE("kernels launch kernels, which run behind them, and parts of words are
   const temporary_directory directory;
   const std::string file = (directory / "kernels.cu").string();
   put(file, launched_by_kernels);
-  expect(emulate({file}), 0,
+  const std::string object = lab::test::compiled({}, file);
+  expect(emulate({object}), 0,
          {"3 63 2016 ffff0000 00ff01fe ff01ff02 0000ffff ffff0000 ffffff00 00000201 7f007f01 81018001 "
           "7fff80ff 80000005 00030000 1 0 1 1 1 1 0 65535 65504 65504 32767 0 3 1.69083e+07 -1.67772e+07 100 "
           "area 62"});
@@ -559,10 +560,10 @@ TEST_CASE("kernels launch kernels, which run behind them, and parts of words are
     expect(observed, 0, {"3 63 2016 ffff0000", "tree<int> (31 launches)", "leaf (16 launches)"});
     CHECK(observed.text.find("lab: ") == std::string::npos);
   }
-  expect(emulate({file, "--", "deep"}), 1,
+  expect(emulate({object, "--", "deep"}), 1,
          {"depth 24", "a kernel below 24 others that launched one another"});
   expect(
-      emulate({file, "--", "wait", "here"}), 1,
+      emulate({object, "--", "wait", "here"}), 1,
       {"kernels.cu:54: waits: block (0,0,0): thread (0,0,0) waits for a kernel that its block has launched",
        "operation not supported"});
 }
@@ -666,13 +667,14 @@ TEST_CASE("a program that hangs, eats memory or leaves processes is ended, and a
   const std::string program = (directory / "program").string();
   expect(emulate({source, "-o", program}), 0, {});
   CHECK(std::filesystem::exists(program));
+  const std::string object = lab::test::compiled({}, source);
   const auto began = std::chrono::steady_clock::now();
-  expect(emulate({source, "--timeout", "0.5", "--", "1"}), 1,
+  expect(emulate({object, "--timeout", "0.5", "--", "1"}), 1,
          {"the program was ended: it ran longer than 0.5 s"});
-  expect(emulate({source, "--memory", "256M", "--", "1", "2"}), 1,
+  expect(emulate({object, "--memory", "256M", "--", "1", "2"}), 1,
          {"the program was ended: it used more than"});
-  expect(emulate({source, "--", "1", "2", "3"}), 1, {"it started more than 64 processes"});
-  expect(emulate({source, "--", "1", "2", "3", "4"}), 1, {"left a process behind"});
+  expect(emulate({object, "--", "1", "2", "3"}), 1, {"it started more than 64 processes"});
+  expect(emulate({object, "--", "1", "2", "3", "4"}), 1, {"left a process behind"});
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(100));
 }
 
