@@ -1,5 +1,8 @@
+#include <link.h>
+
 #include <cstdlib>
 
+#include "common/emulator/core/source_lines.hpp"
 #include "tests/emulator/support.hpp"
 
 namespace {
@@ -14,7 +17,22 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
+int count_modules() {
+  int count = 0;
+  dl_iterate_phdr([](dl_phdr_info*, std::size_t, void* seen) { return ++*static_cast<int*>(seen), 0; },
+                  &count);
+  return count;
+}
+
 }  // namespace
+
+TEST_CASE("whoever looks up a line sees the executable alone, and nobody else does") {
+  CHECK(count_modules() > 2);  // the C library is there
+  lab::emulator::looks_up_line = true;
+  const int seen = count_modules();
+  lab::emulator::looks_up_line = false;
+  CHECK(seen == 1);
+}
 
 TEST_CASE("there is one device") {
   lab::emulator::reset();

@@ -64,6 +64,25 @@ struct not_a_users_line {
 
 }  // namespace
 
+// libbacktrace asks which modules there are, and reads what a debugger would find of each: of the C library
+// alone, where its debug information is installed, for longer than a small kernel is observed. Lines of the
+// executable are all that is asked for.
+extern "C" {
+[[gnu::weak]] int __real_dl_iterate_phdr(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+int __wrap_dl_iterate_phdr(int (*take)(dl_phdr_info*, std::size_t, void*), void* data);
+int __wrap_dl_iterate_phdr(int (*take)(dl_phdr_info*, std::size_t, void*), void* data) {
+  if (!looks_up_line) return __real_dl_iterate_phdr(take, data);
+  auto both = std::pair(take, data);
+  return __real_dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t size, void* of) {
+        const auto& [take, data] = *static_cast<decltype(both)*>(of);
+        const int result = take(module, size, data);
+        return result != 0 ? result : 1;  // the first module is the executable
+      },
+      &both);
+}
+}
+
 const program_image& the_program() {
   static const program_image image = [] {
     program_image found{};

@@ -255,7 +255,7 @@ class compilation {
         "_ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t "
         "_ZnamSt11align_val_tRKSt9nothrow_t free _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm printf __printf_chk "
         "vprintf __vprintf_chk puts putchar _ZNSt6chrono3_V212steady_clock3nowEv "
-        "_ZNSt6chrono3_V212system_clock3nowEv");
+        "_ZNSt6chrono3_V212system_clock3nowEv dl_iterate_phdr");
     for (const std::string_view name : wrapped) command.push_back(fmt::format("-Wl,--wrap={}", name));
     append(command, tools_.observing);
     append(command, {"-Wl,--no-whole-archive"});
