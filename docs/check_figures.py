@@ -126,7 +126,7 @@ def stages_counted(paragraph, command):
 
 
 class Counters:
-    """What stages count at some parameters: asked of the program once for all paragraphs."""
+    """What stages count at some parameters: asked of the program for all paragraphs at once, and never twice."""
 
     def __init__(self, program):
         self.program = program
@@ -145,10 +145,13 @@ class Counters:
         self.asked[self.key(stages, command, options)] |= stages
 
     def count(self):
-        for (track, variables, options), stages in sorted(self.asked.items()):
+        for (track, variables, options), asked in sorted(self.asked.items()):
+            stages = [stage for stage in sorted(asked) if (track, variables, options, stage) not in self.found]
+            if not stages:
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder, "found.json")
-                call = [self.program, "profile", *sorted(stages), "--device", "emulator", "--json", path, *(word for pair in options for word in pair)]
+                call = [self.program, "profile", *stages, "--device", "emulator", "--json", path, *(word for pair in options for word in pair)]
                 done = subprocess.run(call, env={**os.environ, **dict(one.split("=", 1) for one in variables)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
                 if not path.exists():
                     sys.exit(f"check_figures.py: {' '.join(map(str, call))}\nended with {done.returncode}:\n{done.stdout[-2000:]}")
@@ -291,10 +294,16 @@ def main():
         for paragraph, section in answers_of(text, page.stem) if page.parent.name == "teacher" else paragraphs_of(text):
             commands = commands_of(paragraph)
             profiles = [one for one in commands if one.verb == "profile" and WHOLE.search(statements_of(paragraph))]
+            checked.append((page, paragraph, section, profiles, commands))
+            for command in profiles:
+                counters.ask_for(set(command.stages), command, command.options)
+    counters.count()
+    # What else a figure may be is counted where its own command does not have it.
+    for _, paragraph, _, profiles, _ in checked:
+        if profiles and next(counter_mistakes(paragraph, profiles, counters), None):
             for command in profiles:
                 for more in [{}, *other_options(paragraph)]:
                     counters.ask_for(stages_counted(paragraph, command), command, command.changed(more))
-            checked.append((page, paragraph, section, profiles, commands))
     counters.count()
     mistakes = []
     for page, paragraph, section, profiles, commands in checked:
