@@ -19,7 +19,7 @@
 #include "harness/device/kernels.hpp"
 #include "harness/device/many_values.hpp"
 #include "harness/device/references.hpp"
-#include "harness/device/typed_stage.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/watched_launch.hpp"
 
 namespace lab {

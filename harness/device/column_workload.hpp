@@ -20,7 +20,7 @@
 #include "harness/device/device_columns.hpp"
 #include "harness/device/letters.hpp"
 #include "harness/device/track.hpp"
-#include "harness/device/typed_stage.hpp"
+#include "harness/device/stage_call.hpp"
 #include "harness/device/watched_launch.hpp"
 
 namespace lab {

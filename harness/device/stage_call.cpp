@@ -11,7 +11,6 @@
 #include "common/error.hpp"
 #include "common/memory.hpp"
 #include "common/process_group.hpp"
-#include "harness/device/typed_stage.hpp"
 
 namespace lab {
 namespace {

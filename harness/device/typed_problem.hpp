@@ -22,7 +22,7 @@
 #include "harness/device/kernels.hpp"
 #include "harness/device/parameters.hpp"
 #include "harness/device/reference_run.hpp"
-#include "harness/device/typed_stage.hpp"
+#include "harness/device/stage_call.hpp"
 
 namespace lab {
 
