@@ -354,7 +354,6 @@ void to_json(nlohmann::json& json, const answer_record& answer) {
   if (answer.needed_bytes) json["needed_bytes"] = *answer.needed_bytes;
   if (answer.free_bytes) json["free_bytes"] = *answer.free_bytes;
   if (answer.failure) json["failure"] = *answer.failure;
-  if (answer.sticky) json["sticky"] = true;
 }
 
 void from_json(const nlohmann::json& json, answer_record& answer) {
@@ -366,7 +365,6 @@ void from_json(const nlohmann::json& json, answer_record& answer) {
   answer.needed_bytes = optional_member<std::int64_t>(json, "needed_bytes");
   answer.free_bytes = optional_member<std::int64_t>(json, "free_bytes");
   answer.failure = optional_member<failure_record>(json, "failure");
-  answer.sticky = member_or(json, "sticky", false);
   answer.content = json;
 }
 

@@ -110,7 +110,6 @@ struct answer_record {
   std::optional<std::int64_t> needed_bytes;  // with error_kind::memory
   std::optional<std::int64_t> free_bytes;
   std::optional<failure_record> failure;  // when end is failed, where known
-  bool sticky = false;                    // the worker cannot go on and exits
   nlohmann::json content = nlohmann::json::object();
 };
 

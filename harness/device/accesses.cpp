@@ -48,6 +48,11 @@ access_line_record line_record(source_texts& texts, std::uint32_t place, emulato
           .operation = operation_names[static_cast<std::size_t>(operation)]};
 }
 
+// What lines are told apart by.
+auto site_of(const access_line_record& one) {
+  return std::tie(one.file, one.line, one.space, one.operation);
+}
+
 void add_cost(access_line_record& to, const emulator::logged_activity& activity) {
   to.requests += static_cast<std::int64_t>(activity.requests);
   to.units += activity.cost.units;
@@ -175,9 +180,7 @@ class block_reader {
                           .units = one.cost.units,
                           .least = one.cost.least};
     for (const access_line_record& line : lines()) {
-      if (std::tie(line.file, line.line, line.space, line.operation) ==
-          std::tie(record.at.file, record.at.line, record.at.space, record.at.operation))
-        record.at = line;
+      if (site_of(line) == site_of(record.at)) record.at = line;
     }
     std::vector<std::uint32_t> places;
     for (const logged_request& other : block_.log.requests()) {
@@ -207,10 +210,8 @@ class block_reader {
                           .threads = runs_of(activity.lanes)};
     add_cost(fresh.at, activity);
     for (activity_record& known : activities) {
-      const bool same = std::tie(known.at.file, known.at.line, known.at.space, known.at.operation) ==
-                            std::tie(fresh.at.file, fresh.at.line, fresh.at.space, fresh.at.operation) &&
-                        known.threads == fresh.threads && known.array.name == fresh.array.name &&
-                        known.array.bytes == fresh.array.bytes;
+      const bool same = site_of(known.at) == site_of(fresh.at) && known.threads == fresh.threads &&
+                        known.array.name == fresh.array.name && known.array.bytes == fresh.array.bytes;
       if (!same) continue;
       add_cost(known.at, activity);
       known.lowest = std::min(known.lowest, fresh.lowest);

@@ -143,42 +143,23 @@ concept defines_reference_run = requires(typename Problem::reference_run run) {
   { run.expected() } -> std::same_as<expectation>;
 };
 
-// Whether it has one of this kind.
+// Whether it names those that it has: one that is misspelt would be missed by nobody.
 template <class Problem, class... Inputs>
-struct defines {
+constexpr bool names_its_hooks() {
   using parameters = typename Problem::parameters;
-  template <class T>
-  using value = const generated_values<T>&;
-
-  static constexpr bool exact_outputs = requires(value<Inputs>... values, const parameters& p) {
+  constexpr bool exact_outputs = requires(const generated_values<Inputs>&... values, const parameters& p) {
     Problem::exact_outputs(values..., p, 0, 0, [](std::int64_t, auto) {});
   };
-  static constexpr bool stream = requires(value<Inputs>... values, const parameters& p) {
+  constexpr bool stream = requires(const generated_values<Inputs>&... values, const parameters& p) {
     Problem::stream(values..., p, 0, 0, [](std::int64_t, const expectation&) {});
   };
-  static constexpr bool reference_run = defines_reference_run<Problem>;
-  static constexpr bool first_needed = requires(value<Inputs>... values, const parameters& p) {
+  constexpr bool first_needed = requires(const generated_values<Inputs>&... values, const parameters& p) {
     { Problem::first_needed(values..., p, 0, 0) } -> std::same_as<std::optional<std::int64_t>>;
   };
-};
-
-// Refuses one that is named and missing (misspelt, say), and one that is there and not named.
-template <class Problem, class... Inputs>
-constexpr bool check_reference_hooks() {
-  using defined = defines<Problem, Inputs...>;
-  static_assert(defined::exact_outputs == has_hook<Problem, reference_hook::exact_outputs>,
-                "reference_hooks names exact_outputs(value..., p, first, count, visit) where the problem has "
-                "it, and only there");
-  static_assert(
-      defined::stream == has_hook<Problem, reference_hook::stream>,
-      "reference_hooks names stream(value..., p, first, count, visit) where the problem has it, and "
-      "only there");
-  static_assert(defined::reference_run == has_hook<Problem, reference_hook::reference_run>,
-                "reference_hooks names reference_run where the problem has it, and only there");
-  static_assert(defined::first_needed == has_hook<Problem, reference_hook::first_needed>,
-                "reference_hooks names first_needed(value..., p, i, most) where the problem has it, and only "
-                "there");
-  return true;
+  return exact_outputs == has_hook<Problem, reference_hook::exact_outputs> &&
+         stream == has_hook<Problem, reference_hook::stream> &&
+         first_needed == has_hook<Problem, reference_hook::first_needed> &&
+         defines_reference_run<Problem> == has_hook<Problem, reference_hook::reference_run>;
 }
 
 }  // namespace lab

@@ -213,10 +213,6 @@ inline std::vector<std::int64_t> telling_indices(std::int64_t n, std::int64_t ti
   return all;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// What a problem must say of itself; p is one of its `parameters`, all of them functions and constants
-// static. typed_problem.hpp asks for each with a sentence. What it may say beside is in array_hooks.hpp.
-
 // What a problem derives from whose elements have these types, whatever its parameters. What it says itself
 // replaces what is said here.
 template <class Output, class... Inputs>
@@ -226,65 +222,6 @@ struct array_problem {
   static constexpr array_ceiling ceiling = array_ceiling::copy;
   // Nothing rounds: results must be equal.
   static double relative_error(const auto& /*p*/) { return 0; }
-};
-
-// `title` and `unit`: what is computed, and what one output is called.
-template <class Problem>
-concept has_title = requires {
-  { Problem::title } -> std::convertible_to<std::string>;
-  { Problem::unit } -> std::convertible_to<std::string>;
-};
-
-// `parameters`, a struct of std::int64_t and double, and describe(): their names, limits and defaults.
-template <class Problem>
-concept has_parameters = requires {
-  typename Problem::parameters;
-  { Problem::describe() } -> std::convertible_to<std::vector<parameter<typename Problem::parameters>>>;
-};
-
-// `elements`, an element_types<Output, Inputs...>; or with_elements(p, visit), which chooses one.
-template <class Problem>
-concept has_elements = requires {
-  typename Problem::elements;
-}
-|| requires(const typename Problem::parameters& p) {
-  Problem::with_elements(p, []<class Output, class... Inputs>(element_types<Output, Inputs...>) {});
-};
-
-// layout(p): the arrays, and the fewest bytes; `ceiling`: the plain operation that moves as many.
-template <class Problem>
-concept has_layout = requires(const typename Problem::parameters& p) {
-  { Problem::layout(p) } -> std::same_as<array_layout>;
-  { Problem::ceiling } -> std::convertible_to<array_ceiling>;
-};
-
-// `input` and `output`: what a stage is launched with. bind_input(p, pointer...) and bind_output(p, pointer)
-// make them of the arrays' device memory; without them the pointers do, for the input with p.n behind them.
-template <class Problem>
-concept has_arguments = requires {
-  typename Problem::input;
-  typename Problem::output;
-};
-
-// relative_error(p): the error that is allowed, relative to the scale of an output (see expectation).
-template <class Problem>
-concept has_bound = requires(const typename Problem::parameters& p) {
-  { Problem::relative_error(p) } -> std::convertible_to<double>;
-};
-
-// cases(tile, thorough, seed): what every stage is tried on; `tile` outputs are a block's, sizes that are
-// drawn follow `seed`.
-template <class Problem>
-concept has_cases = requires(std::int64_t tile, bool thorough, std::uint64_t seed) {
-  { Problem::cases(tile, thorough, seed) } -> std::same_as<cases_of<typename Problem::parameters>>;
-};
-
-// reference(value..., p, i): output i, where value(j) is element j of an input, one argument for each of
-// them.
-template <class Problem, class... Inputs>
-concept has_reference = requires(const generated_values<Inputs>&... values,
-                                 const typename Problem::parameters& p, std::int64_t i) {
-  { Problem::reference(values..., p, i) } -> std::same_as<expectation>;
 };
 
 // Faster ways to the results of generated inputs, which a problem may have beside reference(). They are

@@ -146,12 +146,6 @@ std::size_t needed_bytes(const bound_problem& problem) {
   return array_bytes(problem) + array_memory::scratch_bytes(scratch_bytes(problem));
 }
 
-std::string text_of(const parameter_values& values) {
-  std::string text;
-  for (const auto& [name, value] : values) text += (text.empty() ? "" : " ") + name + "=" + value.text();
-  return text;
-}
-
 array_parts all_of(const array_layout& layout) {
   array_parts all{.output = {0, layout.output.size()}};
   for (const array_member& input : layout.inputs) all.inputs.push_back({0, input.size()});
@@ -235,7 +229,7 @@ void array_workload::poison(memory_fill fill) {
 
 void array_workload::launch() {
   try {
-    watched_launch(facts_.traits, stream_, [&](const launch_watch&) { prepared_->enqueue(arguments_); });
+    watched_launch(facts_.traits, stream_, [&](const launch_watch&) { prepared_.enqueue(arguments_); });
   } catch (const memory_error& lacking) {
     // It asks for none while it is launched.
     throw stage_error(std::string("launch threw an exception: ") + lacking.what());
@@ -325,7 +319,6 @@ check_result array_workload::located(check_result result) const {
 }
 
 check_result array_workload::compare_with_references() {
-  references::forget_use();
   check_result result = compare();
   if (result.failure && references::distrust_received()) result = compare();
   return result;
@@ -543,28 +536,10 @@ check_result array_workload::compare_whole() {
   const comparison rules = make_comparison(largest_input());
   const std::vector<std::int64_t> all = all_indices();
   const host_values outputs = download(all);
-  if (facts_.layout.inputs.empty()) return compare_once(rules, outputs);
   // What only one output needs is generated where it is needed; what many need, once.
   if (whole_cost() <= all_inputs()) return compare_listed(rules, source_, all, outputs);
   const host_arrays arrays = generated_arrays(facts_.layout, source_);
   return compare_listed(rules, {source_.kind, source_.seed, &arrays}, all, outputs);
-}
-
-// Without inputs the same is right every time: outputs that were found right need not be judged again.
-check_result array_workload::compare_once(const comparison& rules, const host_values& outputs) {
-  struct judged {
-    const void* stage = nullptr;
-    std::string key;
-    host_values outputs;
-    check_result result;
-  };
-  static judged last;
-  const std::string key = facts_.name + " " + facts_.key + " " + to_string(source_.kind);
-  if (last.stage == facts_.stage && last.key == key && last.outputs.bytes == outputs.bytes)
-    return last.result;
-  const check_result result = compare_listed(rules, source_, all_indices(), outputs);
-  if (!result.failure && !result.drifted && !result.leaked) last = {facts_.stage, key, outputs, result};
-  return result;
 }
 
 // Every output against references that come one after another. The next segment is downloaded meanwhile.

@@ -45,7 +45,7 @@ class array_workload : public workload {
   using workload::poison;
   void poison(memory_fill fill) override;
   void launch() override;
-  [[nodiscard]] double preparation_nanoseconds() const override { return prepared_->nanoseconds(); }
+  [[nodiscard]] double preparation_nanoseconds() const override { return prepared_.nanoseconds; }
 
   std::optional<failure_record> damage() override;
   std::optional<bool> writes_what_it_finds(std::int64_t index) override;
@@ -77,7 +77,7 @@ class array_workload : public workload {
 
   // What GPU k of the group has, on the current device.
   [[nodiscard]] std::unique_ptr<array_memory> make_memory(std::int64_t k, cudaStream_t stream) const {
-    return std::make_unique<array_memory>(facts_.layout, problem_->parts(k), prepared_->workspace_bytes(),
+    return std::make_unique<array_memory>(facts_.layout, problem_->parts(k), prepared_.workspace_bytes,
                                           stream);
   }
   // Calls function(part) with the part's device current.
@@ -130,7 +130,7 @@ class array_workload : public workload {
   const problem_facts facts_;
   const double bound_;  // asked for before anything is launched: nothing of the stage's runs between a launch
                         // and its check
-  std::unique_ptr<prepared_launch> prepared_;
+  prepared_launch prepared_;
   std::vector<gpu_part> parts_;
   launch_arguments arguments_;  // made once: a launch is to cost the host nothing more
   input_source source_;
@@ -145,7 +145,6 @@ class array_workload : public workload {
   [[nodiscard]] std::int64_t all_inputs() const;
   check_result compare_in_order();
   check_result compare_whole();
-  check_result compare_once(const comparison& rules, const host_values& outputs);
   [[nodiscard]] check_result compare_runs(const comparison& rules, const input_source& source,
                                           const std::vector<std::int64_t>& indices,
                                           const host_values& found) const;

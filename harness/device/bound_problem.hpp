@@ -46,12 +46,10 @@ struct launch_arguments {
 };
 
 // A stage with what it has prepared for its parameters.
-class prepared_launch {
- public:
-  virtual ~prepared_launch() = default;
-  [[nodiscard]] virtual std::size_t workspace_bytes() const = 0;
-  [[nodiscard]] virtual double nanoseconds() const = 0;  // that the preparation took; 0: there was none
-  virtual void enqueue(const launch_arguments& arguments) const = 0;
+struct prepared_launch {
+  std::size_t workspace_bytes = 0;
+  double nanoseconds = 0;  // that the preparation took; 0: there was none
+  std::function<void(const launch_arguments& arguments)> enqueue;
 };
 
 // What the problem, its track and its stage say of these parameters.
@@ -77,9 +75,7 @@ struct problem_facts {
   lab::traits traits;
 };
 
-// What typed_problem.hpp needs of them: a key of parameters, one GPU that has all, and a layout with its
-// types.
-std::string text_of(const parameter_values& values);
+// What typed_problem.hpp needs of them: one GPU that has all, and a layout with its types.
 array_parts all_of(const array_layout& layout);
 array_layout with_types(array_layout layout, element_type output, std::initializer_list<element_type> inputs);
 
@@ -108,7 +104,7 @@ class bound_problem {
   [[nodiscard]] virtual std::optional<double> declared_error() const = 0;
   // Says which block and thread compute the output, where the stage can tell.
   virtual void add_owner(failure_record& failure) const = 0;
-  [[nodiscard]] virtual std::unique_ptr<prepared_launch> prepare(cudaStream_t stream) const = 0;
+  [[nodiscard]] virtual prepared_launch prepare(cudaStream_t stream) const = 0;
 
   // What the reference says of outputs indices[k], to[k]; for one thread.
   virtual void references(const input_source& source, const std::int64_t* indices, std::int64_t count,

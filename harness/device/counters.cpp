@@ -25,47 +25,6 @@ failure_kind kind_of(emulator::fault fault) {
   return failure_kind::crash;
 }
 
-// Observes what the stage launches.
-class observed_workload final : public workload {
- public:
-  observed_workload(workload& inner, const std::function<void(const emulator::observation&)>& look,
-                    std::optional<std::uint64_t> block)
-      : inner_(inner), look_(look), block_(block) {}
-
-  void prepare(pattern kind, std::uint64_t seed) override { inner_.prepare_to_count(kind, seed); }
-  void vary(std::uint64_t seed) override { inner_.vary(seed); }
-  using workload::poison;
-  void poison(memory_fill fill) override { inner_.poison(fill); }
-  check_result check() override { return inner_.check(); }
-  std::uint64_t digest() override { return inner_.digest(); }
-
-  void launch() override {
-    emulator::observation observation;
-    if (block_) observation.keep_block(*block_);
-    try {
-      inner_.launch();
-    } catch (...) {
-      take(observation);
-      throw;
-    }
-    take(observation);
-  }
-
-  std::optional<failure_record> fault;
-
- private:
-  void take(const emulator::observation& observation) {
-    look_(observation);
-    if (observation.faults().empty()) return;
-    const emulator::observed_fault& first = observation.faults().front();
-    fault = failure_record{.kind = kind_of(first.kind), .found = first.text};
-  }
-
-  workload& inner_;
-  const std::function<void(const emulator::observation&)>& look_;
-  std::optional<std::uint64_t> block_;
-};
-
 std::optional<std::string> read_source(const std::string& file) {
   std::ifstream source(std::string(LAB_SOURCE_ROOT "/") + file);
   if (!source) return std::nullopt;
@@ -108,9 +67,28 @@ counted count_observed_kernels(workload& work, const launch_setup& setup, cudaSt
 check_result run_observed(workload& work, const launch_setup& setup, cudaStream_t stream,
                           const std::function<void(const emulator::observation&)>& look,
                           std::optional<std::uint64_t> block) {
-  observed_workload observed(work, look, block);
-  check_result result = run_and_check(observed, setup, stream);
-  if (observed.fault) result.failure = observed.fault;
+  std::optional<failure_record> fault;
+  const auto launch = [&] {
+    emulator::observation observation;
+    if (block) observation.keep_block(*block);
+    const auto take = [&] {
+      look(observation);
+      if (observation.faults().empty()) return;
+      const emulator::observed_fault& first = observation.faults().front();
+      fault = failure_record{.kind = kind_of(first.kind), .found = first.text};
+    };
+    try {
+      work.launch();
+    } catch (...) {
+      take();
+      throw;
+    }
+    take();
+  };
+  block_order order;
+  check_result result = run_and_check([&] { work.prepare_to_count(setup.input, setup.seed); }, launch, work,
+                                      setup.reversed, stream, order);
+  if (fault) result.failure = fault;
   return result;
 }
 

@@ -59,17 +59,15 @@ two_sums fold_sums(const Value& value, std::int64_t count) {
   return fold_in_parts(piece, std::plus<two_sums>(), count);
 }
 
-// Of values as they are, where nothing rounds; else in long double.
-template <template <class> class Operation, class Value>
-auto fold_values(const Value& value, std::int64_t count) {
-  using element = std::decay_t<decltype(value(0))>;
-  const Operation<std::conditional_t<Operation<element>::rounds, long double, element>> combine;
+// The same of single values, from `none` on.
+template <class Result, class Combine, class Value>
+Result fold_each(const Value& value, std::int64_t count, const Result& none, const Combine& combine) {
   const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
-    auto result = combine.identity();
+    Result result = none;
     for_pieces_of<256>(value, first, of_piece,
                        [&](std::int64_t begin, std::int64_t count_of_piece, const auto& its_value) {
                          for (std::int64_t j = begin; j < begin + count_of_piece; ++j)
-                           result = combine(result, static_cast<decltype(result)>(its_value(j)));
+                           result = combine(result, static_cast<Result>(its_value(j)));
                          return true;
                        });
     return result;
@@ -77,20 +75,12 @@ auto fold_values(const Value& value, std::int64_t count) {
   return fold_in_parts(piece, combine, count);
 }
 
-// Of exact inputs (inputs.hpp): whole numbers, at most 2^20 each.
-template <class Value>
-std::int64_t fold_integers(const Value& value, std::int64_t count) {
-  const auto piece = [&](std::int64_t first, std::int64_t of_piece) {
-    std::int64_t sum = 0;
-    for_pieces_of<256>(value, first, of_piece,
-                       [&](std::int64_t begin, std::int64_t count_of_piece, const auto& its_value) {
-                         for (std::int64_t j = begin; j < begin + count_of_piece; ++j)
-                           sum += static_cast<std::int64_t>(its_value(j));
-                         return true;
-                       });
-    return sum;
-  };
-  return fold_in_parts(piece, std::plus<std::int64_t>(), count);
+// Of values as they are, where nothing rounds; else in long double.
+template <template <class> class Operation, class Value>
+auto fold_values(const Value& value, std::int64_t count) {
+  using element = std::decay_t<decltype(value(0))>;
+  const Operation<std::conditional_t<Operation<element>::rounds, long double, element>> combine;
+  return fold_each(value, count, combine.identity(), combine);
 }
 
 // To the last bit, and back.
@@ -125,8 +115,9 @@ expectation fold(const Value& value, std::int64_t count) {
     if constexpr (std::is_same_v<operation, sum<long double>>) {
       if constexpr (requires { value.kind; }) {
         if (is_exact(value.kind)) {
-          // Whole numbers, and compared for equality: no scale is asked for.
-          const auto all = static_cast<long double>(fold_integers(value, count));
+          // Whole numbers of at most 2^20 each, and compared for equality: no scale is asked for.
+          const auto all =
+              static_cast<long double>(fold_each(value, count, std::int64_t{0}, std::plus<std::int64_t>()));
           return {.value = all, .scale = std::abs(all)};
         }
       }

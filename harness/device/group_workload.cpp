@@ -75,7 +75,7 @@ group_workload::~group_workload() {
     } catch (const cuda_error&) {  // the device is lost, and this process with it
     }
   }
-  prepared_.reset();
+  prepared_ = {};
 }
 
 void group_workload::prepare_to_count(pattern kind, std::uint64_t seed) {
@@ -91,7 +91,7 @@ void group_workload::launch() {
     fork();
     {
       const gpu_scope scope(parts_.front().device);
-      prepared_->enqueue(arguments_);
+      prepared_.enqueue(arguments_);
     }
     join();
   });

@@ -26,6 +26,12 @@ parameter_value checked_value(const parameter_description& one, const parameter_
   return number;
 }
 
+std::string text_of(const parameter_values& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += (text.empty() ? "" : " ") + name + "=" + value.text();
+  return text;
+}
+
 parameter_values complete_parameters(const std::vector<parameter_description>& all,
                                      const parameter_values& given) {
   parameter_values complete;

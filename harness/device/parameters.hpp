@@ -27,6 +27,9 @@ parameter_value checked_value(const parameter_description& one, const parameter_
 parameter_values complete_parameters(const std::vector<parameter_description>& all,
                                      const parameter_values& given);
 
+// "n=1000 window=7".
+std::string text_of(const parameter_values& values);
+
 // Without its defaults.
 template <class Parameters>
 parameter_description limits_of(const parameter<Parameters>& spec) {

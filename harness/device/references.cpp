@@ -1,7 +1,6 @@
 #include "harness/device/references.hpp"
 
 #include <mutex>
-#include <set>
 #include <utility>
 
 namespace lab::references {
@@ -13,7 +12,6 @@ struct store {
   std::mutex access;
   texts received;
   texts own;
-  std::set<std::string> used;  // of those received
 };
 
 store& the_store() {
@@ -27,11 +25,9 @@ std::string kept(const std::string& key, const std::function<std::string()>& wor
   store& all = the_store();
   {
     const std::lock_guard lock(all.access);
-    if (const auto found = all.received.find(key); found != all.received.end()) {
-      all.used.insert(key);
-      return found->second;
+    for (const texts* const known : {&all.received, &all.own}) {
+      if (const auto found = known->find(key); found != known->end()) return found->second;
     }
-    if (const auto found = all.own.find(key); found != all.own.end()) return found->second;
   }
   // Unlocked: what is worked out may ask for other references, on other threads.
   std::string text = work_out();
@@ -43,22 +39,12 @@ void receive(texts worked_out) {
   store& all = the_store();
   const std::lock_guard lock(all.access);
   all.received = std::move(worked_out);
-  all.used.clear();
-}
-
-void forget_use() {
-  store& all = the_store();
-  const std::lock_guard lock(all.access);
-  all.used.clear();
 }
 
 bool distrust_received() {
   store& all = the_store();
   const std::lock_guard lock(all.access);
-  const bool any = !all.used.empty();
-  for (const std::string& key : all.used) all.received.erase(key);
-  all.used.clear();
-  return any;
+  return !std::exchange(all.received, {}).empty();
 }
 
 texts worked_out_here() {

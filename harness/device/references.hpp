@@ -18,11 +18,7 @@ std::string kept(const std::string& key, const std::function<std::string()>& wor
 // What other processes worked out: used by kept() from now on.
 void receive(std::map<std::string, std::string> worked_out);
 
-// distrust_received() concerns what is used from here on.
-void forget_use();
-
-// Whether kept() has answered with something received since forget_use(). What was used is dropped: whoever
-// asks once more works it out.
+// Drops what was received: whoever asks once more works it out. Whether there was anything.
 bool distrust_received();
 
 // What this process worked out.

@@ -26,18 +26,6 @@
 
 namespace lab {
 
-// gpus(p) is how many, part_of_input(p, k) and part_of_output(p, k) what GPU k has, key_of_results(p) a text
-// that parameters of equal results share, and `is_replicated` whether every GPU has the same output, bit for
-// bit.
-template <class Problem>
-concept has_parts = requires(const typename Problem::parameters& p, std::int64_t k) {
-  { Problem::gpus(p) } -> std::convertible_to<std::int64_t>;
-  { Problem::part_of_input(p, k) } -> std::same_as<part>;
-  { Problem::part_of_output(p, k) } -> std::same_as<part>;
-  { Problem::key_of_results(p) } -> std::convertible_to<std::string>;
-  { Problem::is_replicated } -> std::convertible_to<bool>;
-};
-
 // What a stage is launched with, made of pointers to the arrays.
 template <class Problem, class... Pointers>
 typename Problem::input bound_input(const typename Problem::parameters& p, const Pointers&... pointers) {
@@ -56,55 +44,29 @@ typename Problem::output bound_output(const typename Problem::parameters& p, con
   }
 }
 
-// Calls launch(input, output, ...) of a stage with what the problem makes of the arrays.
-template <class Problem, class Output, class... Inputs>
-class typed_launch final : public prepared_launch {
- public:
-  using parameters = typename Problem::parameters;
-
-  typed_launch(const stage<Problem>& its_stage, const parameters& p, cudaStream_t stream)
-      : parameters_(p), prepared_(its_stage, p, stream) {}
-
-  [[nodiscard]] std::size_t workspace_bytes() const override { return prepared_.workspace_bytes(); }
-  [[nodiscard]] double nanoseconds() const override { return prepared_.nanoseconds(); }
-
-  void enqueue(const launch_arguments& arguments) const override {
-    if constexpr (is_spread<Problem>) {
-      static_assert(sizeof...(Inputs) == 1, "a problem over several GPUs has one input");
-      std::vector<const std::tuple_element_t<0, std::tuple<Inputs...>>*> inputs;
-      std::vector<Output*> outputs;
-      for (const launch_arguments::arrays& of_gpu : arguments.gpus) {
-        inputs.push_back(static_cast<typename decltype(inputs)::value_type>(of_gpu.inputs[0]));
-        outputs.push_back(static_cast<Output*>(of_gpu.output));
-      }
-      prepared_.launch(bound_input<Problem>(parameters_, inputs), bound_output<Problem>(parameters_, outputs),
-                       *arguments.group);
-    } else {
-      enqueue_on_one(arguments, std::index_sequence_for<Inputs...>{});
-    }
-  }
-
- private:
-  template <std::size_t... k>
-  void enqueue_on_one(const launch_arguments& arguments, std::index_sequence<k...> /*which*/) const {
-    const launch_arguments::arrays& arrays = arguments.gpus[0];
-    prepared_.launch(bound_input<Problem>(parameters_, static_cast<Inputs*>(arrays.inputs[k])...),
-                     bound_output<Problem>(parameters_, static_cast<Output*>(arrays.output)),
-                     arguments.scratch, arguments.stream);
-  }
-
-  parameters parameters_;
-  prepared_stage<Problem> prepared_;
-};
-
 template <class Problem, class Output, class... Inputs>
 class typed_problem final : public bound_problem {
-  static_assert(has_reference<Problem, Inputs...>,
-                "a problem's reference(value..., p, i) gives output i, with a `value` for each input");
-  static_assert(check_reference_hooks<Problem, Inputs...>());
-  static_assert(!is_spread<Problem> || has_parts<Problem>,
-                "a problem over several GPUs has gpus(p), part_of_input(p, k), part_of_output(p, k), "
-                "key_of_results(p) and `is_replicated`");
+  static_assert(
+      requires(const generated_values<Inputs>&... values, const typename Problem::parameters& p) {
+        { Problem::reference(values..., p, 0) } -> std::same_as<expectation>;
+      },
+      "a problem's reference(value..., p, i) gives output i, with a `value` for each input");
+  static_assert(
+      names_its_hooks<Problem, Inputs...>(),
+      "reference_hooks names exact_outputs(value..., p, first, count, visit), stream(value..., p, "
+      "first, count, visit), reference_run and first_needed(value..., p, i, most) where the problem "
+      "has them, and only there");
+  static_assert(
+      !is_spread<Problem> ||
+          requires(const typename Problem::parameters& p, std::int64_t k) {
+            { Problem::gpus(p) } -> std::convertible_to<std::int64_t>;
+            { Problem::part_of_input(p, k) } -> std::same_as<part>;
+            { Problem::part_of_output(p, k) } -> std::same_as<part>;
+            { Problem::key_of_results(p) } -> std::convertible_to<std::string>;
+            { Problem::is_replicated } -> std::convertible_to<bool>;
+          },
+      "a problem over several GPUs has gpus(p), part_of_input(p, k) and part_of_output(p, k) of GPU k, "
+      "key_of_results(p), which parameters of equal results share, and `is_replicated`");
 
  public:
   using parameters = typename Problem::parameters;
@@ -173,8 +135,10 @@ class typed_problem final : public bound_problem {
     return call_stage("relative_error", [&] { return stage_->relative_error(parameters_); });
   }
   void add_owner(failure_record& failure) const override { lab::add_owner(failure, *stage_, parameters_); }
-  [[nodiscard]] std::unique_ptr<prepared_launch> prepare(cudaStream_t stream) const override {
-    return std::make_unique<typed_launch<Problem, Output, Inputs...>>(*stage_, parameters_, stream);
+  [[nodiscard]] prepared_launch prepare(cudaStream_t stream) const override {
+    const auto prepared = std::make_shared<prepared_stage<Problem>>(*stage_, parameters_, stream);
+    return {prepared->workspace_bytes(), prepared->nanoseconds(),
+            [this, prepared](const launch_arguments& arguments) { enqueue(*prepared, arguments); }};
   }
 
   void references(const input_source& source, const std::int64_t* indices, std::int64_t count,
@@ -281,31 +245,52 @@ class typed_problem final : public bound_problem {
     std::size_t count_ = 0;
   };
 
-  [[nodiscard]] std::tuple<generated_values<Inputs>...> generated(const input_source& source) const {
-    return generated(source, std::index_sequence_for<Inputs...>{});
+  // Calls launch(input, output, ...) of the stage with what the problem makes of the arrays.
+  void enqueue(const prepared_stage<Problem>& prepared, const launch_arguments& arguments) const {
+    if constexpr (is_spread<Problem>) {
+      static_assert(sizeof...(Inputs) == 1, "a problem over several GPUs has one input");
+      std::vector<const std::tuple_element_t<0, std::tuple<Inputs...>>*> inputs;
+      std::vector<Output*> outputs;
+      for (const launch_arguments::arrays& of_gpu : arguments.gpus) {
+        inputs.push_back(static_cast<typename decltype(inputs)::value_type>(of_gpu.inputs[0]));
+        outputs.push_back(static_cast<Output*>(of_gpu.output));
+      }
+      prepared.launch(bound_input<Problem>(parameters_, inputs), bound_output<Problem>(parameters_, outputs),
+                      *arguments.group);
+    } else {
+      const launch_arguments::arrays& arrays = arguments.gpus[0];
+      [[maybe_unused]] auto next = [one = arrays.inputs.begin()]() mutable { return *one++; };
+      const std::tuple<Inputs*...> inputs{static_cast<Inputs*>(next())...};
+      std::apply(
+          [&](const auto&... input) {
+            prepared.launch(bound_input<Problem>(parameters_, input...),
+                            bound_output<Problem>(parameters_, static_cast<Output*>(arrays.output)),
+                            arguments.scratch, arguments.stream);
+          },
+          inputs);
+    }
   }
-  template <std::size_t... k>
-  [[nodiscard]] std::tuple<generated_values<Inputs>...> generated(const input_source& source,
-                                                                  std::index_sequence<k...> /*which*/) const {
-    return {generated_values<Inputs>{drawn(layout_.inputs[k], source.kind, source.seed, k)}...};
+
+  [[nodiscard]] std::tuple<generated_values<Inputs>...> generated(const input_source& source) const {
+    [[maybe_unused]] auto next = [&, count = std::size_t{0}]() mutable {
+      const std::size_t k = count++;
+      return drawn(layout_.inputs[k], source.kind, source.seed, k);
+    };
+    return {generated_values<Inputs>{next()}...};
   }
   template <class T>
   struct given_values {
     const T* values;
     T operator()(std::int64_t j) const { return values[j]; }
   };
-  template <std::size_t... k>
-  static std::tuple<given_values<Inputs>...> given(const host_arrays& arrays,
-                                                   std::index_sequence<k...> /*which*/) {
-    return {given_values<Inputs>{arrays.at(k).template as<Inputs>()}...};
-  }
   // Calls visit with a tuple of a value(j) for each input.
   template <class Visit>
   void with_values(const input_source& source, const Visit& visit) const {
-    if constexpr (sizeof...(Inputs) > 0) {
-      if (source.own != nullptr) return visit(given(*source.own, std::index_sequence_for<Inputs...>{}));
-    }
-    visit(generated(source));
+    if (source.own == nullptr) return visit(generated(source));
+    [[maybe_unused]] auto next = [one = source.own->begin()]() mutable -> const host_values& {
+      return *one++;
+    };
+    visit(std::tuple{given_values<Inputs>{next().template as<Inputs>()}...});
   }
 
   const array_hooks<Problem>& hooks_;
@@ -316,17 +301,48 @@ class typed_problem final : public bound_problem {
 
 template <class Problem>
 class typed_array_problem final : public any_array_problem {
-  static_assert(has_title<Problem>,
-                "a problem says what it is and what one output is called: `title`, `unit`");
-  static_assert(has_parameters<Problem>, "a problem has `parameters`, and describe() tells of each of them");
-  static_assert(has_elements<Problem>,
-                "a problem's `elements` are the types of its output and of its inputs");
-  static_assert(has_layout<Problem>,
-                "a problem's layout(p) names its arrays, and `ceiling` what moves as many bytes");
-  static_assert(has_arguments<Problem>, "a problem's stages are launched with an `input` and an `output`");
-  static_assert(has_bound<Problem>, "a problem bounds the error of an output: relative_error(p)");
-  static_assert(has_cases<Problem>,
-                "a problem lists what its stages are tried on: cases(tile, thorough, seed)");
+  // What a problem must say of itself (docs/add-a-track.md), all functions and constants static. What it may
+  // say beside is in array_hooks.hpp.
+  static_assert(
+      requires {
+        { Problem::title } -> std::convertible_to<std::string>;
+        { Problem::unit } -> std::convertible_to<std::string>;
+      },
+      "a problem says what it is and what one output is called: `title`, `unit`");
+  static_assert(
+      requires {
+        typename Problem::parameters;
+        { Problem::describe() } -> std::convertible_to<std::vector<parameter<typename Problem::parameters>>>;
+      },
+      "a problem has `parameters`, and describe() tells of each of them");
+  static_assert(
+      requires { typename Problem::elements; } ||
+          requires(const typename Problem::parameters& p) {
+            Problem::with_elements(p, []<class Output, class... Inputs>(element_types<Output, Inputs...>) {});
+          },
+      "a problem's `elements` are the types of its output and of its inputs");
+  static_assert(
+      requires(const typename Problem::parameters& p) {
+        { Problem::layout(p) } -> std::same_as<array_layout>;
+        { Problem::ceiling } -> std::convertible_to<array_ceiling>;
+      },
+      "a problem's layout(p) names its arrays, and `ceiling` what moves as many bytes");
+  static_assert(
+      requires {
+        typename Problem::input;
+        typename Problem::output;
+      },
+      "a problem's stages are launched with an `input` and an `output`");
+  static_assert(
+      requires(const typename Problem::parameters& p) {
+        { Problem::relative_error(p) } -> std::convertible_to<double>;
+      },
+      "a problem bounds the error of an output: relative_error(p)");
+  static_assert(
+      requires(std::int64_t tile, bool thorough, std::uint64_t seed) {
+        { Problem::cases(tile, thorough, seed) } -> std::same_as<cases_of<typename Problem::parameters>>;
+      },
+      "a problem lists what its stages are tried on: cases(tile, thorough, seed)");
 
  public:
   using parameters = typename Problem::parameters;

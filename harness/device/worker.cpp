@@ -24,6 +24,7 @@
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure/ceilings.hpp"
 #include "harness/device/measure/timed_launches.hpp"
+#include "harness/device/parameters.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/device/trace.hpp"
@@ -507,8 +508,6 @@ answer_record worker::answer(const nlohmann::json& request) {
     answer_record reply = dispatch(request);
     if (auto worked_out = references::worked_out_here(); !worked_out.empty())
       reply.content["references"] = std::move(worked_out);
-    // An expected failure may have lost the device, and yet be as it should be.
-    if (device_selected_ && device_lost()) reply.sticky = true;
     return reply;
   } catch (const memory_error& failure) {
     answer_record reply = error(error_kind::memory, failure.what());
@@ -535,11 +534,8 @@ answer_record worker::answer(const nlohmann::json& request) {
     // Outside run_and_check and the verifier, which know the guilty launch: in `apply`, say. The stage is at
     // fault all the same.
     failure_record found = launch_failure(failure, failure_kind::crash);
-    for (const auto& [name, value] : parameters_of(request))
-      found.test_case += (found.test_case.empty() ? "" : " ") + name + "=" + value.text();
-    answer_record reply = failed(found, nlohmann::json::object());
-    reply.sticky = device_lost();
-    return reply;
+    found.test_case = text_of(parameters_of(request));
+    return failed(found, nlohmann::json::object());
   } catch (const abi::__forced_unwind&) {
     throw;
   } catch (const std::exception& failure) {

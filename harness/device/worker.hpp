@@ -23,8 +23,7 @@ class worker {
 
   // Takes the device before anything is asked; where there is none, the answer says so.
   void connect();
-  // Answers one request. Never throws: whatever goes wrong becomes the answer. An answer with `sticky` set is
-  // this process's last word.
+  // Answers one request. Never throws: whatever goes wrong becomes the answer.
   answer_record answer(const nlohmann::json& request);
 
  private:

@@ -198,8 +198,7 @@ void answer_stage(const std::string& stage_path) {
   } else if (contains(name, "sticky")) {
     send({{"end", "failed"},
           {"message", "an illegal memory access was encountered"},
-          {"failure", {{"kind", "crash"}}},
-          {"sticky", true}});
+          {"failure", {{"kind", "crash"}}}});
     _exit(3);
   } else if (contains(name, "memory")) {
     send({{"end", "error"},

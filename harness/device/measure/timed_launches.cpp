@@ -28,13 +28,12 @@ class wrong_sample : public std::exception {
 // The launches that are timed: their inputs, and what came of them.
 class timed_launches {
  public:
+  // `checks` hears of each sample, and of each launch that was compared in full.
   timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                 const measure_plan& plan, cudaStream_t stream, std::function<void()> tell,
-                 std::function<void(const check_result&)> note)
+                 const measure_plan& plan, cudaStream_t stream, verifier& checks)
       : stage_(stage),
         stream_(stream),
-        tell_(std::move(tell)),
-        note_(std::move(note)),
+        checks_(checks),
         first_seed_(seed ^ 0x71aed),
         next_seed_(first_seed_) {
     const std::size_t before = memory::in_use();
@@ -76,7 +75,7 @@ class timed_launches {
     const std::int64_t start = host_nanoseconds();
     for (std::size_t k = 0; k < std::min(left_.size(), max_repeated); ++k) {
       if (k >= min_repeated && agreed_seconds_since(start) > repetition_seconds) break;
-      tell_();
+      checks_.tell();
       std::swap(left_[k], left_[k + drawn_number(100 + k) % (left_.size() - k)]);
       const auto& [seed, digest] = left_[k];
       work.vary(seed);
@@ -115,7 +114,7 @@ class timed_launches {
       workloads_[k]->vary(last_seeds_[k]);
       workloads_[k]->poison();
     }
-    tell_();
+    checks_.tell();
   }
 
   void after() {
@@ -129,18 +128,17 @@ class timed_launches {
   }
 
   void check_all() {
-    tell_();
+    checks_.tell();
     for (std::size_t k = 0; k < launched_; ++k) {
       const check_result result = workloads_[k]->check();
       if (result.failure) throw wrong_sample(*result.failure);
-      note_(result);
+      checks_.note_errors(result);
     }
   }
 
   const stage_entry& stage_;
   cudaStream_t stream_;
-  std::function<void()> tell_;
-  std::function<void(const check_result&)> note_;  // of each launch that was compared in full
+  verifier& checks_;
   std::vector<std::unique_ptr<workload>> workloads_;
   bool capturable_ = true;
   std::size_t launched_ = 0;  // of the workloads, in each sample
@@ -184,9 +182,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   const launch_setup timed{pattern::random, seeds.fixed};
   try {
     checks.set_phase("timed");
-    timed_launches launches(
-        stage, parameters, seeds.fixed, plan, stream, [&] { checks.tell(); },
-        [&](const check_result& result) { checks.note_errors(result); });
+    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, checks);
     timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
     timing.preparation = launches.preparation_nanoseconds();
     // The next process's context takes some memory.

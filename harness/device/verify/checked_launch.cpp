@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "common/stream.hpp"
+#include "harness/device/parameters.hpp"
 #include "harness/device/stage_call.hpp"
 
 namespace lab {
@@ -98,23 +99,22 @@ bool device_lost() noexcept {
 }
 
 std::string trial_name(const parameter_values& parameters, const launch_setup& setup) {
-  std::string text;
-  for (const auto& [name, value] : parameters) text += name + "=" + value.text() + " ";
-  text += std::string("input=") + to_string(setup.input) + " seed=" + std::to_string(setup.seed);
+  std::string text = text_of(parameters);
+  text += std::string(text.empty() ? "" : " ") + "input=" + to_string(setup.input) +
+          " seed=" + std::to_string(setup.seed);
   if (setup.fill != memory_fill::ones)
     text += std::string(", ") + memory_fill_names[static_cast<int>(setup.fill)];
   if (setup.reversed) text += ", last block and thread first";
   return text;
 }
 
-check_result launch_and_check(const std::function<void()>& prepare, workload& work, const launch_setup& setup,
-                              cudaStream_t stream, const block_order& order, workload* before) {
-  const thread_order ordered(setup.reversed, order);
+check_result launch_and_check(const std::function<void()>& prepare, const std::function<void()>& launch,
+                              workload& work, bool reversed, cudaStream_t stream, const block_order& order) {
+  const thread_order ordered(reversed, order);
   prepare();
   CUDA_CHECK(cudaStreamSynchronize(stream));
   try {
-    if (before != nullptr) before->launch();
-    work.launch();
+    launch();
   } catch (const cuda_error& error) {
     return {.failure = launch_failure(error, device_lost() ? failure_kind::crash : failure_kind::launch)};
   }
@@ -127,33 +127,29 @@ check_result launch_and_check(const std::function<void()>& prepare, workload& wo
   return work.check();
 }
 
-namespace {
+check_result run_and_check(const std::function<void()>& prepare, const std::function<void()>& launch,
+                           workload& work, bool reversed, cudaStream_t stream, block_order& order) {
+  check_result result = launch_and_check(prepare, launch, work, reversed, stream, order);
+#if LAB_EMULATED
+  if (reversed && !order.blocks_wait && waits_for_ever(result.failure)) {
+    // In ascending order whoever it waits for has started.
+    order.blocks_wait = true;
+    emulator::reset();
+    return launch_and_check(prepare, launch, work, reversed, stream, order);
+  }
+#endif
+  return result;
+}
 
-check_result run_in_order(workload& work, const launch_setup& setup, cudaStream_t stream,
-                          const block_order& order) {
+check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream,
+                           block_order* order) {
   const auto prepare = [&] {
     work.prepare(setup.input, setup.seed);
     if (setup.fill != memory_fill::ones) work.poison(setup.fill);
   };
-  return launch_and_check(prepare, work, setup, stream, order);
-}
-
-}  // namespace
-
-check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream,
-                           block_order* order) {
   block_order own;
-  block_order& known = order == nullptr ? own : *order;
-  check_result result = run_in_order(work, setup, stream, known);
-#if LAB_EMULATED
-  if (setup.reversed && !known.blocks_wait && waits_for_ever(result.failure)) {
-    // In ascending order whoever it waits for has started.
-    known.blocks_wait = true;
-    emulator::reset();
-    return run_in_order(work, setup, stream, known);
-  }
-#endif
-  return result;
+  return run_and_check(
+      prepare, [&] { work.launch(); }, work, setup.reversed, stream, order == nullptr ? own : *order);
 }
 
 }  // namespace lab

@@ -35,10 +35,13 @@ struct block_order {
 // does not fit, and stage_error when the stage throws.
 check_result run_and_check(workload& work, const launch_setup& setup, cudaStream_t stream,
                            block_order* order = nullptr);
+// The same of a workload that `prepare` makes ready and `launch` launches.
+check_result run_and_check(const std::function<void()>& prepare, const std::function<void()>& launch,
+                           workload& work, bool reversed, cudaStream_t stream, block_order& order);
 
-// The same of a workload that `prepare` makes ready, behind a launch of `before`, if there is one.
-check_result launch_and_check(const std::function<void()>& prepare, workload& work, const launch_setup& setup,
-                              cudaStream_t stream, const block_order& order, workload* before = nullptr);
+// Likewise, in this order alone.
+check_result launch_and_check(const std::function<void()>& prepare, const std::function<void()>& launch,
+                              workload& work, bool reversed, cudaStream_t stream, const block_order& order);
 
 // The order of a block's threads and of a grid's blocks on the emulator, for as long as this lives.
 class thread_order {

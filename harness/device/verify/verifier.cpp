@@ -144,6 +144,10 @@ void verifier::check_same_bits(workload& work, const trial& one, launch_setup se
   if (!other_bits_.shown) other_bits_.shown = other_bits(work, max_repetitions);
 }
 
+check_result verifier::launch_renewed(workload& work, std::uint64_t seed, bool reversed) const {
+  return launch_and_check([&] { work.renew(seed); }, [&] { work.launch(); }, work, reversed, stream_, order_);
+}
+
 // Inputs that differ little, in memory that nobody has filled in between: what a stage has kept of the launch
 // before, in its scratch memory or elsewhere, is no answer to the next.
 void verifier::check_one_after_another(workload& work, const trial& one) {
@@ -152,8 +156,7 @@ void verifier::check_one_after_another(workload& work, const trial& one) {
   for (const std::uint64_t seed : one.then) {
     setup.seed = seed;
     tell();
-    check_result result =
-        result_of([&] { return launch_and_check([&] { work.renew(seed); }, work, setup, stream_, order_); });
+    check_result result = result_of([&] { return launch_renewed(work, seed, false); });
     add(result);
     if (result.failure) {
       fail(std::move(*result.failure), one.parameters, setup, ", after a launch on nearly the same input");
@@ -171,8 +174,7 @@ void verifier::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]]
   const launch_setup setup{.input = one.input, .seed = random_bits(seeds_.drawn, 5), .reversed = true};
   const char* const remark = ", in scratch memory as another launch has left it";
   order_.blocks_wait = false;
-  check_result result = result_of(
-      [&] { return launch_and_check([&] { work.renew(setup.seed); }, work, setup, stream_, order_); });
+  check_result result = result_of([&] { return launch_renewed(work, setup.seed, true); });
   order_.blocks_wait = true;
   if (waits_for_ever(result.failure)) {
     ++waits_for_cleared_;
@@ -194,9 +196,13 @@ void verifier::check_in_a_row(workload& work, const trial& one) {
     other->prepare(setups[0].input, setups[0].seed);
     work.prepare(setups[1].input, setups[1].seed);
   };
+  const auto launch_both = [&] {
+    other->launch();
+    work.launch();
+  };
   const char* const remark = ", one of two launches in a row";
   tell(remark);
-  check_result result = launch_and_check(prepare_both, work, setups[1], stream_, order_, other.get());
+  check_result result = launch_and_check(prepare_both, launch_both, work, false, stream_, order_);
   add(result);
   if (!result.failure) {
     result = other->check();

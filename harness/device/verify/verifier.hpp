@@ -24,31 +24,10 @@ struct trial_seeds {
 // Hears now and then how far a proof has come.
 using progress_sink = std::function<void(const std::string& what)>;
 
-// What stands between a stage and its tick; `run`, `bench` and `verify` ask the same. (`thorough` false is
-// for tests of the harness, and for a first look.)
-//
-// trials() tries the stage on its track's trials, each in fresh memory, and twice: with the fixed seed, and
-// with the drawn one, when memory holds something else and the emulator runs threads in the other order. Both
-// launches are checked in full; a third on the second's input must give the same bits. Of sizes that differ
-// in nothing else, one launch each; of inputs that differ in one value, several launches in memory that
-// nobody fills in between. What the stage refuses it is asked beforehand, in an order that is drawn; and when
-// all are done, some trials that are drawn are made once more (again()). Traits are tested in both
-// directions: without `drifts`, `forgets` or `leaks_nonfinite` the stage must pass the inputs that show them;
-// with them (thorough) it must fail at least one, and as the trait says: by rounding errors of what has
-// passed, by what is missing, or with NaN or Inf. Likewise results must be the same bits twice, unless the
-// stage is `nondeterministic`: then (thorough, on a GPU) they must differ at least once. An expected failure
-// must fail a trial in a way that it says: then the record has not passed and is `failed_as_expected`. One
-// that is right, or fails otherwise, has failed. On a GPU a launch must be captured in a graph and be right
-// when replayed; one that `synchronises` must be refused. A stage that refuses more than half of the trials
-// has failed.
-//
-// On the emulator, where a launch costs little, two things more: repetitions are judged as the first launch
-// is, and of launches whose blocks wait for earlier ones some are made in descending order, in scratch memory
-// as the launch before has left it. There a stage that clears it waits, which is right, and one that does not
-// takes an old value for a new one, in whatever order OS threads run.
-//
-// at() tries it on the parameters that are measured: random inputs within the bound, and exact ones (see
-// inputs.hpp), on which an element that is left out, doubled or moved shows whatever the size.
+// What stands between a stage and its tick; `run`, `bench` and `verify` ask the same. docs/measuring.md says
+// of each step what it tries and what it finds. (`thorough` false is for tests of the harness, and for a
+// first look.) An expected failure must fail a trial in a way that it says: then the record has not passed
+// and is `failed_as_expected`. One that is right, or fails otherwise, has failed.
 class verifier {
  public:
   verifier(const stage_entry& stage, trial_seeds seeds, cudaStream_t stream, progress_sink progress = {});
@@ -85,6 +64,7 @@ class verifier {
   [[nodiscard]] std::vector<std::string> refusals(const std::vector<trial>& all) const;
   bool fail_absurd(const std::vector<trial>& all, const std::vector<std::string>& refused);
   void tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const;
+  [[nodiscard]] check_result launch_renewed(workload& work, std::uint64_t seed, bool reversed) const;
   void check_left_over(workload& work, const trial& one);
   [[nodiscard]] std::unique_ptr<workload> made_if_it_fits(const parameter_values& parameters) const;
   void try_one(const trial& one, std::size_t place);
