@@ -14,7 +14,6 @@
 #include "harness/device/bound_problem.hpp"
 #include "harness/device/guarded_buffer.hpp"
 #include "harness/device/host_values.hpp"
-#include "harness/device/memory_fill.hpp"
 #include "harness/device/stage.hpp"
 #include "harness/records.hpp"
 
@@ -22,7 +21,8 @@ namespace lab {
 
 class array_memory {
  public:
-  array_memory(const array_layout& layout, array_parts held, std::size_t scratch_bytes, cudaStream_t stream);
+  array_memory(const array_layout& layout, const array_parts& held, std::size_t scratch_bytes,
+               cudaStream_t stream);
 
   // Of inputs and output; and of scratch memory.
   static std::size_t array_bytes(const array_layout& layout, const array_parts& held);
@@ -31,11 +31,11 @@ class array_memory {
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  [[nodiscard]] const part& output_part() const { return output_.held; }
+  [[nodiscard]] const part& output_part() const { return arrays_.front().held; }
   [[nodiscard]] std::vector<void*> inputs() const;
-  [[nodiscard]] void* output() const { return output_.memory.data(); }
+  [[nodiscard]] void* output() const { return arrays_.front().memory.data(); }
   [[nodiscard]] workspace scratch() const {
-    return {scratch_.data(), static_cast<std::size_t>(scratch_.size())};
+    return {arrays_.back().memory.data(), static_cast<std::size_t>(arrays_.back().held.count)};
   }
 
   // Everything here enqueues.
@@ -75,26 +75,22 @@ class array_memory {
 
   struct array : array_member {
     part held;
+    std::string role;  // for messages
     guarded_buffer memory;
 
-    template <class T>
-    [[nodiscard]] T* as() const {
-      return reinterpret_cast<T*>(memory.data());
-    }
-    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(memory.size()); }
+    [[nodiscard]] device_values values() const { return {type, memory.data(), held.count, held.first}; }
   };
-  static array make_array(const array_member& member, const part& held, cudaStream_t stream, array_use use);
+  // What look() finds of each: the first element that is not as it must be, and both guards.
+  struct look_words {
+    std::int64_t element;
+    std::int64_t guards[2];
+  };
 
   cudaStream_t stream_;
-  std::vector<array> inputs_;
-  array output_;
-  guarded_buffer scratch_;
-  // What look() finds: the first output that was never written and both guards of it, those of the scratch
-  // memory, and of each input the first changed element and both guards.
-  enum memory_word { unwritten_output, output_guards, scratch_guards = 3, first_input = 5 };
-  static constexpr std::size_t words_of_input = 3;
-  std::vector<std::int64_t> found_;
-  device_buffer<std::int64_t> device_found_;
+  std::vector<array> arrays_;  // the output, the inputs, the scratch memory
+  std::size_t inputs_end_;
+  std::vector<look_words> found_;
+  device_buffer<look_words> device_found_;
 };
 
 }  // namespace lab

@@ -84,10 +84,9 @@ void refuse_leaks(const stage_entry& entry, const host_arrays& arrays) {
   }
 }
 
-class array_track final : public track {
+class array_track final : public track, trial_cost {
  public:
-  explicit array_track(std::unique_ptr<any_array_problem> problem)
-      : problem_(std::move(problem)), cost_(*problem_) {}
+  explicit array_track(std::unique_ptr<any_array_problem> problem) : problem_(std::move(problem)) {}
 
   [[nodiscard]] track_description describe() const override { return facts().description; }
 
@@ -217,57 +216,46 @@ class array_track final : public track {
                                    cudaStream_t stream) const override;
 
  private:
-  // What a trial costs.
-  class array_cost final : public trial_cost {
-   public:
-    explicit array_cost(const any_array_problem& problem) : problem_(problem) {}
+  // ---- what a trial costs
 
-    [[nodiscard]] double of(const parameter_values& p) const override {
-      if (!problem_.why_invalid(p).empty()) return -1;
-      const array_layout layout = problem_.bind(nullptr, p)->layout();
-      constexpr double of_input = 16;  // to make it, move it and look at it
-      const auto outputs = static_cast<double>(layout.output.size());
-      const double given = values_of(layout);
-      // A sum of several inputs, or a row, may be the work of a block, however few its values are.
-      constexpr double of_block = emulated ? 4096 : 0;
-      double blocks = std::max(2 * outputs <= given ? outputs : 0, rows_of(layout.output));
-      for (const array_member& input : layout.inputs) blocks = std::max(blocks, rows_of(input));
-      return static_cast<double>(layout.terms) * outputs + of_input * given + of_block * blocks;
-    }
-    [[nodiscard]] double values(const parameter_values& p) const override {
-      return values_of(problem_.bind(nullptr, p)->layout());
-    }
-    [[nodiscard]] double reach(const parameter_values& p) const override {
-      const array_layout layout = problem_.bind(nullptr, p)->layout();
-      return values_of(layout) * static_cast<double>(layout.output.size());
-    }
-    [[nodiscard]] parameter_values fitted(const parameter_values& p,
-                                          const parameter_values& before) const override {
-      return problem_.fitted(p, before);
-    }
-
-   private:
-    static double rows_of(const array_member& array) {
-      if (array.shape.size() < 2) return 0;
-      const std::int64_t rows = array.size() / std::max<std::int64_t>(1, array.shape.back());
-      return static_cast<double>(rows);
-    }
-    // All that is read, or written where nothing is.
-    static double values_of(const array_layout& layout) {
-      double all = layout.inputs.empty() ? static_cast<double>(layout.output.size()) : 0;
-      for (const array_member& input : layout.inputs) all += static_cast<double>(input.size());
-      return all;
-    }
-
-    const any_array_problem& problem_;
-  };
+  [[nodiscard]] double of(const parameter_values& p) const override {
+    if (!problem_->why_invalid(p).empty()) return -1;
+    const array_layout layout = layout_of(p);
+    constexpr double of_input = 16;  // to make it, move it and look at it
+    const auto outputs = static_cast<double>(layout.output.size());
+    const double given = values_of(layout);
+    // A sum of several inputs, or a row, may be the work of a block, however few its values are.
+    constexpr double of_block = emulated ? 4096 : 0;
+    double blocks = std::max(2 * outputs <= given ? outputs : 0, rows_of(layout.output));
+    for (const array_member& input : layout.inputs) blocks = std::max(blocks, rows_of(input));
+    return static_cast<double>(layout.terms) * outputs + of_input * given + of_block * blocks;
+  }
+  [[nodiscard]] double values(const parameter_values& p) const override { return values_of(layout_of(p)); }
+  [[nodiscard]] double reach(const parameter_values& p) const override {
+    const array_layout layout = layout_of(p);
+    return values_of(layout) * static_cast<double>(layout.output.size());
+  }
+  [[nodiscard]] parameter_values fitted(const parameter_values& p,
+                                        const parameter_values& before) const override {
+    return problem_->fitted(p, before);
+  }
+  static double rows_of(const array_member& array) {
+    if (array.shape.size() < 2) return 0;
+    return static_cast<double>(array.size() / std::max<std::int64_t>(1, array.shape.back()));
+  }
+  // All that is read, or written where nothing is.
+  static double values_of(const array_layout& layout) {
+    double all = layout.inputs.empty() ? static_cast<double>(layout.output.size()) : 0;
+    for (const array_member& input : layout.inputs) all += static_cast<double>(input.size());
+    return all;
+  }
 
   // Asked for when they are needed: tracks are registered before main.
   [[nodiscard]] const array_track_facts& facts() const {
     if (!facts_) facts_ = problem_->facts();
     return *facts_;
   }
-  [[nodiscard]] lab::larger_trials larger() const { return {facts().description.parameters, cost_}; }
+  [[nodiscard]] lab::larger_trials larger() const { return {facts().description.parameters, *this}; }
   [[nodiscard]] array_layout layout_of(const parameter_values& values) const {
     return problem_->bind(nullptr, values)->layout();
   }
@@ -363,7 +351,6 @@ class array_track final : public track {
 
   const std::unique_ptr<any_array_problem> problem_;
   mutable std::optional<array_track_facts> facts_;
-  const array_cost cost_;
 };
 
 // ---- `apply`

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <string>
-
-#include "common/all_cores.hpp"
 
 namespace lab {
 namespace {
-
-constexpr std::int64_t part_values = std::int64_t{1} << 18;  // by one core
 
 // Bytes for a message: quoted, escaped, and cut where they are many.
 std::string text_for_message(std::string_view text) {
@@ -44,22 +39,10 @@ std::optional<failure_record> column_check::exists() const {
 
 std::optional<failure_record> column_check::offsets() const {
   const std::int64_t rows = expected_.rows();
-  const std::int64_t none = rows + 1;
-  smallest first_wrong(none);
-  const auto compare = [&](std::int64_t first, std::int64_t count, const auto* offsets) {
-    if (first_wrong.get() < none) return;
-    for_pieces_on_all_cores(count, part_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        if (offsets[k] == expected_.offsets[first + k]) continue;
-        first_wrong.offer(first + k);
-        return;
-      }
-    });
-  };
-  reader_.for_offsets(found_.offsets, offset_bits_, rows + 1, compare);
-  const std::int64_t at = first_wrong.get();
-  if (at == none) return std::nullopt;
-  const std::int64_t found = read_offset(at);
+  const host_array<std::int64_t> offsets = reader_.read_offsets(found_.offsets, offset_bits_, rows + 1);
+  const std::int64_t at = first_difference(offsets.data(), expected_.offsets.data(), rows + 1);
+  if (at > rows) return std::nullopt;
+  const std::int64_t found = offsets[at];
   if (at == 0 || (at == rows && (found < 0 || found > found_.chars_capacity))) {
     return failure_record{
         .kind = failure_kind::wrong,
@@ -79,17 +62,8 @@ std::optional<failure_record> column_check::chars() const {
                           .expected = "room for " + std::to_string(total) + " bytes of characters",
                           .found = "a capacity of " + std::to_string(found_.chars_capacity)};
   }
-  smallest first_wrong(total);
-  const auto compare = [&](std::int64_t first, std::int64_t count, const char* chars) {
-    if (first_wrong.get() < total) return;
-    for_pieces_on_all_cores(count, part_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
-      const char* const right = expected_.chars.data() + first;
-      if (std::memcmp(chars + begin, right + begin, static_cast<std::size_t>(end - begin)) == 0) return;
-      first_wrong.offer(first + (std::mismatch(right + begin, right + end, chars + begin).first - right));
-    });
-  };
-  reader_.for_pieces(static_cast<const char*>(found_.chars), total, compare);
-  const std::int64_t at = first_wrong.get();
+  const host_array<char> found = reader_.read_array(static_cast<const char*>(found_.chars), total);
+  const std::int64_t at = first_difference(found.data(), expected_.chars.data(), total);
   if (at == total) return std::nullopt;
   return wrong_row(expected_.row_of(at));
 }

@@ -1,11 +1,10 @@
-#include "harness/device/column_csv.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 
 #include "common/csv.hpp"
+#include "harness/device/column_table.hpp"
 
 namespace lab {
 namespace {

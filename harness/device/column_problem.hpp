@@ -30,8 +30,6 @@
 //
 // and has the parameter `allocator`. Where it matters:
 //
-//   varied_column      std::size_t: the input column whose letters change between launches that are timed
-//                      (the first, unless declared)
 //   is_read(p, k)      -> bool: whether input column k must be read at all, for the fewest bytes that must
 //                      move
 //   estimate(p)        -> std::array<std::int64_t, N>: about how many bytes of characters generate() makes,

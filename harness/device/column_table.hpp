@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
-#include <list>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/device/column_problem.hpp"
 #include "harness/device/letters.hpp"
@@ -15,6 +17,11 @@
 #include "harness/protocol.hpp"
 
 namespace lab {
+
+// The columns with these names from a person's CSV file, as many rows of UTF-8 each; and a file of one
+// column, written whole or not at all. Both throw file_error (common/csv.hpp).
+std::vector<column> read_columns(const std::string& path, std::span<const char* const> names);
+void write_column(const std::string& path, const std::string& name, const column& written);
 
 template <class Problem>
 struct column_table {
@@ -66,27 +73,10 @@ parameter_values input_values(const typename Problem::parameters& p) {
 
 // The column moved round as `variation` says, and with its letters turned if it is to be (letters.hpp).
 inline column varied_copy(const column& from, std::uint64_t variation, bool is_turned) {
-  if (variation == 0 || from.rows() == 0) return {copy_of(from.offsets), copy_of(from.chars)};
   const std::int64_t rows = from.rows();
   const std::int64_t first_row = first_row_of(variation, rows);
-  const std::int64_t begin = from.offsets[first_row];
-  column varied{host_array<std::int64_t>(rows + 1), host_array<char>(from.bytes())};
-  constexpr std::int64_t piece = std::int64_t{1} << 16;
-  for_pieces_on_all_cores(rows, piece, [&](std::int64_t row, std::int64_t end, unsigned) {
-    for (; row < end; ++row) {
-      const bool is_wrapped = row + first_row >= rows;
-      varied.offsets[row] = is_wrapped ? from.offsets[row + first_row - rows] + from.bytes() - begin
-                                       : from.offsets[row + first_row] - begin;
-    }
-  });
-  varied.offsets[rows] = from.bytes();
-  for_pieces_on_all_cores(from.bytes(), piece, [&](std::int64_t byte, std::int64_t end, unsigned) {
-    const std::int64_t whole = std::clamp(from.bytes() - begin, byte, end);
-    std::copy(from.chars.data() + begin + byte, from.chars.data() + begin + whole,
-              varied.chars.data() + byte);
-    std::copy(from.chars.data() + begin + whole - from.bytes(),
-              from.chars.data() + begin + end - from.bytes(), varied.chars.data() + whole);
-  });
+  column varied =
+      make_column(rows, [&](auto& text, std::int64_t row) { text += from[(row + first_row) % rows]; });
   if (!is_turned) return varied;
   constexpr std::int64_t piece_words = std::int64_t{1} << 16;
   const std::int64_t words = (varied.bytes() + varied_bytes - 1) / varied_bytes;
@@ -101,39 +91,26 @@ inline column varied_copy(const column& from, std::uint64_t variation, bool is_t
   return varied;
 }
 
-// Generated inputs. Those that were made last are kept: one run takes several stages and allocators through
-// the same ones. The last two are kept, and more as long as all of them are not much.
+// Generated inputs. The last two are kept: a proof takes several allocators through the same ones.
 template <class Problem>
 std::shared_ptr<const column_table<Problem>> generated_table(const typename Problem::parameters& p,
                                                              std::uint64_t seed) {
   struct made_input {
     parameter_values from;
-    std::uint64_t seed;
+    std::uint64_t seed = 0;
     std::shared_ptr<const column_table<Problem>> table;
   };
-  constexpr std::size_t always_kept = 2;
-  constexpr std::int64_t max_bytes = std::int64_t{1} << 29;
-  static std::list<made_input> kept;
+  static std::array<made_input, 2> kept;
+  auto& [last, before] = kept;
   const parameter_values wanted = input_values<Problem>(p);
-  const auto found = std::find_if(kept.begin(), kept.end(), [&](const made_input& one) {
-    return one.from == wanted && one.seed == seed;
-  });
-  if (found != kept.end()) {
-    kept.splice(kept.begin(), kept, found);
-    return kept.front().table;
+  const auto is_wanted = [&](const made_input& one) { return one.from == wanted && one.seed == seed; };
+  if (is_wanted(last)) return last.table;
+  std::swap(last, before);
+  if (!is_wanted(last)) {
+    last = {};  // gives its memory back first
+    last = {wanted, seed, make_table<Problem>(p, Problem::generate(p, seed))};
   }
-  const auto bytes_of_column = [](const column& one) { return one.bytes() + one.offsets.size() * 8; };
-  while (kept.size() >= always_kept) {
-    std::int64_t bytes = 0;
-    for (const made_input& one : kept) {
-      bytes += bytes_of_column(one.table->expected);
-      for (const column& of_input : one.table->inputs) bytes += bytes_of_column(of_input);
-    }
-    if (bytes <= max_bytes) break;
-    kept.pop_back();
-  }
-  kept.push_front({wanted, seed, make_table<Problem>(p, Problem::generate(p, seed))});
-  return kept.front().table;
+  return last.table;
 }
 
 // Bytes of characters in p.rows rows, as the first 4096 have them. The last answer is kept: it is asked for

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/file.hpp"
-#include "harness/device/column_csv.hpp"
 #include "harness/device/column_problem.hpp"
 #include "harness/device/column_table.hpp"
 #include "harness/device/column_workload.hpp"
@@ -22,7 +21,7 @@ namespace lab {
 // All rows are compared byte for byte, whatever the size: there are no exact trials. What the columns hold is
 // a parameter: there are no other inputs.
 template <column_problem Problem>
-class column_track final : public track {
+class column_track final : public track, trial_cost {
  public:
   using parameters = typename Problem::parameters;
 
@@ -47,8 +46,7 @@ class column_track final : public track {
 
   [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
                                                  std::uint64_t seed) const override {
-    const column_cost cost;
-    std::vector<trial> list = lab::larger_trials(describe_parameters(Problem::describe()), cost)
+    std::vector<trial> list = lab::larger_trials(describe_parameters(Problem::describe()), *this)
                                   .in_between(trials(entry, true, seed), seed);
     // Columns of as many rows and bytes, one after the other: what is kept of those before is no answer.
     if (!list.empty()) {
@@ -131,17 +129,15 @@ class column_track final : public track {
 
  private:
   // What a trial costs: its bytes, and its rows.
-  struct column_cost final : trial_cost {
-    [[nodiscard]] double of(const parameter_values& p) const override {
-      constexpr double of_row = 100;
-      constexpr double of_byte = 10;  // which the host makes, and reads what must become of it
-      double all = of_row * values(p);
-      for (const std::int64_t bytes : estimated_bytes<Problem>(typed(p)))
-        all += of_byte * static_cast<double>(bytes);
-      return all;
-    }
-    [[nodiscard]] double values(const parameter_values& p) const override { return p.at("rows").real(); }
-  };
+  [[nodiscard]] double of(const parameter_values& p) const override {
+    constexpr double of_row = 100;
+    constexpr double of_byte = 10;  // which the host makes, and reads what must become of it
+    double all = of_row * values(p);
+    for (const std::int64_t bytes : estimated_bytes<Problem>(typed(p)))
+      all += of_byte * static_cast<double>(bytes);
+    return all;
+  }
+  [[nodiscard]] double values(const parameter_values& p) const override { return p.at("rows").real(); }
 
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 

@@ -19,8 +19,8 @@
 #include "harness/device/column_table.hpp"
 #include "harness/device/device_columns.hpp"
 #include "harness/device/letters.hpp"
-#include "harness/device/track.hpp"
 #include "harness/device/stage_call.hpp"
+#include "harness/device/track.hpp"
 #include "harness/device/watched_launch.hpp"
 
 namespace lab {
@@ -41,7 +41,7 @@ class column_workload final : public workload {
         stream_(stream),
         prepared_(stage, p, stream),
         reader_(stream),
-        checked_(upstream(), stream) {}
+        checked_(stream) {}
   ~column_workload() override { give_back(); }
 
   // The column of the last launch is compared with what the data says it must become.
@@ -73,10 +73,10 @@ class column_workload final : public workload {
     next_is_checked_ = false;
   }
 
-  // The letters of one column change, and the row with which all begin, so that no offset is where it was.
-  // What must become of them is worked out when somebody checks it.
+  // The letters of the first column change, and the row with which all begin, so that no offset is where it
+  // was. What must become of them is worked out when somebody checks it.
   void vary(std::uint64_t seed) override {
-    inputs_->vary(varied_column(), base_->inputs, variation_, seed);
+    inputs_->vary(base_->inputs, variation_, seed);
     variation_ = seed;
     next_is_checked_ = false;
   }
@@ -149,17 +149,12 @@ class column_workload final : public workload {
   std::uint64_t digest() override {
     if (!held_) throw std::logic_error("digest() needs a launch() before it");
     const std::int64_t rows = data_->rows();
-    std::uint64_t value = 0;
-    if (offset_bits() == 32) {
-      value = reader_.hash(static_cast<const float*>(held_->offsets), rows + 1);
-    } else {
-      value = reader_.hash(static_cast<const std::int64_t*>(held_->offsets), rows + 1);
-    }
+    const auto type = offset_bits() == 32 ? element_type::int32 : element_type::int64;
+    std::uint64_t value = reader_.hash({type, held_->offsets, rows + 1});
     const std::int64_t total = reader_.read_offset(held_->offsets, offset_bits(), rows);
     if (total <= 0 || total > held_->chars_capacity) return value;
     constexpr std::int64_t word = sizeof(std::int64_t);
-    value =
-        random_bits(value, reader_.hash(reinterpret_cast<const std::int64_t*>(held_->chars), total / word));
+    value = random_bits(value, reader_.hash({element_type::int64, held_->chars, total / word}));
     std::uint64_t rest = 0;
     if (total % word > 0) reader_.copy_back(&rest, held_->chars + total / word * word, total % word);
     return random_bits(value, rest);
@@ -167,24 +162,14 @@ class column_workload final : public workload {
 
   // The column of the last launch, in the host's memory. check() has found its offsets right.
   column download() {
-    column result{.offsets = host_array<std::int64_t>(data_->rows() + 1)};
-    reader_.for_offsets(held_->offsets, offset_bits(), data_->rows() + 1,
-                        [&](std::int64_t first, std::int64_t count, const auto* offsets) {
-                          std::copy_n(offsets, count, &result.offsets[first]);
-                        });
-    result.chars = host_array<char>(result.bytes());
-    reader_.copy_back(result.chars.data(), held_->chars, result.bytes());
+    column result{.offsets = reader_.read_offsets(held_->offsets, offset_bits(), data_->rows() + 1)};
+    result.chars = reader_.read_array(static_cast<const char*>(held_->chars), result.bytes());
     return result;
   }
 
  private:
   static constexpr unsigned char poison_byte = column_check::poison;
-  static_assert(poison_byte == checked_resource::poison);
-
-  static constexpr std::size_t varied_column() {
-    if constexpr (requires { Problem::varied_column; }) return Problem::varied_column;
-    return 0;
-  }
+  static_assert(poison_byte == guarded_buffer::guard_byte);
 
   [[nodiscard]] int offset_bits() const { return static_cast<int>(parameters_.offsets); }
   [[nodiscard]] std::size_t offsets_bytes() const {
@@ -246,7 +231,7 @@ class column_workload final : public workload {
     made_variation_ = variation_;
     input_columns<Problem> varied;
     for (std::size_t k = 0; k < varied.size(); ++k)
-      varied[k] = varied_copy(base_->inputs[k], variation_, k == varied_column());
+      varied[k] = varied_copy(base_->inputs[k], variation_, k == 0);
     data_ = make_table<Problem>(parameters_, std::move(varied));
   }
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <type_traits>
-#include <vector>
 
-#include "common/all_cores.hpp"
 #include "harness/device/letters.hpp"
 
 namespace lab {
@@ -23,17 +21,9 @@ void send_offsets(unsigned char* to, const host_array<std::int64_t>& offsets, in
     send(to, offsets.data(), offsets.size() * 8, stream);
     return;
   }
-  constexpr std::int64_t piece_values = device_reader::piece_bytes / 4;
-  constexpr std::int64_t core_values = std::int64_t{1} << 18;
-  const host_array<std::int32_t> piece(std::min(offsets.size(), piece_values));
-  for (std::int64_t first = 0; first < offsets.size(); first += piece_values) {
-    const std::int64_t count = std::min(offsets.size() - first, piece_values);
-    for_pieces_on_all_cores(count, core_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
-      std::copy(offsets.data() + first + begin, offsets.data() + first + end, piece.data() + begin);
-    });
-    send(to + first * 4, piece.data(), count * 4, stream);
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-  }
+  const auto narrow = converted<std::int32_t>(offsets);
+  send(to, narrow.data(), narrow.size() * 4, stream);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
 }  // namespace
@@ -57,14 +47,14 @@ strings device_columns::view(std::size_t k) const {
   return {one.offsets.data(), reinterpret_cast<const char*>(one.chars.data()), one.chars.size()};
 }
 
-void device_columns::vary(std::size_t k, std::span<const column> sent, std::uint64_t from, std::uint64_t to) {
-  const guarded_buffer& chars = columns_[k].chars;
+void device_columns::vary(std::span<const column> sent, std::uint64_t from, std::uint64_t to) {
+  const guarded_buffer& chars = columns_[0].chars;
   const auto turn = [&](std::uint64_t now, std::uint64_t then) {
     vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), now, then, reader_.stream());
   };
   // How far a letter is turned follows from its place.
   turn(from, 0);
-  const std::int64_t rows = sent[k].rows();
+  const std::int64_t rows = sent[0].rows();
   rotate(sent, first_row_of(from, rows), first_row_of(to, rows));
   turn(0, to);
   hash_ = hash();
@@ -106,15 +96,14 @@ void device_columns::rotate(std::span<const column> sent, std::int64_t from, std
 }
 
 std::uint64_t device_columns::hash() const {
-  std::vector<std::span<const std::int64_t>> runs;
+  std::uint64_t value = 0;
   for_buffers([&](const guarded_buffer& buffer) {
     // What is left of the last word is the end of a guard.
-    constexpr std::int64_t guard = guarded_buffer::guard_bytes;
-    const std::size_t bytes = guarded_buffer::needed_bytes(buffer.size());
-    runs.emplace_back(reinterpret_cast<const std::int64_t*>(buffer.data() - guard), bytes / 8);
+    const std::size_t words = guarded_buffer::needed_bytes(buffer.size()) / 8;
+    const device_values all{element_type::int64, buffer.data() - guarded_buffer::guard_bytes,
+                            static_cast<std::int64_t>(words)};
+    value = random_bits(value, reader_.hash(all));
   });
-  std::uint64_t value = 0;
-  for (const std::uint64_t one : reader_.hashes(runs)) value = random_bits(value, one);
   return value;
 }
 
@@ -138,20 +127,13 @@ std::optional<failure_record> device_columns::check(std::span<const column> righ
 
 std::optional<std::int64_t> device_columns::first_changed_row(const one_column& now,
                                                               const column& right) const {
-  std::optional<std::int64_t> row;
-  const auto compare_offsets = [&](std::int64_t first, std::int64_t count, const auto* offsets) {
-    for (std::int64_t k = 0; k < count && !row; ++k) {
-      if (offsets[k] != right.offsets[first + k]) row = first + k;
-    }
-  };
-  const auto compare_chars = [&](std::int64_t first, std::int64_t count, const char* chars) {
-    for (std::int64_t k = 0; k < count && !row; ++k) {
-      if (chars[k] != right.chars[first + k]) row = right.row_of(first + k);
-    }
-  };
-  reader_.for_offsets(now.offsets.data(), offset_bits_, right.offsets.size(), compare_offsets);
-  reader_.for_pieces(reinterpret_cast<const char*>(now.chars.data()), right.bytes(), compare_chars);
-  return row;
+  const std::int64_t size = right.offsets.size();
+  const auto offsets = reader_.read_offsets(now.offsets.data(), offset_bits_, size);
+  const std::int64_t row = first_difference(offsets.data(), right.offsets.data(), size);
+  if (row < size) return row;
+  const auto chars = reader_.read_array(reinterpret_cast<const char*>(now.chars.data()), right.bytes());
+  const std::int64_t byte = first_difference(chars.data(), right.chars.data(), right.bytes());
+  return byte < right.bytes() ? std::optional(right.row_of(byte)) : std::nullopt;
 }
 
 }  // namespace lab

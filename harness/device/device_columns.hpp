@@ -21,9 +21,9 @@ class device_columns {
 
   [[nodiscard]] strings view(std::size_t k) const;
 
-  // Turns the letters of column k and moves all rows round (letters.hpp): the columns hold what `from` made
-  // of `sent`, and then what `to` makes of it.
-  void vary(std::size_t k, std::span<const column> sent, std::uint64_t from, std::uint64_t to);
+  // Turns the letters of the first column and moves all rows round (letters.hpp): the columns hold what
+  // `from` made of `sent`, and then what `to` makes of it.
+  void vary(std::span<const column> sent, std::uint64_t from, std::uint64_t to);
 
   // What must not have changed since the columns were made or varied: a write to a guard, or to the columns,
   // of which `right` holds what they must be.

@@ -3,24 +3,45 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <cstring>
 #include <optional>
-#include <span>
-#include <vector>
 
+#include "common/all_cores.hpp"
 #include "common/memory.hpp"
 #include "harness/device/host_array.hpp"
 #include "harness/device/kernels.hpp"
 
 namespace lab {
 
+// The same values in another type, made on all cores.
+template <class To, class From>
+host_array<To> converted(const host_array<From>& from) {
+  constexpr std::int64_t piece_values = std::int64_t{1} << 18;
+  host_array<To> made(from.size());
+  for_pieces_on_all_cores(from.size(), piece_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
+    std::transform(from.data() + begin, from.data() + end, made.data() + begin,
+                   [](From value) { return static_cast<To>(value); });
+  });
+  return made;
+}
+
+// The first of `size` values in which two arrays differ; `size` where there is none.
+template <class T>
+std::int64_t first_difference(const T* found, const T* right, std::int64_t size) {
+  constexpr std::int64_t piece_values = std::int64_t{1} << 18;
+  smallest first(size);
+  for_pieces_on_all_cores(size, piece_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
+    if (std::memcmp(found + begin, right + begin, static_cast<std::size_t>(end - begin) * sizeof(T)) == 0)
+      return;
+    first.offer(std::mismatch(right + begin, right + end, found + begin).first - right);
+  });
+  return first.get();
+}
+
 // Every function waits for the stream.
 class device_reader {
  public:
-  static constexpr std::int64_t piece_bytes = std::int64_t{1} << 25;  // at a time between host and device
-
-  explicit device_reader(cudaStream_t stream)
-      : stream_(stream), found_(2, stream), digests_(most_hashes, stream) {}
+  explicit device_reader(cudaStream_t stream) : stream_(stream), found_(2, stream), digest_(1, stream) {}
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
@@ -37,26 +58,18 @@ class device_reader {
     return found;
   }
 
-  // Calls visit(first, count, values) with `size` values of the device's, piece by piece.
-  template <class T, class Visit>
-  void for_pieces(const T* values, std::int64_t size, const Visit& visit) const {
-    constexpr std::int64_t most = piece_bytes / static_cast<std::int64_t>(sizeof(T));
-    const host_array<T> piece(std::min(size, most));
-    for (std::int64_t first = 0; first < size; first += most) {
-      const std::int64_t count = std::min(most, size - first);
-      copy_back(piece.data(), values + first, count * static_cast<std::int64_t>(sizeof(T)));
-      visit(first, count, static_cast<const T*>(piece.data()));
-    }
+  template <class T>
+  host_array<T> read_array(const T* values, std::int64_t size) const {
+    host_array<T> found(size);
+    copy_back(found.data(), values, size * static_cast<std::int64_t>(sizeof(T)));
+    return found;
   }
 
-  // The same with `size` offsets of 32 or 64 bits.
-  template <class Visit>
-  void for_offsets(const void* offsets, int offset_bits, std::int64_t size, const Visit& visit) const {
-    if (offset_bits == 32) {
-      for_pieces(static_cast<const std::int32_t*>(offsets), size, visit);
-    } else {
-      for_pieces(static_cast<const std::int64_t*>(offsets), size, visit);
-    }
+  // `size` offsets of 32 or 64 bits.
+  [[nodiscard]] host_array<std::int64_t> read_offsets(const void* offsets, int offset_bits,
+                                                      std::int64_t size) const {
+    if (offset_bits == 64) return read_array(static_cast<const std::int64_t*>(offsets), size);
+    return converted<std::int64_t>(read_array(static_cast<const std::int32_t*>(offsets), size));
   }
 
   [[nodiscard]] std::int64_t read_offset(const void* offsets, int offset_bits, std::int64_t row) const {
@@ -64,26 +77,10 @@ class device_reader {
     return read(static_cast<const std::int64_t*>(offsets) + row);
   }
 
-  // A hash of all bits and their places. T is float (any 4 bytes) or std::int64_t.
-  template <class T>
-  std::uint64_t hash(const T* words, std::int64_t count) const {
-    hash_bits(words, count, digests_.data(), stream_);
-    return read(digests_.data());
-  }
-
-  // The same of several runs of words. Waits once for `most_hashes` of them.
-  template <class T>
-  std::vector<std::uint64_t> hashes(const std::vector<std::span<const T>>& runs) const {
-    std::vector<std::uint64_t> all(runs.size());
-    for (std::size_t first = 0; first < runs.size(); first += most_hashes) {
-      const std::size_t count = std::min(runs.size() - first, most_hashes);
-      for (std::size_t k = 0; k < count; ++k) {
-        const std::span<const T> words = runs[first + k];
-        hash_bits(words.data(), std::ssize(words), digests_.data() + k, stream_);
-      }
-      copy_back(all.data() + first, digests_.data(), static_cast<std::int64_t>(count * sizeof all[0]));
-    }
-    return all;
+  // A hash of all bits and their places.
+  [[nodiscard]] std::uint64_t hash(const device_values& values) const {
+    hash_bits(values, digest_.data(), stream_);
+    return read(digest_.data());
   }
 
   // The first of `count` bytes that is not `byte`, if any.
@@ -99,11 +96,9 @@ class device_reader {
   [[nodiscard]] std::int64_t* scratch() const { return found_.data(); }
 
  private:
-  static constexpr std::size_t most_hashes = 16;
-
   cudaStream_t stream_;
   device_buffer<std::int64_t> found_;
-  device_buffer<std::uint64_t> digests_;
+  device_buffer<std::uint64_t> digest_;
 };
 
 }  // namespace lab

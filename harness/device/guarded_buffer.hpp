@@ -9,7 +9,6 @@
 #endif
 #include "common/memory.hpp"
 #include "harness/device/kernels.hpp"
-#include "harness/device/memory_fill.hpp"
 
 namespace lab {
 
@@ -64,6 +63,12 @@ class guarded_buffer {
   void look_at_guards(std::int64_t* found) const {
     find_other_byte(bytes_.data(), guard_bytes, guard_byte, found, stream_);
     find_other_byte(data() + size_, guard_bytes, guard_byte, found + 1, stream_);
+  }
+
+  // And at everything, as poison_all() left it: found[0] becomes the first changed byte, from the first guard
+  // on, or needed_bytes(size()).
+  void look_at_all(std::int64_t* found) const {
+    find_other_byte(bytes_.data(), static_cast<std::int64_t>(bytes_.size()), guard_byte, found, stream_);
   }
 
   // The first changed byte of the guards, counted from the first byte between them (so negative before it),

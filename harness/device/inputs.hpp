@@ -1,5 +1,5 @@
-// The kinds of input that stages are tried on. Each is a pure function of pattern, seed and index, so that
-// host and device produce the same values.
+// The kinds of input that stages are tried on, and what memory holds beside them. Each is a pure function of
+// pattern, seed and index, so that host and device produce the same values.
 #pragma once
 
 #include <cmath>
@@ -11,6 +11,11 @@
 #include "common/random.hpp"
 
 namespace lab {
+
+// What outputs and scratch memory hold when a launch begins. Every bit set is the poison by which an output
+// that was never written is known; with the others such an output is a wrong one.
+enum class memory_fill { ones, zeros, random };
+inline constexpr const char* memory_fill_names[] = {"", "memory of zeros", "memory of random bytes"};
 
 enum class pattern {
   random,             // uniform in (0, 1]: what is timed

@@ -26,23 +26,12 @@ __device__ std::int64_t stride() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-// A value's bits, as the unsigned integer of its size.
+// A value's bits, and zeros above them.
 template <class T>
-__device__ auto bits_of(const T& value) {
-  if constexpr (sizeof(T) == 8) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  } else if constexpr (sizeof(T) == 1) {
-    return static_cast<unsigned char>(value);
-  } else if constexpr (sizeof(T) == 2) {
-    return value.bits;
-  } else {
-    static_assert(sizeof(T) == 4);
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
+__device__ std::uint64_t bits_of(const T& value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
 }
 
 // Calls body(i) for every i < n: with a thread for each of many, or on the emulator, whose threads cost as
@@ -83,13 +72,64 @@ struct set_word {
   __device__ void operator()(std::int64_t /*i*/) const { *to = value; }
 };
 
+// What is done with element i of some values.
 template <class T>
 struct generate_value {
-  T* values;
+  device_values to;
   pattern kind;
   std::uint64_t seed;
-  std::int64_t place;
-  __device__ void operator()(std::int64_t i) const { values[i] = input_value<T>(kind, seed, place + i); }
+  __device__ void operator()(std::int64_t i) const {
+    to.as<T>()[i] = input_value<T>(kind, seed, to.first + i);
+  }
+};
+
+template <class T>
+struct find_poison_value {
+  device_values of;
+  std::int64_t* at;
+  __device__ void operator()(std::int64_t i) const {
+    if (bits_of(of.as<T>()[i]) == ~0ull >> (64 - 8 * sizeof(T))) keep_smallest(at, i);
+  }
+};
+
+template <class T>
+struct find_changed_value {
+  device_values of;
+  pattern kind;
+  std::uint64_t seed;
+  std::int64_t* at;
+  __device__ void operator()(std::int64_t i) const {
+    const T wanted = input_value<T>(kind, seed, of.first + i);
+    if (bits_of(of.as<T>()[i]) != bits_of(wanted)) keep_smallest(at, i);
+  }
+};
+
+template <class T>
+struct gather_value {
+  device_values from;
+  const std::int64_t* indices;
+  void* to;
+  __device__ void operator()(std::int64_t k) const {
+    static_cast<T*>(to)[k] = from.as<T>()[indices[k] - from.first];
+  }
+};
+
+// What element i adds to a digest of all.
+template <class T>
+struct hash_value {
+  device_values of;
+  __device__ std::uint64_t operator()(std::int64_t i) const {
+    return random_bits(bits_of(of.as<T>()[i]), static_cast<std::uint64_t>(of.first + i));
+  }
+};
+
+template <class T>
+struct hash_exact_value {
+  device_values of;
+  double unit;
+  __device__ std::uint64_t operator()(std::int64_t i) const {
+    return random_bits(exact_key_of(of.as<T>()[i], unit), static_cast<std::uint64_t>(of.first + i));
+  }
 };
 
 // Words of 8 bytes, of every magnitude as often as of any other: counts and indices are small.
@@ -103,65 +143,22 @@ struct fill_random_byte {
   }
 };
 
-template <class T>
-struct find_poison_value {
-  const T* values;
-  std::int64_t* first;
-  __device__ void operator()(std::int64_t i) const {
-    const auto bits = bits_of(values[i]);
-    if (bits == static_cast<decltype(bits)>(~0ull)) keep_smallest(first, i);
-  }
-};
-
-template <class T>
-struct find_changed_value {
-  const T* values;
-  pattern kind;
-  std::uint64_t seed;
-  std::int64_t* first;
-  std::int64_t place;
-  __device__ void operator()(std::int64_t i) const {
-    const T wanted = input_value<T>(kind, seed, place + i);
-    if (bits_of(values[i]) != bits_of(wanted)) keep_smallest(first, i);
-  }
-};
-
 struct find_other_value {
   const unsigned char* bytes;
   unsigned char value;
-  std::int64_t* first;
+  std::int64_t* at;
   __device__ void operator()(std::int64_t i) const {
-    if (bytes[i] != value) keep_smallest(first, i);
+    if (bytes[i] != value) keep_smallest(at, i);
   }
 };
 
-template <class T>
-struct gather_value {
-  const T* from;
-  const std::int64_t* indices;
-  T* to;
-  __device__ void operator()(std::int64_t i) const { to[i] = from[indices[i]]; }
-};
-
-// What value i adds to a digest of all.
-template <class T>
-struct hash_value {
-  const T* values;
-  std::int64_t place;
-  __device__ std::uint64_t operator()(std::int64_t i) const {
-    return random_bits(static_cast<std::uint64_t>(bits_of(values[i])), static_cast<std::uint64_t>(place + i));
-  }
-};
-
-template <class T>
-struct hash_exact_value {
-  const T* values;
-  double unit;
-  std::int64_t place;
-  __device__ std::uint64_t operator()(std::int64_t i) const {
-    return random_bits(exact_key_of(values[i], unit), static_cast<std::uint64_t>(place + i));
-  }
-};
+// Body<T>, made of the values and `more`, with T the type of the elements, for the indices below n.
+template <template <class> class Body, class... More>
+void for_each_element(const device_values& values, std::int64_t n, cudaStream_t stream, const More&... more) {
+  with_element(values.type, [&](auto zero) {
+    for_each_index(n, Body<decltype(zero)>{values, more...}, stream);
+  });
+}
 
 // sums[k] += term(i) of segment k: indices k * segment up to (k + 1) * segment.
 #if LAB_EMULATED
@@ -212,23 +209,29 @@ __global__ void flush_kernel(const uint4* data, std::size_t n, uint4* never) {
 
 constexpr int plain_threads = 512;
 
-// Blocks in the order of memory, each with one tile of `words` 16-byte words of every thread, all of which
-// are under way at once; `n` words in all. Of the shapes that were tried on an H200 (persistent grids,
-// stripes, bulk copies) none was faster.
+// All of the block's tile of n words, mixed. Blocks come in the order of memory, each with one tile of
+// `words` 16-byte words of every thread, all of which are under way at once. Of the shapes that were tried on
+// an H200 (persistent grids, stripes, bulk copies) none was faster.
 template <int words>
-__global__ void __launch_bounds__(plain_threads)
-    read_kernel(const uint4* data, std::int64_t n, uint4* never) {
+__device__ uint4 mixed_tile(const uint4* from, std::int64_t n) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * words * plain_threads + threadIdx.x;
   uint4 all = make_uint4(0, 0, 0, 0);
   uint4 values[words];
   if (first + (words - 1) * plain_threads < n) {
 #pragma unroll
-    for (int k = 0; k < words; ++k) values[k] = data[first + k * plain_threads];
+    for (int k = 0; k < words; ++k) values[k] = from[first + k * plain_threads];
 #pragma unroll
     for (int k = 0; k < words; ++k) mix(all, values[k]);
   } else {
-    for (std::int64_t i = first; i < n; i += plain_threads) mix(all, data[i]);
+    for (std::int64_t i = first; i < n; i += plain_threads) mix(all, from[i]);
   }
+  return all;
+}
+
+template <int words>
+__global__ void __launch_bounds__(plain_threads)
+    read_kernel(const uint4* data, std::int64_t n, uint4* never) {
+  const uint4 all = mixed_tile<words>(data, n);
   // As above: the compiler must keep the loads.
   if (never != nullptr) *never = all;
 }
@@ -258,17 +261,7 @@ __global__ void __launch_bounds__(plain_threads) copy_kernel(const uint4* from, 
 template <int words>
 __global__ void __launch_bounds__(plain_threads)
     uneven_kernel(const uint4* from, std::int64_t n, uint4* to, std::int64_t n_to) {
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * words * plain_threads + threadIdx.x;
-  uint4 all = make_uint4(0, 0, 0, 0);
-  uint4 values[words];
-  if (first + (words - 1) * plain_threads < n) {
-#pragma unroll
-    for (int k = 0; k < words; ++k) values[k] = from[first + k * plain_threads];
-#pragma unroll
-    for (int k = 0; k < words; ++k) mix(all, values[k]);
-  } else {
-    for (std::int64_t i = first; i < n; i += plain_threads) mix(all, from[i]);
-  }
+  const uint4 all = mixed_tile<words>(from, n);
   const std::int64_t end = n_to * (blockIdx.x + std::int64_t{1}) / gridDim.x;
   for (std::int64_t i = n_to * blockIdx.x / gridDim.x + threadIdx.x; i < end; i += plain_threads) to[i] = all;
 }
@@ -366,10 +359,8 @@ __global__ void vary_kernel(char* chars, std::int64_t bytes, std::uint64_t from,
 
 }  // namespace
 
-template <class T>
-void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream,
-              std::int64_t place) {
-  for_each_index(n, generate_value<T>{values, kind, seed, place}, stream);
+void generate(const device_values& values, pattern kind, std::uint64_t seed, cudaStream_t stream) {
+  for_each_element<generate_value>(values, values.count, stream, kind, seed);
 }
 
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream) {
@@ -378,43 +369,43 @@ void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaS
   for_each_index(n, fill_random_byte{bytes, random_bits(seed, ++fills)}, stream);
 }
 
-template <class T>
-void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream) {
-  for_each_index(1, set_word{first, n}, stream);
-  for_each_index(n, find_poison_value<T>{values, first}, stream);
+void find_poison(const device_values& values, std::int64_t* at, cudaStream_t stream) {
+  for_each_index(1, set_word{at, values.count}, stream);
+  for_each_element<find_poison_value>(values, values.count, stream, at);
 }
 
-template <class T>
-void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
-                        std::int64_t* first, cudaStream_t stream, std::int64_t place) {
-  for_each_index(1, set_word{first, n}, stream);
-  for_each_index(n, find_changed_value<T>{values, kind, seed, first, place}, stream);
+void find_changed_input(const device_values& values, pattern kind, std::uint64_t seed, std::int64_t* at,
+                        cudaStream_t stream) {
+  for_each_index(1, set_word{at, values.count}, stream);
+  for_each_element<find_changed_value>(values, values.count, stream, kind, seed, at);
 }
 
-void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
+void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* at,
                      cudaStream_t stream) {
-  for_each_index(1, set_word{first, n}, stream);
-  for_each_index(n, find_other_value{bytes, value, first}, stream);
+  for_each_index(1, set_word{at, n}, stream);
+  for_each_index(n, find_other_value{bytes, value, at}, stream);
 }
 
-template <class T>
-void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, cudaStream_t stream) {
-  for_each_index(n, gather_value<T>{from, indices, to}, stream);
+void gather(const device_values& from, const std::int64_t* indices, void* to, std::int64_t n,
+            cudaStream_t stream) {
+  for_each_element<gather_value>(from, n, stream, indices, to);
 }
 
-template <class T>
-void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream,
-               std::int64_t place) {
+void hash_bits(const device_values& values, std::uint64_t* digest, cudaStream_t stream) {
   CUDA_CHECK(cudaMemsetAsync(digest, 0, sizeof *digest, stream));
-  sum_segments(n, std::max<std::int64_t>(1, n), hash_value<T>{values, place}, digest, stream);
+  with_element(values.type, [&](auto zero) {
+    sum_segments(values.count, std::max<std::int64_t>(1, values.count), hash_value<decltype(zero)>{values},
+                 digest, stream);
+  });
 }
 
-template <class T>
-void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segment, std::uint64_t* digests,
-                cudaStream_t stream, std::int64_t place) {
-  const auto segments = static_cast<std::size_t>((n + segment - 1) / segment);
+void hash_exact(const device_values& values, double unit, std::int64_t segment, std::uint64_t* digests,
+                cudaStream_t stream) {
+  const auto segments = static_cast<std::size_t>((values.count + segment - 1) / segment);
   if (segments > 0) CUDA_CHECK(cudaMemsetAsync(digests, 0, segments * sizeof *digests, stream));
-  sum_segments(n, segment, hash_exact_value<T>{values, unit, place}, digests, stream);
+  with_element(values.type, [&](auto zero) {
+    sum_segments(values.count, segment, hash_exact_value<decltype(zero)>{values, unit}, digests, stream);
+  });
 }
 
 void vary_letters(char* chars, std::int64_t bytes, std::uint64_t from, std::uint64_t to,
@@ -488,23 +479,5 @@ void empty(cudaStream_t stream) {
 void probe_clock(std::uint64_t* result, cudaStream_t stream) {
   launch(probe_clock_kernel, dim3(1), dim3(1), 0, stream, result);
 }
-
-#define LAB_INSTANTIATE(T)                                                                                \
-  template void generate<T>(T*, std::int64_t, pattern, std::uint64_t, cudaStream_t, std::int64_t);        \
-  template void find_poison<T>(const T*, std::int64_t, std::int64_t*, cudaStream_t);                      \
-  template void find_changed_input<T>(const T*, std::int64_t, pattern, std::uint64_t, std::int64_t*,      \
-                                      cudaStream_t, std::int64_t);                                        \
-  template void gather<T>(const T*, const std::int64_t*, T*, std::int64_t, cudaStream_t);                 \
-  template void hash_bits<T>(const T*, std::int64_t, std::uint64_t*, cudaStream_t, std::int64_t);         \
-  template void hash_exact<T>(const T*, std::int64_t, double, std::int64_t, std::uint64_t*, cudaStream_t, \
-                              std::int64_t);
-LAB_INSTANTIATE(double)
-LAB_INSTANTIATE(float)
-LAB_INSTANTIATE(std::int64_t)
-LAB_INSTANTIATE(std::int32_t)
-LAB_INSTANTIATE(std::uint32_t)
-LAB_INSTANTIATE(unsigned char)
-LAB_INSTANTIATE(bfloat16)
-#undef LAB_INSTANTIATE
 
 }  // namespace lab

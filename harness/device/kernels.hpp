@@ -1,4 +1,4 @@
-// The harness's own device work. Every function enqueues on `stream`; T is one of element_type.hpp.
+// The harness's own device work. Every function enqueues on `stream`.
 #pragma once
 
 #include <cmath>
@@ -7,42 +7,51 @@
 #include <cstring>
 #include <type_traits>
 
+#include "harness/device/element_type.hpp"
 #include "harness/device/inputs.hpp"
 
 namespace lab {
 
-// Writes input_value(kind, seed, place + i) to values[i] for i < n.
-template <class T>
-void generate(T* values, std::int64_t n, pattern kind, std::uint64_t seed, cudaStream_t stream,
-              std::int64_t place = 0);
+// Elements of an array in device memory: `count` of them, of which the first is element `first` of the whole.
+struct device_values {
+  element_type type;
+  void* data;
+  std::int64_t count;
+  std::int64_t first = 0;
+
+  template <class T>
+  [[nodiscard]] __host__ __device__ T* as() const {
+    return static_cast<T*>(data);
+  }
+};
+
+// Writes the input of this pattern and seed.
+void generate(const device_values& values, pattern kind, std::uint64_t seed, cudaStream_t stream);
 
 // Writes n bytes, as words of every magnitude, that nobody can guess but for who knows the seed; others each
 // time.
 void fill_random(unsigned char* bytes, std::int64_t n, std::uint64_t seed, cudaStream_t stream);
 
-// first[0] = the smallest i < n whose bits are still the poison, or n: every bit set, which is a NaN that no
-// arithmetic produces (its payload is full and its sign negative) in every floating-point type.
-template <class T>
-void find_poison(const T* values, std::int64_t n, std::int64_t* first, cudaStream_t stream);
+// at[0] = the smallest i < count whose bits are still the poison, or count: every bit set, which is a NaN
+// that no arithmetic produces (its payload is full and its sign negative) in every floating-point type.
+void find_poison(const device_values& values, std::int64_t* at, cudaStream_t stream);
 
-// first[0] = the smallest i < n with values[i] not the generated input place + i, bit for bit, or n.
-template <class T>
-void find_changed_input(const T* values, std::int64_t n, pattern kind, std::uint64_t seed,
-                        std::int64_t* first, cudaStream_t stream, std::int64_t place = 0);
+// at[0] = the smallest i < count where the input of this pattern and seed is not there, bit for bit, or
+// count.
+void find_changed_input(const device_values& values, pattern kind, std::uint64_t seed, std::int64_t* at,
+                        cudaStream_t stream);
 
-// first[0] = the smallest i < n with bytes[i] != value, or n.
-void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* first,
+// at[0] = the smallest i < n with bytes[i] != value, or n.
+void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char value, std::int64_t* at,
                      cudaStream_t stream);
 
-// to[i] = from[indices[i]] for i < n.
-template <class T>
-void gather(const T* from, const std::int64_t* indices, T* to, std::int64_t n, cudaStream_t stream);
+// to[k] = element indices[k] of the whole array, for k < n.
+void gather(const device_values& from, const std::int64_t* indices, void* to, std::int64_t n,
+            cudaStream_t stream);
 
-// digest[0] = a hash of all bits and their places, of which the first is `place`: equal runs have equal
-// digests, and those of the parts of an array add up to the whole's.
-template <class T>
-void hash_bits(const T* values, std::int64_t n, std::uint64_t* digest, cudaStream_t stream,
-               std::int64_t place = 0);
+// digest[0] = a hash of all bits and their places: equal runs have equal digests, and those of the parts of
+// an array add up to the whole's.
+void hash_bits(const device_values& values, std::uint64_t* digest, cudaStream_t stream);
 
 // What an exact result is known by: value * unit as a whole number, where it is one to within 2^-10 (a mean
 // of `unit` whole numbers is such a result, rounded or multiplied by a reciprocal); its own bits otherwise,
@@ -74,10 +83,9 @@ __host__ __device__ inline std::uint64_t exact_key_of(T value, double unit) {
 }
 
 // digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their places:
-// the sum over i of random_bits(exact_key(values[i], unit), place + i).
-template <class T>
-void hash_exact(const T* values, std::int64_t n, double unit, std::int64_t segment, std::uint64_t* digests,
-                cudaStream_t stream, std::int64_t place = 0);
+// the sum over i of random_bits(exact_key(values[i], unit), first + i).
+void hash_exact(const device_values& values, double unit, std::int64_t segment, std::uint64_t* digests,
+                cudaStream_t stream);
 
 // Reads `bytes` (a multiple of 16) and writes nothing: what was in the L2 cache before is evicted, and no
 // dirty line is left behind to be written back during the next kernel.

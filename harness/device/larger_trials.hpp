@@ -15,7 +15,6 @@ class draws;
 // What a trial of these parameters is, to whoever chooses among them.
 class trial_cost {
  public:
-  virtual ~trial_cost() = default;
   // Values that are read or added up; negative for parameters that make no sense together.
   [[nodiscard]] virtual double of(const parameter_values& p) const = 0;
   // Values that are read.
@@ -27,6 +26,9 @@ class trial_cost {
                                                 const parameter_values& /*before*/) const {
     return p;
   }
+
+ protected:
+  ~trial_cost() = default;
 };
 
 // Of a track whose parameters are `specs`.

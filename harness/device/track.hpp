@@ -11,7 +11,6 @@
 
 #include "common/cuda.hpp"
 #include "harness/device/inputs.hpp"
-#include "harness/device/memory_fill.hpp"
 #include "harness/device/stage.hpp"
 #include "harness/records.hpp"
 

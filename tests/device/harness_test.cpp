@@ -312,7 +312,8 @@ TEST_CASE("host and device draw the same inputs, and a change to one value is fo
                lab::pattern::nonfinite, lab::pattern::infinite, lab::pattern::denormal, lab::pattern::ramp);
   const lab::device_buffer<double> values(static_cast<std::size_t>(n), stream.get());
   const lab::device_buffer<std::int64_t> first(1, stream.get());
-  lab::generate(values.data(), n, kind, 5, stream.get());
+  const lab::device_values on_device{lab::element_type::float64, values.data(), n};
+  lab::generate(on_device, kind, 5, stream.get());
   std::vector<double> host(static_cast<std::size_t>(n));
   CUDA_CHECK(
       cudaMemcpyAsync(host.data(), values.data(), values.bytes(), cudaMemcpyDeviceToHost, stream.get()));
@@ -326,7 +327,7 @@ TEST_CASE("host and device draw the same inputs, and a change to one value is fo
   CHECK(different == 0);
 
   const auto changed_at = [&] {
-    lab::find_changed_input(values.data(), n, kind, 5, first.data(), stream.get());
+    lab::find_changed_input(on_device, kind, 5, first.data(), stream.get());
     std::int64_t found = -1;
     CUDA_CHECK(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream.get()));
     stream.synchronize();
@@ -361,16 +362,17 @@ TEST_CASE("poison is found where it was left, and bits are hashed with their pla
   const lab::device_buffer<double> values(static_cast<std::size_t>(n), stream.get());
   const lab::device_buffer<std::int64_t> first(1, stream.get());
   const lab::device_buffer<std::uint64_t> digest(1, stream.get());
-  lab::generate(values.data(), n, lab::pattern::ramp, 0, stream.get());
+  const lab::device_values on_device{lab::element_type::float64, values.data(), n};
+  lab::generate(on_device, lab::pattern::ramp, 0, stream.get());
   CUDA_CHECK(cudaMemsetAsync(values.data() + 500, 0xff, sizeof(double), stream.get()));
-  lab::find_poison(values.data(), n, first.data(), stream.get());
+  lab::find_poison(on_device, first.data(), stream.get());
   std::int64_t found = 0;
   CUDA_CHECK(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream.get()));
   stream.synchronize();
   CHECK(found == 500);
 
   const auto hash = [&] {
-    lab::hash_bits(values.data(), n, digest.data(), stream.get());
+    lab::hash_bits(on_device, digest.data(), stream.get());
     std::uint64_t word = 0;
     CUDA_CHECK(cudaMemcpyAsync(&word, digest.data(), sizeof word, cudaMemcpyDeviceToHost, stream.get()));
     stream.synchronize();

@@ -60,8 +60,7 @@ TEST_CASE("watched memory is poisoned, and what is done to it beside the rules i
   const lab::stream stream;
   const std::size_t before = lab::memory::in_use();
   {
-    lab::pool_resource pool;
-    lab::checked_resource checked(pool, stream.get());
+    lab::checked_resource checked(stream.get());
     void* const kept = checked.allocate(100, stream.get());
     void* const returned = checked.allocate(50, stream.get());
     CHECK(checked.allocate(0, stream.get()) == nullptr);
@@ -116,8 +115,7 @@ TEST_CASE("watched memory is poisoned, and what is done to it beside the rules i
 TEST_CASE("of any number of watched allocations, each is looked at") {
   lab::skip_without_device();
   const lab::stream stream;
-  lab::pool_resource pool;
-  lab::checked_resource checked(pool, stream.get());
+  lab::checked_resource checked(stream.get());
   std::vector<void*> all;
   for (int k = 0; k < 300; ++k) all.push_back(checked.allocate(8, stream.get()));
   SECTION("those that are kept") {
@@ -134,11 +132,10 @@ TEST_CASE("of any number of watched allocations, each is looked at") {
   checked.release_all();
 }
 
-TEST_CASE("watched memory that is not there is the upstream's error, and nothing is kept") {
+TEST_CASE("watched memory that is not there is an error, and nothing is kept") {
   lab::skip_without_device();
   const lab::stream stream;
-  lab::pool_resource pool;
-  lab::checked_resource checked(pool, stream.get());
+  lab::checked_resource checked(stream.get());
   const std::size_t before = lab::memory::in_use();
   lab::memory::fail_after(1);
   CHECK_THROWS_AS(checked.allocate(100, stream.get()), lab::memory_error);

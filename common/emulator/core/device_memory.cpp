@@ -183,13 +183,6 @@ void device_memory::narrow(const void* pointer, std::size_t bytes) {
   std::prev(after)->second.usable = {address, bytes};
 }
 
-void device_memory::widen(const void* pointer) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::lock_guard lock(mutex_);
-  const auto found = allocations_.find(address);
-  if (found != allocations_.end()) found->second.usable = {address, found->second.bytes};
-}
-
 void device_memory::forbid_writes(const void* pointer) {
   const std::lock_guard lock(mutex_);
   if (const allocation* const what = holder(reinterpret_cast<std::uintptr_t>(pointer)))

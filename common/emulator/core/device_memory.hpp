@@ -67,8 +67,6 @@ class device_memory {
   void let_runtime_write(const void* pointer);
   // Takes [pointer, pointer + bytes) for all that kernels may touch of the allocation that holds it.
   void narrow(const void* pointer, std::size_t bytes);
-  // Gives the allocation that begins at `pointer` back what narrow() has taken.
-  void widen(const void* pointer);
   // All addresses that device memory can have.
   range addresses() const { return {begin_, end_ - begin_}; }
   // Where the address lies, in words: "at offset 8 of an allocation of 8 bytes".

@@ -52,9 +52,6 @@ void narrow_allocation(const void* pointer, std::size_t bytes);
 // whatever it puts back.
 void forbid_writes(const void* pointer);
 
-// Takes that back, for the whole allocation that begins at `pointer`.
-void widen_allocation(const void* pointer);
-
 // Clears the sticky error that a failed kernel left, and the diagnostics. Allocations, streams and events
 // stay.
 void reset();

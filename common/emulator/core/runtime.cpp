@@ -402,10 +402,6 @@ void forbid_writes(const void* pointer) {
   memory().forbid_writes(pointer);
 }
 
-void widen_allocation(const void* pointer) {
-  memory().widen(pointer);
-}
-
 void reset() {
   sticky = cudaSuccess;
   last_error = cudaSuccess;

@@ -67,7 +67,8 @@ void require_free(std::size_t bytes) {
 struct plain_memory {
   plain_memory(std::size_t read, std::size_t written, cudaStream_t stream)
       : from(in_words(read) / sizeof(double), stream), to(in_words(written) / sizeof(double), stream) {
-    generate(from.data(), static_cast<std::int64_t>(from.size()), pattern::random, 1, stream);
+    generate({element_type::float64, from.data(), static_cast<std::int64_t>(from.size())}, pattern::random, 1,
+             stream);
   }
 
   // Reads all of `from` and writes all of `to`.
