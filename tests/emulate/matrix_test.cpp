@@ -44,6 +44,36 @@ __global__ void by_wmma(const half* a, const half* b, half* d) {
   wmma::mma_sync(fd, fa, fb, fd);
   wmma::store_matrix_sync(d, fd, 16, wmma::mem_row_major);
 }
+template <class T, class Stored, class Sum, int k>
+__global__ void of_other_numbers(const Stored* a, const Stored* b, Sum* d) {
+  wmma::fragment<wmma::matrix_a, 16, 16, k, T, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 16, 16, k, T, wmma::col_major> fb;
+  wmma::fragment<wmma::accumulator, 16, 16, k, Sum> fd;
+  wmma::fill_fragment(fd, 0);
+  for (int first = 0; first < 32; first += k) {
+    wmma::load_matrix_sync(fa, a + first, 32);
+    wmma::load_matrix_sync(fb, b + first, 32);
+    if constexpr (k == 8)
+      for (auto& x : fa.x) x = wmma::__float_to_tf32(x);
+    wmma::mma_sync(fd, fa, fb, fd);
+  }
+  wmma::store_matrix_sync(d, fd, 16, wmma::mem_row_major);
+}
+// With `more` a factor is what it is rounded to.
+template <class T, class Stored, class Sum, int k>
+int wrong_numbers(Stored (*of)(int), double more) {
+  Stored *a, *b; Sum* d;
+  cudaMallocManaged(&a, 512 * sizeof(Stored)); cudaMallocManaged(&b, 512 * sizeof(Stored)); cudaMallocManaged(&d, 1024);
+  for (int i = 0; i < 512; ++i) a[i] = of(i * 7 % 251), b[i] = Stored(i * 5 % 13);
+  of_other_numbers<T, Stored, Sum, k><<<1, 32>>>(a, b, d);
+  int wrong = cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < 256; ++i) {
+    double sum = 0;
+    for (int q = 0; q < 32; ++q) sum += (a[i / 16 * 32 + q] + more) * double(b[i % 16 * 32 + q]);
+    wrong += d[i] != Sum(sum);
+  }
+  return wrong;
+}
 int main() {
   half *a, *b, *b8, *e, *w; float* d;
   cudaMallocManaged(&a, 512); cudaMallocManaged(&b, 512); cudaMallocManaged(&b8, 256);
@@ -61,6 +91,10 @@ int main() {
       wrong += float(w[i * 16 + j]) != sum;
       if (j < 8) wrong += d[i * 8 + j] != sum + 1, wrong += float(e[i * 8 + j]) != sum;
     }
+  wrong += wrong_numbers<signed char, signed char, int, 16>([](int i) -> signed char { return i - 120; }, 0);
+  wrong += wrong_numbers<unsigned char, unsigned char, int, 16>([](int i) -> unsigned char { return i; }, 0);
+  wrong += wrong_numbers<wmma::precision::tf32, float, float, 8>([](int i) { return i % 16 + 16 + 3 / 256.f; },
+                                                                 1 / 256.);
   printf("%d wrong\n", wrong);
   return wrong;
 }

@@ -114,31 +114,57 @@ void for_each_element(int majors, int minors, Visit&& visit) {
   }
 }
 
-void multiply_wmma(const std::uint64_t* values) {
-  constexpr int depth = 16, most = 32;
-  const wmma_shape shape = call_of<wmma_call>(values, 0).shape;
-  const number_format format = shape.type == matrix_type::f16 ? format_f16 : format_bf16;
-  const auto number = [format](const void* elements, int k) {
-    return matrix_number_of(static_cast<const std::uint16_t*>(elements)[k], format);
-  };
-  matrix_number a[most][depth], b[most][depth];
-  for_each_element(shape.a_by_rows ? shape.m : depth, shape.a_by_rows ? depth : shape.m,
+// The rows of A and the columns of B; convert(elements of a lane, number).
+template <class Number, class Convert>
+void gather_wmma(const std::uint64_t* values, const wmma_shape& shape, Number (&a)[lanes][16],
+                 Number (&b)[lanes][16], Convert&& convert) {
+  for_each_element(shape.a_by_rows ? shape.m : shape.k, shape.a_by_rows ? shape.k : shape.m,
                    [&](int major, int minor, int lane, int k) {
                      const auto row = shape.a_by_rows ? major : minor;
-                     a[row][major + minor - row] = number(call_of<wmma_call>(values, lane).a, k);
+                     a[row][major + minor - row] = convert(call_of<wmma_call>(values, lane).a, k);
                    });
-  for_each_element(shape.b_by_rows ? depth : shape.n, shape.b_by_rows ? shape.n : depth,
+  for_each_element(shape.b_by_rows ? shape.k : shape.n, shape.b_by_rows ? shape.n : shape.k,
                    [&](int major, int minor, int lane, int k) {
                      const auto column = shape.b_by_rows ? minor : major;
-                     b[column][major + minor - column] = number(call_of<wmma_call>(values, lane).b, k);
+                     b[column][major + minor - column] = convert(call_of<wmma_call>(values, lane).b, k);
                    });
+}
+
+void multiply_wmma_integers(const std::uint64_t* values, const wmma_shape& shape) {
+  int a[lanes][16], b[lanes][16];
+  gather_wmma(values, shape, a, b, [&](const void* elements, int k) -> int {
+    if (shape.type == matrix_type::s8) return static_cast<const signed char*>(elements)[k];
+    return static_cast<const unsigned char*>(elements)[k];
+  });
+  for_each_element(shape.m, shape.n, [&](int row, int column, int lane, int k) {
+    const auto& call = call_of<wmma_call>(values, lane);
+    auto sum = static_cast<unsigned>(static_cast<const int*>(call.c)[k]);  // wraps around
+    for (int at = 0; at < shape.k; ++at) sum += static_cast<unsigned>(a[row][at] * b[column][at]);
+    static_cast<int*>(call.d)[k] = static_cast<int>(sum);
+  });
+}
+
+void multiply_wmma(const std::uint64_t* values) {
+  const wmma_shape shape = call_of<wmma_call>(values, 0).shape;
+  if (shape.type == matrix_type::s8 || shape.type == matrix_type::u8)
+    return multiply_wmma_integers(values, shape);
+  const bool is_tf32 = shape.type == matrix_type::tf32;
+  const number_format format = is_tf32                          ? format_tf32
+                               : shape.type == matrix_type::f16 ? format_f16
+                                                                : format_bf16;
+  matrix_number a[lanes][16], b[lanes][16];
+  gather_wmma(values, shape, a, b, [=](const void* elements, int k) {
+    // Of a float the 13 lowest bits are not looked at.
+    return matrix_number_of(is_tf32 ? static_cast<const std::uint32_t*>(elements)[k] >> 13
+                                    : static_cast<const std::uint16_t*>(elements)[k],
+                            format);
+  });
   for_each_element(shape.m, shape.n, [&](int row, int column, int lane, int k) {
     const auto& call = call_of<wmma_call>(values, lane);
     const float c = shape.half_c ? static_cast<float>(static_cast<const __half*>(call.c)[k])
                                  : static_cast<const float*>(call.c)[k];
-    fused_sum_rule rule;
-    rule.is_sticky = shape.half_d;
-    const float sum = matrix_sum(a[row], b[column], depth, format.fraction_bits, c, rule);
+    const float sum = matrix_sum(a[row], b[column], shape.k, format.fraction_bits, c,
+                                 {.products = shape.k, .is_sticky = shape.half_d});
     if (shape.half_d) {
       static_cast<__half*>(call.d)[k] = sum;
     } else {
@@ -201,7 +227,8 @@ void multiply_fragments(const wmma_call& call, place where) {
 
 void check_fragment_memory(const void* memory, unsigned stride, unsigned element_bytes, const char* name,
                            place where) {
-  constexpr unsigned stride_bytes = 16, alignment = 32;
+  constexpr unsigned stride_bytes = 16;
+  const unsigned alignment = element_bytes == 1 ? 16 : 32;  // a line of a fragment
   if (stride * element_bytes % stride_bytes != 0)
     fail_thread(where, format("calls %s with lines %u elements apart, which is no multiple of %u", name,
                               stride, stride_bytes / element_bytes));

@@ -8,7 +8,7 @@
 
 namespace lab::emulator {
 
-enum class matrix_type { bf16, f16, tf32, s8 };
+enum class matrix_type { bf16, f16, tf32, s8, u8 };  // u8: of wmma alone
 
 // A lane's fragments of mma.sync.
 struct multiply_call {

@@ -1,7 +1,10 @@
-// nvcuda::wmma: products of matrices of 16-bit numbers by one warp (CUDA C++ Programming Guide, "Warp Matrix
-// Functions"). Which element a lane holds is said nowhere, and a GPU's lanes may hold others.
+// nvcuda::wmma: products of matrices of half, bfloat16, tf32 and 8-bit integers by one warp (CUDA C++
+// Programming Guide, "Warp Matrix Functions"). Which element a lane holds is said nowhere, and a GPU's lanes
+// may hold others.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <type_traits>
 
 #include "common/emulator/core/matrix_functions.hpp"
@@ -48,24 +51,42 @@ struct accumulator;
 struct row_major;
 struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
+namespace precision {
+struct tf32;
+}
+
+// What a fragment of T holds.
+template <class T>
+using stored = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
+
+// The nearest number of 10 bits behind the point; of two, that farther from 0.
+inline float __float_to_tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return std::isfinite(value) ? std::bit_cast<float>((bits + 0x1000u) & ~0x1fffu) : value;
+}
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
   static constexpr bool is_sum = std::is_same_v<Use, accumulator>;
-  static_assert((m == 16 && n == 16 && k == 16) || (m == 32 && n == 8 && k == 16) ||
+  static constexpr bool is_tf32 = m == 16 && n == 16 && k == 8;
+  template <class... Types>
+  static constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
+  static_assert(is_tf32 || (m == 16 && n == 16 && k == 16) || (m == 32 && n == 8 && k == 16) ||
                     (m == 8 && n == 32 && k == 16),
-                "16-bit numbers have fragments of 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16");
-  static_assert(is_sum ? std::is_same_v<T, float> || std::is_same_v<T, __half>
-                       : std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>,
-                "the emulator has factors of half and bfloat16, and sums of float and half");
+                "fragments are of 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16, and those of tf32 16 x 16 x 8");
+  static_assert(is_tf32  ? is_sum ? is_one_of<float> : is_one_of<precision::tf32>
+                 : is_sum ? is_one_of<float, __half, int>
+                         : is_one_of<__half, __nv_bfloat16, signed char, unsigned char>,
+                "the emulator has factors of half, bfloat16, tf32 (16 x 16 x 8) and 8-bit integers, and sums "
+                "of float, half and int");
 
  public:
   static constexpr int rows = std::is_same_v<Use, matrix_b> ? k : m;
   static constexpr int columns = std::is_same_v<Use, matrix_a> ? k : n;
   static constexpr int num_elements = rows * columns / 32;
   static constexpr int majors = std::is_same_v<Layout, col_major> ? columns : rows;
-  using element_type = T;
-  alignas(2 * sizeof(T)) T x[num_elements];
+  using element_type = stored<T>;
+  alignas(2 * sizeof(element_type)) element_type x[num_elements];
 };
 
 }  // namespace nvcuda::wmma
@@ -108,12 +129,13 @@ namespace nvcuda::wmma {
 
 template <class Use, int m, int n, int k, class T, class Layout>
 __forceinline__ void fill_fragment(fragment<Use, m, n, k, T, Layout>& f,
-                                   const std::type_identity_t<T>& value) {
-  for (T& element : f.x) element = value;
+                                   const std::type_identity_t<stored<T>>& value) {
+  for (stored<T>& element : f.x) element = value;
 }
 
 template <class Use, int m, int n, int k, class T, class Layout>
-__forceinline__ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f, const T* memory, unsigned stride,
+__forceinline__ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f,
+                                      const std::type_identity_t<stored<T>>* memory, unsigned stride,
                                       lab::emulator::place where = lab::emulator::place::here()) {
   lab::emulator::load_fragment(f, memory, stride, false, where);
 }
@@ -144,12 +166,19 @@ __forceinline__ void mma_sync(fragment<accumulator, m, n, k, Result>& d,
                               const fragment<accumulator, m, n, k, Sum>& c,
                               lab::emulator::place where = lab::emulator::place::here()) {
   using namespace lab::emulator;
+  static_assert(
+      (std::is_same_v<T, signed char> || std::is_same_v<T, unsigned char>) == std::is_same_v<Sum, int>,
+      "sums of integers are int, and others are not");
+  constexpr matrix_type type = std::is_same_v<T, __half>            ? matrix_type::f16
+                               : std::is_same_v<T, precision::tf32> ? matrix_type::tf32
+                               : std::is_same_v<T, signed char>     ? matrix_type::s8
+                               : std::is_same_v<T, unsigned char>   ? matrix_type::u8
+                                                                    : matrix_type::bf16;
   multiply_fragments({d.x,
                       a.x,
                       b.x,
                       c.x,
-                      {m, n, k, std::is_same_v<ALayout, row_major>, std::is_same_v<BLayout, row_major>,
-                       std::is_same_v<T, __half> ? matrix_type::f16 : matrix_type::bf16,
+                      {m, n, k, std::is_same_v<ALayout, row_major>, std::is_same_v<BLayout, row_major>, type,
                        std::is_same_v<Sum, __half>, std::is_same_v<Result, __half>}},
                      where);
 }
