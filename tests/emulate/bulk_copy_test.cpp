@@ -209,6 +209,32 @@ __global__ void poll(int* out) {
 #endif
   }
 }
+// A warp fills two slots in turn, and another one reads them: each waits at one barrier and arrives at another.
+#ifndef FULL
+#define FULL 64
+#endif
+__global__ void in_turn(int* out) {
+  __shared__ int slots[2][32];
+  int lane = threadIdx.x % 32;
+  if (threadIdx.x >= 32)
+    for (int s = 0; s < 2; ++s) asm volatile("bar.arrive %0, 64;" ::"r"(1 + s) : "memory");
+  for (int k = 0; k < 6; ++k) {
+    int s = k % 2;
+    if (threadIdx.x < 32) {
+#ifndef NO_EMPTY
+      asm volatile("bar.sync %0, 64;" ::"r"(1 + s) : "memory");
+#endif
+      slots[s][lane] = 10 * k + lane;
+#ifndef NO_FULL
+      asm volatile("barrier.cta.arrive.aligned %0, %1;" ::"r"(3 + s), "n"(FULL) : "memory");
+#endif
+    } else {
+      __barrier_sync_count(3 + s, 64);
+      out[lane] = slots[s][lane ^ 1] + (k == 0 ? 0 : out[lane]);
+      if (k < 4) asm volatile("bar.arrive %0, 64;" ::"r"(1 + s) : "memory");
+    }
+  }
+}
 int main() {
   int* out; cudaMallocManaged(&out, 48 * 4);
   turn<<<1, 48>>>(out, 3);
@@ -217,8 +243,150 @@ int main() {
   printf("%d wrong turns\n", wrong);
   poll<<<1, 64>>>(out);
   wrong += cudaDeviceSynchronize() != cudaSuccess || *out != 7;
+  in_turn<<<1, 64>>>(out);
+  wrong += cudaDeviceSynchronize() != cudaSuccess;
+  for (int i = 0; i < 32; ++i) wrong += out[i] != 150 + 6 * (i ^ 1);
   printf("%d wrong\n", wrong);
   return wrong != 0;
+}
+)cuda";
+
+constexpr const char* object_program = R"cuda(
+// cuda::pipeline with roles, cuda::barrier with bytes to come, cuda::ptx, and copies of so many elements.
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda/ptx>
+#include <stdio.h>
+namespace cg = cooperative_groups;
+namespace ptx = cuda::ptx;
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+constexpr int N = 64, tiles = 5;
+__global__ void roles(const int* in, int* out) {
+  __shared__ int slots[2][N];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+#ifdef UNWRITTEN
+  __shared__ int never[N];
+  if (threadIdx.x < N) out[threadIdx.x] = never[threadIdx.x];
+  __syncthreads();
+#endif
+  bool fills = threadIdx.x < 32;
+  auto pipe = cuda::make_pipeline(cg::this_thread_block(), &state,
+                                  fills ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
+  for (int k = 0; k < tiles; ++k) {
+    int* slot = slots[k % 2];
+    if (fills) {
+      pipe.producer_acquire();
+      for (int i = threadIdx.x; i < N; i += 32) cuda::memcpy_async(slot + i, in + k * N + i, sizeof(int), pipe);
+      pipe.producer_commit();
+    } else {
+#ifndef NO_CONSUMER_WAIT
+      pipe.consumer_wait();
+#endif
+      int i = threadIdx.x - 32;
+      out[k * N + i] = slot[N - 1 - i];
+#ifndef NO_RELEASE
+      pipe.consumer_release();
+#endif
+    }
+  }
+  pipe.quit();
+}
+__global__ void bytes(const int* in, int* out) {
+  __shared__ alignas(128) int tile[N];
+  __shared__ barrier full;
+  if (threadIdx.x == 0) {
+    init(&full, blockDim.x);
+    cuda::device::experimental::fence_proxy_async_shared_cta();
+  }
+  __syncthreads();
+  barrier::arrival_token token;
+  if (threadIdx.x == 0) {
+    cuda::device::experimental::cp_async_bulk_global_to_shared(tile, in, sizeof tile, full);
+#ifdef MORE
+    token = cuda::device::barrier_arrive_tx(full, 1, 2 * sizeof tile);
+#else
+    token = cuda::device::barrier_arrive_tx(full, 1, sizeof tile);
+#endif
+  } else {
+    token = full.arrive();
+  }
+  full.wait(std::move(token));
+  tile[threadIdx.x] += 1;
+#ifndef NO_PROXY_FENCE
+  ptx::fence_proxy_async(ptx::space_shared);
+#endif
+  if (threadIdx.x % 2 == 1) return full.arrive_and_drop();
+  full.arrive_and_wait();
+  full.arrive_and_wait();
+  if (threadIdx.x == 0) {
+    ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out, tile, sizeof tile);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+  }
+}
+__global__ void parities(const int* in, int* out) {
+  __shared__ alignas(16) int tile[N];
+  __shared__ uint64_t full;
+  if (ptx::get_sreg_tid_x() == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
+  __syncthreads();
+  for (int k = 0; k < tiles; ++k) {
+    if (threadIdx.x == 0) {
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, sizeof tile);
+      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, in + k * N, sizeof tile, &full);
+    }
+#ifdef ONE_PARITY
+    while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+#else
+    while (!ptx::mbarrier_try_wait_parity(&full, k % 2)) {}
+#endif
+    out[k * N + threadIdx.x] = tile[N - 1 - threadIdx.x];
+    __syncthreads();
+  }
+}
+// cp.async whose arrival at an mbarrier says that it is over.
+__global__ void arrivals(const int* in, int* out) {
+  __shared__ alignas(16) int tile[N];
+  __shared__ uint64_t full;
+  if (threadIdx.x == 0) ptx::mbarrier_init(&full, N);
+  __syncthreads();
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [%2];"
+               ::"r"((unsigned)__cvta_generic_to_shared(tile + threadIdx.x)), "l"(in + threadIdx.x),
+                 "r"((unsigned)__cvta_generic_to_shared(&full)) : "memory");
+  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+  out[threadIdx.x] = tile[N - 1 - threadIdx.x];
+}
+__global__ void counts(const int* in, int* out) {
+  __shared__ int tile[N];
+  auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile, N, in, size_t{1000});
+  cg::wait(block);
+  out[threadIdx.x] = tile[N - 1 - threadIdx.x];
+}
+int main() {
+  int *in, *out;
+  cudaMallocManaged(&in, tiles * N * 4); cudaMallocManaged(&out, tiles * N * 4);
+  for (int i = 0; i < tiles * N; ++i) in[i] = i;
+  auto wrong = [&](const char* name, int count, auto right) {
+    int result = cudaDeviceSynchronize() != cudaSuccess;
+    for (int i = 0; i < count; ++i) result += out[i] != right(i);
+    printf("%s: %d wrong\n", name, result);
+    return result != 0;
+  };
+  auto turned = [](int i) { return i / N * N + N - 1 - i % N; };
+  roles<<<1, 32 + N>>>(in, out);
+  int failed = wrong("roles", tiles * N, turned);
+  bytes<<<1, N>>>(in, out);
+  failed |= wrong("bytes", N, [](int i) { return i + 1; });
+  parities<<<1, N>>>(in, out);
+  failed |= wrong("parities", tiles * N, turned);
+  arrivals<<<1, N>>>(in, out);
+  failed |= wrong("arrivals", N, turned);
+  counts<<<1, N>>>(in, out);
+  return failed | wrong("counts", N, turned);
 }
 )cuda";
 
@@ -260,7 +428,47 @@ TEST_CASE("named barriers of part of a warp, and waits that may give up, as PTX"
          {"waits.cu:22: poll: block (0,0,0): thread (0,0,0) waits for ever for phase 0 of the barrier "
           "initialised at ",
           "waits.cu:40, of which 1 of 1 arrivals are missing"});
+  expect(emulate({"-DNO_FULL", source}), 1,
+         {"waits.cu:75: in_turn: ", "waits for ever at named barrier 1, where 32 of 64 threads are",
+          "waits.cu:82: thread (32,0,0) waits for ever at named barrier 3, where 32 of 64 threads are"});
+  expect(emulate({"-DFULL=96", source}), 1,
+         {"waits.cu:79: in_turn: ",
+          "arrives at named barrier 3 with 96 threads, but thread (32,0,0) with 64 at ", "waits.cu:82"});
+  expect(emulate({"-DFULL=128", "-DNO_EMPTY", source}), 1,
+         {"waits.cu:82: in_turn: ",
+          "waits at named barrier 3 with 64 threads, but one has arrived with 128 at ", "waits.cu:79"});
   if (!LAB_WITH_OBSERVED) return;
   expect(emulate({"--observe", source}), 0, right);
   expect(emulate({"--observe", "-DNEVER", source}), 1, {"waits for ever for phase 0 of the barrier"});
+  expect(emulate({"--observe", "-DNO_EMPTY", source}), 1,
+         {"waits.cu:82: in_turn: ", "waits for ever at named barrier 3, where 32 of 64 threads are"});
+}
+
+TEST_CASE("objects of cuda:: for pipelines, barriers and bulk copies") {
+  using lab::test::emulate, lab::test::expect;
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "objects.cu").string();
+  lab::test::put(source, object_program);
+  const std::vector<std::string> right{
+      "roles: 0 wrong\nbytes: 0 wrong\nparities: 0 wrong\narrivals: 0 wrong\ncounts: 0 wrong\n"};
+  expect(emulate({source}), 0, right);
+  expect(emulate({"-DNO_RELEASE", source}), 1,
+         {"objects.cu:26: roles: ", "waits for ever for phase 0 of the barrier",
+          "64 of 64 arrivals are missing"});
+  expect(emulate({"-DNO_CONSUMER_WAIT", source}), 1, {"roles: ", "waits for ever for phase"});
+  expect(emulate({"-DMORE", source}), 1,
+         {"objects.cu:61: bytes: ", "waits for ever for phase 0 of the barrier",
+          "0 of 64 arrivals and 256 bytes"});
+  expect(emulate({"-DONE_PARITY", source}), 1, {"roles: 0 wrong\nbytes: 0 wrong\nparities: "});
+  if (!LAB_WITH_OBSERVED) return;
+  const auto observed = emulate({"--observe", source});
+  expect(observed, 0, right);
+  CHECK(observed.text.find("lab: fault") == std::string::npos);
+  CHECK(observed.text.find("lab: warning") == std::string::npos);
+  expect(emulate({"--observe", "-DUNWRITTEN", source}), 0,
+         {right[0],
+          "warning: ", "objects.cu:17: roles: ", "reads shared memory that its block has not written"});
+  expect(emulate({"--observe", "-DNO_PROXY_FENCE", source}), 1,
+         {"objects.cu:70: bytes: ", "begins a bulk copy from shared memory",
+          "with no fence_proxy_async() between"});
 }

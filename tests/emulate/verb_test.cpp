@@ -194,6 +194,12 @@ __global__ void by_hand(unsigned* out, const float4* in) {
   right = right && words[31 - t] == (31 - t) * (31 - t);
   asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %2, 1, 0, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(x), "=r"(old) : "r"(t));
   right = right && x == (t == 0 ? 0 : t - 1) && old == (t != 0);
+  asm volatile("match.any.sync.b32 %0, %1, 0xffffffff;" : "=r"(x) : "r"(t & 3));
+  asm volatile("{ .reg .pred p; match.all.sync.b32 %0|p, %2, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(p), "=r"(old) : "r"(t / 32));
+  right = right && x == 0x11111111u << (t & 3) && p == 0xffffffffu && old == 1;
+  asm volatile("match.all.sync.b32 %0, %1, 0xffffffff;" : "=r"(x) : "r"(t));
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(p) : "f"(-1.00048828125f));
+  right = right && x == 0 && p == 0xbf802000u;
   out[t] = right; out[32] = 1;
 }
 __global__ void leaves_early(int* out) {
@@ -494,7 +500,7 @@ TEST_CASE("cuFFT, PTX and exchanges within a warp do what they do on a device") 
   // 33 right answers and a synchronisation; 0 + .. + 31; 506 = 0 + 1 + 4 + .. + 121.
   const strings results{
       "ptx 34, scan 1 496, exchange 35 1, texture 4.5, half -3, fft 0 1 506 121, refused 3 8, fresh 1",
-      "warning: ", "more.cu:41: leaves_early: block (0,0,0): 24 of 32 threads"};
+      "warning: ", "more.cu:47: leaves_early: block (0,0,0): 24 of 32 threads"};
   expect(emulate({source, "-lcufft"}), 43, results);
   // Killed by its own mistake, it is still told which kernel had failed before.
   expect(emulate({source, "-DDIES"}), 128 + SIGSEGV, {"fault: ", "scan"});

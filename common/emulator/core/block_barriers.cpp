@@ -114,8 +114,10 @@ std::string block_runner::describe_waits() const {
       text += " waits for ever for a product that not all four warps of its warpgroup have begun";
       continue;
     }
-    const auto there = std::count_if(threads_.begin(), threads_.end(),
-                                     [&](const emulated_thread& one) { return one.waits_at(wait.phase); });
+    const auto there = std::count_if(threads_.begin(), threads_.end(), [&](const emulated_thread& one) {
+      return one.waits_at(wait.phase) ||
+             (!arrivals_.empty() && arrivals_[wait.phase].of_thread[one.number] != 0);
+    });
     text += format(" waits for ever at named barrier %u, where %td of %zu threads are", wait.phase, there,
                    wait.threads != 0 ? wait.threads : threads_.size() - exited_);
   }
@@ -143,8 +145,8 @@ void block_runner::initialise_phases(std::uint64_t* barrier, int arrivals, place
   refuse(where, copies_.initialise(barrier, arrivals, running_->number, where));
 }
 
-void block_runner::arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
-                                   const void* return_address) {
+unsigned block_runner::arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
+                                       bool drops, const void* return_address) {
   stop_if_launch_failed();
   if (active_observer) {
     active_observer->barrier_used(barrier, false, return_address);
@@ -152,8 +154,10 @@ void block_runner::arrive_in_phase(std::uint64_t* barrier, bool arrives, std::in
   }
   const outside_of_kernel here;
   const auto [owner, own] = owner_of(barrier, where);
-  refuse(where, owner->copies_.arrive(own, arrives, bytes));
+  unsigned parity = 0;
+  refuse(where, owner->copies_.arrive(own, arrives, bytes, drops, parity));
   owner->wake_waiting(own);
+  return parity;
 }
 
 bool block_runner::wait_for_phase(std::uint64_t* barrier, unsigned phase, bool gives_up, place where,
@@ -213,17 +217,43 @@ bool block_runner::warp_waits_at(unsigned name, std::size_t first) const {
   return any;
 }
 
-// bar.sync counts warps, each as 32 threads, though the block may have fewer of it.
+// How often all threads of the warp have arrived without waiting, but for those that have left the kernel.
+unsigned block_runner::warp_arrivals(unsigned name, std::size_t first) const {
+  if (arrivals_.empty()) return 0;
+  unsigned least = ~0u;
+  for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k) {
+    const unsigned count = arrivals_[name].of_thread[k];
+    if (count != 0 || threads_[k].state != thread_state::exited) least = std::min(least, count);
+  }
+  return least == ~0u ? 0 : least;
+}
+
+void block_runner::spend_arrivals(unsigned name, unsigned threads) {
+  if (arrivals_.empty()) return;
+  std::vector<unsigned>& counts = arrivals_[name].of_thread;
+  for (std::size_t first = 0; first < threads_.size(); first += 32) {
+    for (; threads != 0 && warp_arrivals(name, first) != 0; threads -= 32) {
+      for (std::size_t k = first; k < std::min(first + 32, threads_.size()); ++k)
+        counts[k] -= std::min(counts[k], 1u);
+    }
+  }
+  if (std::count(counts.begin(), counts.end(), 0u) == std::ssize(counts)) arrivals_[name].threads = 0;
+}
+
+// bar.sync and bar.arrive count warps, each as 32 threads, though the block may have fewer of it.
 bool block_runner::pass_named_barrier(unsigned name) {
-  unsigned there = 0, arrived = 0, wanted = 0;
+  unsigned there = 0, waiting = 0, arrived = 0, wanted = arrivals_.empty() ? 0 : arrivals_[name].threads;
   for (const emulated_thread& thread : threads_) {
     if (!thread.waits_at(name)) continue;
     ++there;
     wanted = std::max(wanted, thread.wait->threads);
   }
-  for (std::size_t first = 0; first < threads_.size(); first += 32)
-    arrived += warp_waits_at(name, first) ? 32 : 0;
-  if (wanted != 0 ? arrived < wanted : there != threads_.size() - exited_) return false;
+  for (std::size_t first = 0; first < threads_.size(); first += 32) {
+    waiting += warp_waits_at(name, first) ? 32 : 0;
+    arrived += 32 * warp_arrivals(name, first);
+  }
+  if (wanted != 0 ? waiting + arrived < wanted : there != threads_.size() - exited_) return false;
+  spend_arrivals(name, wanted > waiting ? wanted - waiting : 0);
   const auto each_that_passes = [&](const auto& visit) {
     for (std::size_t first = 0; first < threads_.size(); first += 32) {
       if (wanted != 0 && !warp_waits_at(name, first)) continue;
@@ -261,33 +291,56 @@ void block_runner::pass_named_barriers() {
   }
 }
 
+// Its number, unless the call is wrong or says another number of threads than those that are there.
+unsigned block_runner::check_named_barrier(const std::string& verb, int name, std::optional<int> threads,
+                                           place where) {
+  if (name < 0 || static_cast<unsigned>(name) >= barrier_names ||
+      (threads && (*threads <= 0 || *threads % 32 != 0)))
+    fail(
+        where,
+        verb + format(" at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
+                      "warps of 32",
+                      name, threads.value_or(static_cast<int>(threads_.size()))));
+  const auto number = static_cast<unsigned>(name), mine = static_cast<unsigned>(threads.value_or(0));
+  const auto text_of_count = [](unsigned count) { return count == 0 ? "all" : std::to_string(count); };
+  const auto other = std::find_if(threads_.begin(), threads_.end(),
+                                  [&](const emulated_thread& one) { return one.waits_at(number); });
+  // Without a number they are all of the block, which may be said with one, too.
+  const auto number_of = [&](unsigned count) {
+    return count != 0 ? count : static_cast<unsigned>((threads_.size() + 31) / 32 * 32);
+  };
+  const std::string call = verb + format(" at named barrier %u with ", number) + text_of_count(mine);
+  if (other != threads_.end() && number_of(other->wait->threads) != number_of(mine))
+    fail(where, call + " threads, but " + text_of_thread(other->index) + " with " +
+                    text_of_count(other->wait->threads) + " at " + text_of(other->wait->where));
+  if (!arrivals_.empty() && arrivals_[number].threads != 0 && arrivals_[number].threads != number_of(mine))
+    fail(where, call + format(" threads, but one has arrived with %u at ", arrivals_[number].threads) +
+                    text_of(arrivals_[number].where));
+  return number;
+}
+
+void block_runner::arrive_at_named_barrier(int name, int threads, place where) {
+  stop_if_launch_failed();
+  const unsigned number = check_named_barrier("arrives", name, threads, where);
+  if (active_observer) active_observer->tell_block(&named_barriers[rank_ * barrier_names + number]);
+  if (arrivals_.empty()) arrivals_.assign(barrier_names, {std::vector<unsigned>(threads_.size())});
+  named_arrivals& there = arrivals_[number];
+  ++there.of_thread[running_->number];
+  there.threads = static_cast<unsigned>(threads);
+  there.where = where;
+  pass_named_barrier(number);
+}
+
 unsigned block_runner::wait_at_named_barrier(int name, std::optional<int> threads, bool predicate,
                                              place where) {
   stop_if_launch_failed();
-  if (name < 0 || static_cast<unsigned>(name) >= barrier_names ||
-      (threads && (*threads <= 0 || *threads % 32 != 0)))
-    fail(where,
-         format("waits at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
-                "warps of 32",
-                name, threads.value_or(static_cast<int>(threads_.size()))));
-  const auto number = static_cast<unsigned>(name);
+  const unsigned number = check_named_barrier("waits", name, threads, where);
   barrier_wait wait{.where = where,
                     .phase = number,
                     .threads = static_cast<unsigned>(threads.value_or(0)),
                     .predicate = predicate};
   const void* const key = &named_barriers[rank_ * barrier_names + number];
   if (active_observer) active_observer->tell_block(key);
-  const auto text_of_count = [](unsigned count) { return count == 0 ? "all" : std::to_string(count); };
-  const auto other = std::find_if(threads_.begin(), threads_.end(),
-                                  [&](const emulated_thread& one) { return one.waits_at(number); });
-  // Without a number they are all of the block, which may be said with one, too.
-  const auto number_of = [&](const barrier_wait& one) {
-    return one.threads != 0 ? one.threads : static_cast<unsigned>((threads_.size() + 31) / 32 * 32);
-  };
-  if (other != threads_.end() && number_of(*other->wait) != number_of(wait))
-    fail(where, format("waits at named barrier %u with ", number) + text_of_count(wait.threads) +
-                    " threads, but " + text_of_thread(other->index) + " with " +
-                    text_of_count(other->wait->threads) + " at " + text_of(other->wait->where));
   running_->wait = &wait;
   running_->state = thread_state::at_named_barrier;
   ++at_other_barriers_;

@@ -87,15 +87,18 @@ void block_copies::store(std::uint64_t* barrier, phase_barrier now) {
   known.word = *here(barrier) = now.packed();
 }
 
-std::string block_copies::arrive(std::uint64_t* barrier, bool arrives, std::int64_t bytes) {
+std::string block_copies::arrive(std::uint64_t* barrier, bool arrives, std::int64_t bytes, bool drops,
+                                 unsigned& parity) {
   if (std::string wrong = complaint(barrier); !wrong.empty()) return wrong;
   phase_barrier now = phase_barrier::unpacked(*here(barrier));
+  parity = now.is_odd ? 1 : 0;
   if (bytes < 0 || bytes > phase_barrier::most_bytes - now.bytes)
     return format("expects %lld bytes in ", static_cast<long long>(bytes)) + text_of_phase(barrier) +
            format(": one phase counts up to %d", phase_barrier::most_bytes);
   if (arrives && now.missing == 0) return "arrives once too often in " + text_of_phase(barrier);
   now.bytes += static_cast<int>(bytes);
   if (arrives) --now.missing;
+  if (drops) --now.arrivals;
   store(barrier, now);
   return "";
 }

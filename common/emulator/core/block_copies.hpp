@@ -45,8 +45,9 @@ class block_copies {
   std::string initialise(std::uint64_t* barrier, int arrivals, unsigned thread, place where);
   // The thread's initialisations so far are known to copies.
   void fence_initialisations(unsigned thread);
-  // Expects `bytes` more in the current phase, and arrives if `arrives`. May end the phase.
-  std::string arrive(std::uint64_t* barrier, bool arrives, std::int64_t bytes);
+  // Expects `bytes` more in the current phase, and arrives if `arrives`. May end the phase, whose
+  // parity it says. Where it `drops`, later phases need an arrival less.
+  std::string arrive(std::uint64_t* barrier, bool arrives, std::int64_t bytes, bool drops, unsigned& parity);
   // Whether phase `phase` may be waited for; 0 and 1 may stand for any phase of that parity.
   std::string refuse_wait(const std::uint64_t* barrier, unsigned phase) const;
   [[nodiscard]] bool has_ended(const std::uint64_t* barrier, unsigned phase) const;

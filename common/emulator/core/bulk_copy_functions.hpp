@@ -10,10 +10,11 @@
 
 namespace lab::emulator {
 
-// mbarrier.init, .arrive and .expect_tx, a wait until phase `phase` has ended, and .try_wait: false if it has
-// not when no thread can go on otherwise.
+// mbarrier.init, .arrive, .arrive_drop and .expect_tx, a wait until phase `phase` has ended, and .try_wait:
+// false if it has not when no thread can go on otherwise. An arrival returns the parity of its phase.
 void initialise_phases(std::uint64_t* barrier, int arrivals, place where);
-void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where);
+unsigned arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
+                         bool drops = false);
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
 bool try_wait_for_phase(std::uint64_t* barrier, unsigned phase, place where);
 // The parity of the phase that the barrier is in.
@@ -32,6 +33,8 @@ void commit_copies_out();
 void wait_for_copies_out(std::size_t pending, bool written = false);
 // bar.sync and bar.red, without `threads` of the whole block: the number of threads whose predicate is true.
 unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where);
+// bar.arrive
+void arrive_at_named_barrier(int name, int threads, place where);
 
 }  // namespace lab::emulator
 

@@ -276,6 +276,7 @@ void block_runner::prepare_threads() {
   woken_ = false;
   passes_with_copies_ = 0;
   copies_.begin_block(launch_->seed_of(block_number_), launch_->shared_byte);
+  arrivals_.clear();
   products_.begin_block(static_cast<unsigned>(threads_.size()));
   waits_for_blocks_ = false;
   stopping_ = false;
@@ -1129,8 +1130,8 @@ void trigger_dependents() {
 void initialise_phases(std::uint64_t* barrier, int arrivals, place where) {
   current_runner->initialise_phases(barrier, arrivals, where, __builtin_return_address(0));
 }
-void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where) {
-  current_runner->arrive_in_phase(barrier, arrives, bytes, where, __builtin_return_address(0));
+unsigned arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where, bool drops) {
+  return current_runner->arrive_in_phase(barrier, arrives, bytes, where, drops, __builtin_return_address(0));
 }
 void wait_for_phase(std::uint64_t* barrier, unsigned phase, place where) {
   current_runner->wait_for_phase(barrier, phase, false, where, __builtin_return_address(0));
@@ -1162,6 +1163,9 @@ void wait_for_copies_out(std::size_t pending, bool written) {
 }
 unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where) {
   return current_runner->wait_at_named_barrier(name, threads, predicate, where);
+}
+void arrive_at_named_barrier(int name, int threads, place where) {
+  current_runner->arrive_at_named_barrier(name, threads, where);
 }
 void change_registers(int count, bool takes, place where) {
   current_runner->change_registers(count, takes, where);

@@ -193,8 +193,8 @@ class block_runner {
   std::uint64_t number() const { return block_number_; }  // in the order in which blocks start
   // bulk_copy_functions.hpp
   void initialise_phases(std::uint64_t* barrier, int arrivals, place where, const void* return_address);
-  void arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where,
-                       const void* return_address);
+  unsigned arrive_in_phase(std::uint64_t* barrier, bool arrives, std::int64_t bytes, place where, bool drops,
+                           const void* return_address);
   // `gives_up`: returns false where nobody can go on otherwise.
   bool wait_for_phase(std::uint64_t* barrier, unsigned phase, bool gives_up, place where,
                       const void* return_address);
@@ -208,6 +208,7 @@ class block_runner {
   void commit_copies_out();
   void wait_for_copies_out(std::size_t pending, bool written);
   unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where);
+  void arrive_at_named_barrier(int name, int threads, place where);
   // tensor_copy_functions.hpp
   void tensor_copy_in(void* shared, const tensor_box& box, unsigned dimensions, std::uint64_t* barrier,
                       std::optional<unsigned> blocks, place where, const void* return_address);
@@ -353,6 +354,9 @@ class block_runner {
   void pass_cluster_barrier();
   void wake_waiting(const std::uint64_t* barrier);
   bool warp_waits_at(unsigned name, std::size_t first) const;
+  [[nodiscard]] unsigned warp_arrivals(unsigned name, std::size_t first) const;
+  void spend_arrivals(unsigned name, unsigned threads);
+  unsigned check_named_barrier(const std::string& verb, int name, std::optional<int> threads, place where);
   bool pass_named_barrier(unsigned name);
   void pass_named_barriers();
   void refuse(place where, const std::string& what);
@@ -425,6 +429,13 @@ class block_runner {
   unsigned at_other_barriers_ = 0;   // at_phase and what follows it
   bool arrives_in_cluster_ = false;  // a thread has arrived at the cluster's barrier since it was passed
   bool woken_ = false;               // a thread that waited there can go on
+  // Of a named barrier: how often each thread has arrived without waiting, and for a barrier of how many.
+  struct named_arrivals {
+    std::vector<unsigned> of_thread;
+    unsigned threads = 0;
+    place where{};
+  };
+  std::vector<named_arrivals> arrivals_;  // empty before the first arrival
   // Of the threads of a warpgroup, each of which asks for `wanted`. None before somebody has asked.
   struct register_share {
     int count;

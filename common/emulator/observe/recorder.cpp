@@ -284,7 +284,7 @@ void observation::recorder::begin_block(uint3 block) {
   shared_->begin_block(rank_, cluster_began_);
   in_flight_.clear();
   bulk_.clear();
-  has_phase_barriers_ = false;
+  has_bulk_tiles_ = false;
   global_.begin_block(block_number_);
   the_known_reads.begin_epoch();
   if (wanted_block_ == block_number_ && !record_->kept) begin_log();
@@ -322,7 +322,7 @@ void observation::recorder::rest_in_cluster() {
   if (the_lane.unfinished) after_access();
   resting_[block_number_] = {.depths = trace_.depths(),
                              .log = log_,
-                             .has_phase_barriers = has_phase_barriers_,
+                             .has_bulk_tiles = has_bulk_tiles_,
                              .bulk = std::move(bulk_),
                              .in_flight = std::move(in_flight_),
                              .unwritten_reads = std::move(unwritten_reads_),
@@ -347,7 +347,7 @@ void observation::recorder::resume_block(uint3 block) {
   resting_block& then = resting_[block_number_];
   trace_.set_depths(then.depths);
   log_ = then.log;
-  has_phase_barriers_ = then.has_phase_barriers;
+  has_bulk_tiles_ = then.has_bulk_tiles;
   bulk_ = std::move(then.bulk);
   in_flight_ = std::move(then.in_flight);
   unwritten_reads_ = std::move(then.unwritten_reads);
@@ -840,7 +840,7 @@ void observation::recorder::barrier_used(const void* barrier, bool initialises, 
   const shared_access access{the_lane.thread, place_of_caller(return_address),
                              initialises ? memory_operation::store : memory_operation::atomic};
   if (initialises) {
-    has_phase_barriers_ = true;
+    has_bulk_tiles_ = has_bulk_tiles_ || !configuration().is_program;
     forget_known_words(address, sizeof(std::uint64_t));
   }
   const auto conflict = shared_->note(address - the_lane.shared_begin, sizeof(std::uint64_t), access);
@@ -867,6 +867,7 @@ void observation::recorder::bulk_copy_began(const void* shared, const void* glob
   const auto in_shared = reinterpret_cast<std::uintptr_t>(shared);
   const auto in_global = reinterpret_cast<std::uintptr_t>(global);
   const std::uint32_t place = place_of_caller(return_address);
+  has_bulk_tiles_ = has_bulk_tiles_ || into_shared;
   ++record_->bulk.copies;
   if (global != nullptr) (into_shared ? record_->bulk.bytes_loaded : record_->bulk.bytes_stored) += bytes;
   const shared_access access{the_lane.thread, place,
@@ -928,7 +929,11 @@ void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes
   const auto found = std::find_if(bulk_.begin(), bulk_.end(), [&](const bulk_copy& one) {
     return one.shared == address && one.bytes == bytes;
   });
-  if (found != bulk_.end()) bulk_.erase(found);
+  if (found == bulk_.end()) {
+    has_bulk_tiles_ = true;  // another block's
+  } else {
+    bulk_.erase(found);
+  }
 }
 
 void observation::recorder::report_bulk(const std::vector<bulk_copy>& copies, std::uintptr_t address,
@@ -1122,7 +1127,7 @@ void observation::recorder::report(fault kind, const std::string& text) {
 
 void observation::recorder::report_unwritten_reads() {
   // Bulk copies fill tiles as far as the array goes; threads read the rest, too, and use nothing of it.
-  if (has_phase_barriers_) unwritten_reads_.clear();
+  if (has_bulk_tiles_) unwritten_reads_.clear();
   for (const auto& [place, text] : unwritten_reads_) {
     // Lanes beyond a block's last warp often read such words and use nothing of them.
     if (configuration().is_program) {

@@ -280,7 +280,7 @@ class observation::recorder final : public observer, private request_sink {
   } before_;  // the launch before an early one
   copies_in_flight in_flight_;
   std::vector<bulk_copy> bulk_;                       // of the block, not over
-  bool has_phase_barriers_ = false;                   // the block has initialised one
+  bool has_bulk_tiles_ = false;                       // bulk copies fill them, or may
   std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // of virtual functions, all
   std::set<std::uintptr_t> tables_of_kernels_;        // those of objects that kernels have made
   // Launches that the host may not have waited for: the blocks are numbered through all launches.
@@ -336,7 +336,7 @@ class observation::recorder final : public observer, private request_sink {
   struct resting_block {
     warp_trace::call_depths depths{};
     access_log* log = nullptr;
-    bool has_phase_barriers = false;
+    bool has_bulk_tiles = false;
     std::vector<bulk_copy> bulk{};
     copies_in_flight in_flight{};
     std::map<std::uint32_t, std::string> unwritten_reads{};

@@ -293,8 +293,8 @@ inline std::uint64_t shared_of_block(std::uint32_t own, unsigned rank, place whe
 // mbarrier.arrive: `count` times, with so many bytes more to come; the phase's parity, which a wait takes.
 [[gnu::always_inline]] inline std::uint64_t arrive(std::uint64_t* barrier, int count, int bytes,
                                                    place where) {
-  const std::uint64_t phase = phase_parity(barrier);
-  for (int k = 0; k < count; ++k) arrive_in_phase(barrier, true, k == 0 ? bytes : 0, where);
+  const std::uint64_t phase = arrive_in_phase(barrier, true, bytes, where);
+  for (int k = 1; k < count; ++k) arrive_in_phase(barrier, true, 0, where);
   return phase;
 }
 // The box at these coordinates of the tensor map at this address (cuTensorMapEncodeTiled in cuda.h).
@@ -311,3 +311,12 @@ inline int width_of(unsigned clamp_and_mask) {
 }
 
 }  // namespace lab::emulator::ptx
+
+__forceinline__ void __barrier_sync(unsigned name,
+                                    lab::emulator::place where = lab::emulator::place::here()) {
+  lab::emulator::wait_at_named_barrier(static_cast<int>(name), {}, false, where);
+}
+__forceinline__ void __barrier_sync_count(unsigned name, unsigned threads,
+                                          lab::emulator::place where = lab::emulator::place::here()) {
+  lab::emulator::wait_at_named_barrier(static_cast<int>(name), static_cast<int>(threads), false, where);
+}

@@ -152,12 +152,13 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
       {"max", {"ftz"}},
       {"neg", {"ftz"}},
       {"abs", {"ftz"}},
-      {"cvt", {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "ftz", "sat"}},
+      {"cvt", {"rna", "tf32", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "ftz", "sat"}},
       {"shf", {"l", "r", "clamp", "wrap"}},
       {"bfind", {"shiftamt"}},
       {"vabsdiff4", {"add"}},
       {"cvta", {"to", "shared", "shared::cta", "global", "local", "const"}},
       {"vote", {"sync", "ballot", "any", "all"}},
+      {"match", {"sync", "any", "all"}},
       {"shfl", {"sync", "idx", "up", "down", "bfly"}},
       {"redux", {"sync", "add", "min", "max", "and", "or", "xor"}},
       {"mma",
@@ -165,11 +166,11 @@ bool is_known_modifier(std::string_view opcode, std::string_view modifier) {
         "s8"}},
       {"ldmatrix", {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}},
       {"stmatrix", {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}},
-      {"bar", {"sync", "warp"}},
-      {"barrier", {"sync", "aligned", "cta"}},
+      {"bar", {"sync", "arrive", "warp"}},
+      {"barrier", {"sync", "arrive", "aligned", "cta"}},
       {"cp",
        {"async", "ca", "cg", "shared", "shared::cta", "global", "commit_group", "wait_group", "wait_all",
-        "L2::cache_hint"}},
+        "L2::cache_hint", "mbarrier", "arrive", "noinc"}},
       {"bra", {"uni"}},
       {"brx", {"idx", "uni"}},
       {"setp", {"ftz", "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "lo",  "ls",  "hi", "hs",
@@ -557,6 +558,7 @@ class translation {
     if (one.opcode == "setp") return compare(one);
     if (one.opcode == "shfl") return shuffle(one);
     if (one.opcode == "vote") return vote(one);
+    if (one.opcode == "match") return match(one);
     if (one.opcode == "mma") return multiply_matrices(one);
     if (one.opcode == "ldmatrix" || one.opcode == "stmatrix") return carry_matrices(one);
     if (one.opcode == "activemask") return put(one.operands[0], "::__activemask()");
@@ -804,6 +806,8 @@ class translation {
   }
 
   std::string convert(const instruction& one) {
+    if (one.modifiers == std::vector<std::string>{"rna", "tf32", "f32"})
+      return put(first(one), fmt::format("nvcuda::wmma::__float_to_tf32({})", given(one, 1, "float")));
     require(one.operands.size() == 2 && one.modifiers.size() >= 2);
     const std::string to = type_of(one.modifiers[one.modifiers.size() - 2]),
                       from = type_of(one.modifiers.back());
@@ -925,6 +929,21 @@ class translation {
     if (one.modifiers[1] == "any") return put(one.operands[0], "::__any_sync" + arguments + " != 0");
     if (one.modifiers[1] == "all") return put(one.operands[0], "::__all_sync" + arguments + " != 0");
     throw unknown_instruction{};
+  }
+
+  // match.any.sync.b32 lanes, value, mask; match.all.sync.b32 lanes|p, value, mask
+  std::string match(const instruction& one) {
+    require(one.modifiers.size() == 3 && one.modifiers[1] == "sync" && one.operands.size() == 3);
+    const std::string arguments =
+        fmt::format("({}, {}", value(one.operands[2], "unsigned"), value(one.operands[1], type(one)));
+    if (one.modifiers[0] == "any") return put(one.operands[0], "::__match_any_sync" + arguments + ")");
+    require(one.modifiers[0] == "all");
+    const std::size_t bar = one.operands[0].find('|');
+    return fmt::format("{{ int lab_equal; const unsigned lab_lanes = ::__match_all_sync{}, &lab_equal); ",
+                       arguments) +
+           put(bare(one.operands[0].substr(0, bar)), "lab_lanes") +
+           (bar == std::string::npos ? "" : put(bare(one.operands[0].substr(bar + 1)), "lab_equal != 0")) +
+           "} ";
   }
 
   // `{%0, %1}` as an array of registers.
@@ -1110,6 +1129,9 @@ class translation {
       require(count == 1);
       return fmt::format("::__syncwarp({}); ", value(one.operands[0], "unsigned"));
     }
+    if (one.has("arrive"))
+      return fmt::format("::lab::emulator::arrive_at_named_barrier({}, {}, {}); ", given(one, 0, "int"),
+                         given(one, 1, "int"), here);
     require(one.has("sync") && (count == 1 || count == 2));
     if (count == 1 && one.operands[0] == "0") return "::__syncthreads(); ";
     return fmt::format("::lab::emulator::wait_at_named_barrier({}, {}, false, {}); ",
@@ -1279,6 +1301,13 @@ class translation {
   // Done at once, and to be waited for.
   std::string asynchronous_copy(const instruction& one) {
     require(!one.modifiers.empty() && one.modifiers[0] == "async");
+    // The thread's copies are over, since they are done at once. Without noinc the phase waits for one
+    // arrival more, which is this one.
+    if (one.has("mbarrier"))
+      return "::lab::emulator::commit_copies(); ::lab::emulator::wait_for_copies(0); " +
+             (one.has("noinc") ? fmt::format("::lab::emulator::arrive_in_phase({}, true, 0, {}); ",
+                                             address(one, 0, memory_space::shared, "std::uint64_t"), here)
+                               : std::string());
     if (one.has("commit_group")) return "::lab::emulator::commit_copies(); ";
     if (one.has("wait_group")) {
       require(one.operands.size() == 1);

@@ -504,10 +504,12 @@ template <class Group, class T>
   copy_part(group, to, from, bytes);
   lab::emulator::commit_copies();
 }
-template <class Group, class T, class Layout>
-[[gnu::always_inline]] inline void memcpy_async(const Group& group, T* to, const Layout& layout,
-                                                const T* from, const Layout&) {
-  memcpy_async(group, to, from, static_cast<std::size_t>(layout));
+// Layouts are numbers of elements: as many are copied as both have.
+template <class Group, class T, class To, class From>
+[[gnu::always_inline]] inline void memcpy_async(const Group& group, T* to, const To& to_count, const T* from,
+                                                const From& from_count) {
+  const auto count = std::min(static_cast<std::size_t>(to_count), static_cast<std::size_t>(from_count));
+  memcpy_async(group, to, from, count * sizeof(T));
 }
 
 }  // namespace cooperative_groups
