@@ -162,6 +162,25 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, dynamic_shared_bytes);
 }
 
+// With clusters of the shape that the launch's attributes name.
+template <class T>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, T* kernel, const cudaLaunchConfig_t* launch) {
+  if (clusters == nullptr || launch == nullptr) return cudaErrorInvalidValue;
+  unsigned blocks = 1;
+  for (unsigned k = 0; k < launch->numAttrs; ++k) {
+    const auto& shape = launch->attrs[k].val.clusterDim;
+    if (launch->attrs[k].id == cudaLaunchAttributeClusterDimension) blocks = shape.x * shape.y * shape.z;
+  }
+  int of_one = 0, multiprocessors = 1, device = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  const dim3 shape = launch->blockDim;
+  const cudaError_t result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &of_one, kernel, static_cast<int>(shape.x * shape.y * shape.z), launch->dynamicSmemBytes);
+  *clusters = blocks == 0 ? 0 : of_one * multiprocessors / static_cast<int>(blocks);
+  return result;
+}
+
 // ---- managed memory
 
 // Host and kernels read and write it. It lies in device memory, so that accesses are checked and counted.

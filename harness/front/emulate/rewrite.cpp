@@ -69,9 +69,7 @@ constexpr std::array refused_words{
     refused_word{"__clusterRelative*", clusters},
     refused_word{"__clusterSize*", clusters},
     refused_word{"__threadfence_cluster", clusters},
-    refused_word{"__barrier_sync*", "named barriers are not emulated; use __syncthreads()"},
     refused_word{"cudaLaunchAttributeClusterSchedulingPolicyPreference", clusters},
-    refused_word{"cudaOccupancyMaxActiveClusters", clusters},
     refused_word{"cudaOccupancyMaxPotentialClusterSize", clusters},
     refused_word{"__u128Atomic*", "atomic functions of 128 bits are not emulated; use two words, or a lock"},
     refused_word{"__nv_memcpy_async_*", "write it with cuda::memcpy_async() or __pipeline_memcpy_async()"},
@@ -891,11 +889,17 @@ class rewriter {
         if (is(position, "]") && (is(position + 1, ",") || is(position + 1, ";")))
           insert(end_of(position), " __asm__(\"lab_dynamic_shared\")");
       }
+      if (is_identifier(end - 1)) insert(end_of(end - 1), " __asm__(\"lab_dynamic_shared\")");
       return;
     }
-    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..;
+    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..; and T name; T& name =
+    // ..;
     replace(at, "");
     replace(external, "");
+    if (is_identifier(end - 1)) {
+      insert(tokens_[end - 1].offset, "&");
+      insert(end_of(end - 1), fmt::format(" = {}", dynamic_shared));
+    }
     for (std::size_t position = at; position < end; ++position) {
       if (!is(position, "[") || !is_identifier(position - 1)) continue;
       std::size_t last = position;
