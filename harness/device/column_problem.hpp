@@ -28,7 +28,7 @@
 //   launch_function    column_output (*)(const input&, memory_resource&, cudaStream_t): allocates from the
 //                      resource alone, and gives back all but the output
 //
-// and has the parameter `allocator`. Where it matters:
+// and has the parameter `allocator`. Where it matters, each named in `column_hooks` (strings.hpp):
 //
 //   is_read(p, k)      -> bool: whether input column k must be read at all, for the fewest bytes that must
 //                      move
@@ -111,6 +111,34 @@ template <class Problem>
 concept allocates_its_output = requires {
   typename Problem::launch_function;
 };
+
+// Whether the problem names this one.
+template <class Problem, column_hook hook>
+inline constexpr bool has_column_hook = false;
+template <class Problem, column_hook hook>
+requires requires {
+  Problem::column_hooks;
+}
+inline constexpr bool has_column_hook<Problem, hook> =
+    (static_cast<unsigned>(Problem::column_hooks) & static_cast<unsigned>(hook)) != 0;
+
+// Whether it names those that it has: one that is misspelt would be missed by nobody.
+template <class Problem>
+constexpr bool names_its_column_hooks() {
+  using parameters = typename Problem::parameters;
+  constexpr bool is_read = requires(const parameters& p) {
+    Problem::is_read(p, std::size_t{0});
+  };
+  constexpr bool estimate = requires(const parameters& p) {
+    Problem::estimate(p);
+  };
+  constexpr bool hidden_text = requires(const input_row<Problem>& row) {
+    Problem::hidden_text(row);
+  };
+  return is_read == has_column_hook<Problem, column_hook::is_read> &&
+         estimate == has_column_hook<Problem, column_hook::estimate> &&
+         hidden_text == has_column_hook<Problem, column_hook::hidden_text>;
+}
 
 // What column_parameter_list() needs to know.
 struct column_parameter_defaults {

@@ -134,7 +134,7 @@ input_bytes<Problem> sampled_bytes(const typename Problem::parameters& p) {
 
 template <class Problem>
 input_bytes<Problem> estimated_bytes(const typename Problem::parameters& p) {
-  if constexpr (requires { Problem::estimate(p); }) {
+  if constexpr (has_column_hook<Problem, column_hook::estimate>) {
     return Problem::estimate(p);
   } else {
     return sampled_bytes<Problem>(p);

@@ -146,7 +146,7 @@ class column_track final : public track, trial_cost {
   }
 
   static bool is_read([[maybe_unused]] const parameters& p, [[maybe_unused]] std::size_t k) {
-    if constexpr (requires { Problem::is_read(p, k); }) return Problem::is_read(p, k);
+    if constexpr (has_column_hook<Problem, column_hook::is_read>) return Problem::is_read(p, k);
     return true;
   }
 
@@ -174,6 +174,10 @@ struct column_track_registration {
                 "the problem says what becomes of a row (append_output) and how long all may get "
                 "(max_output_bytes)");
   static_assert(lists_its_cases<Problem>, "the problem's cases() lists what its stages are tried on");
+
+  static_assert(
+      names_its_column_hooks<Problem>(),
+      "column_hooks names is_read, estimate and hidden_text where the problem has them, and no other");
 
   explicit column_track_registration(const char* path) {
     if constexpr (column_problem<Problem>) register_track(path, std::make_unique<column_track<Problem>>());

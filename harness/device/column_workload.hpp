@@ -292,7 +292,7 @@ class column_workload final : public workload {
   // Finds the first row whose hidden text shares a part with the text that was found, if any.
   [[nodiscard]] column_check::row_finder hidden_row() const {
     return [this]([[maybe_unused]] std::string_view text) -> std::optional<std::int64_t> {
-      if constexpr (requires(const input_row<Problem>& row) { Problem::hidden_text(row); }) {
+      if constexpr (has_column_hook<Problem, column_hook::hidden_text>) {
         constexpr std::size_t min_bytes = 3;  // fewer are found by chance
         if (text.size() < min_bytes) return std::nullopt;
         const std::int64_t rows = data_->rows();

@@ -16,6 +16,13 @@
 
 namespace lab {
 
+// What a problem of columns may have beside what it must (column_problem.hpp). It names those that it has:
+//   static constexpr auto column_hooks = column_hook::is_read | column_hook::estimate;
+enum class column_hook : unsigned { is_read = 1, estimate = 2, hidden_text = 4 };
+constexpr column_hook operator|(column_hook a, column_hook b) {
+  return static_cast<column_hook>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+
 struct column;  // in the host's memory (column.hpp)
 
 // The values of the parameter `allocator`: where a stage's memory comes from.

@@ -57,6 +57,8 @@ struct problem {
   }
   static std::vector<column_case<parameters>> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
 
+  static constexpr auto column_hooks =
+      column_hook::is_read | column_hook::estimate | column_hook::hidden_text;
   // Where no row is public, no name need be read.
   static bool is_read(const parameters& p, std::size_t k);
   static both<std::int64_t> estimate(const parameters& p);

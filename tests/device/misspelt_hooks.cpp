@@ -1,5 +1,7 @@
 // A problem with each kind of hook, whose names MISSPELT_* may replace (misspelt_hooks.cmake).
 #include "harness/device/array_track.hpp"
+#include "harness/device/column_track.hpp"
+#include "tests/tracks/upper_case/problem.hpp"
 
 namespace {
 
@@ -51,5 +53,22 @@ const lab::array_track_registration<problem> registered{"", {.why_invalud = why_
 #else
 const lab::array_track_registration<problem> registered{"", {.why_invalid = why_invalid}};
 #endif
+
+struct columns : lab::upper_case::problem {
+  using row_texts = std::array<std::string_view, 1>;
+#ifndef UNNAMED_COLUMN
+  static constexpr auto column_hooks = lab::column_hook::hidden_text;
+#endif
+#ifdef MISSPELT_COLUMN
+  static std::string_view hiden_text(const row_texts& row) {
+    return row[0];
+  }
+#else
+  static std::string_view hidden_text(const row_texts& row) {
+    return row[0];
+  }
+#endif
+};
+const lab::column_track_registration<columns> registered_columns{""};
 
 }  // namespace
