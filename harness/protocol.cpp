@@ -103,6 +103,7 @@ void to_json(nlohmann::json& json, const verification_record& verification) {
           {"trials", verification.trials},
           {"skipped", verification.skipped},
           {"kept_bytes", verification.kept_bytes},
+          {"longest_trial", verification.longest_trial},
           {"failure", value_or_null(verification.failure)}};
 }
 
@@ -120,10 +121,11 @@ void from_json(const nlohmann::json& json, verification_record& verification) {
   verification.trials = member_or(json, "trials", std::int64_t{0});
   verification.skipped = member_or(json, "skipped", std::int64_t{0});
   verification.kept_bytes = member_or(json, "kept_bytes", std::int64_t{0});
+  verification.longest_trial = member_or(json, "longest_trial", 0.0);
   verification.failure = optional_member<failure_record>(json, "failure");
 }
 
-void to_json(nlohmann::json& json, const measure_plan& plan) {
+void to_json(nlohmann::json& json, const sampling_options& plan) {
   json = {{"minimum_samples", plan.minimum_samples},
           {"time_limit_seconds", finite(plan.time_limit_seconds, "time_limit_seconds")},
           {"spread_target", finite(plan.spread_target, "spread_target")},
@@ -131,7 +133,7 @@ void to_json(nlohmann::json& json, const measure_plan& plan) {
           {"l2", to_string(plan.l2)}};
 }
 
-void from_json(const nlohmann::json& json, measure_plan& plan) {
+void from_json(const nlohmann::json& json, sampling_options& plan) {
   plan.minimum_samples = json.at("minimum_samples").get<std::int64_t>();
   plan.time_limit_seconds = json.at("time_limit_seconds").get<double>();
   plan.spread_target = json.at("spread_target").get<double>();

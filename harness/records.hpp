@@ -48,6 +48,7 @@ struct verification_record {
   std::int64_t trials = 0;    // that the track has for the stage
   std::int64_t skipped = 0;   // of them: the stage called them unsupported, or wanted too much memory
   std::int64_t kept_bytes = 0;  // device memory that the stage keeps between launches
+  double longest_trial = 0;     // of the trials, in seconds of the process's processor time
   std::optional<failure_record> failure;
 };
 
@@ -62,7 +63,7 @@ inline std::string to_string(cache_state state) {
 }
 
 // How the sampler decides how many samples to take.
-struct measure_plan {
+struct sampling_options {
   std::int64_t minimum_samples = 10;
   double time_limit_seconds = 0.5;
   double spread_target = 0.005;  // inter-quartile range over median at which ten samples are enough

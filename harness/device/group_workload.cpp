@@ -21,7 +21,7 @@ int own_device(const std::vector<int>& devices) {
 }
 
 // In the place of another process's memory: an address that may be added to, and not used.
-void* nowhere() {
+void* placeholder() {
   return reinterpret_cast<void*>(std::uintptr_t{256});
 }
 
@@ -42,7 +42,7 @@ group_workload::group_workload(std::unique_ptr<bound_problem> problem, cudaStrea
   for (std::size_t k = 0; k < devices_.size(); ++k) {
     const int device = devices_[k];
     group_member member{.device = device};
-    launch_arguments::arrays arrays{{nowhere()}, nowhere()};
+    launch_arguments::arrays arrays{{placeholder()}, placeholder()};
     if (device >= 0) {  // else another process's
       const gpu_scope scope(device);
       const gpu_streams& its =

@@ -301,7 +301,7 @@ answer_record measured_row(const stage_request& of) {
   const proof_to_time proof{.made = optional_member<verification_record>(of.request, "proved"),
                             .whole = of.request.value("whole", false)};
   measured result = verify_and_measure(of.stage, of.parameters, of.seeds, proof,
-                                       of.request.at("plan").get<measure_plan>(), of.on, of.progress);
+                                       of.request.at("plan").get<sampling_options>(), of.on, of.progress);
   nlohmann::json content = nlohmann::json::object();
   if (result.timing) content["timing"] = *result.timing;
   return conclude(result.verification, std::move(content));
@@ -477,13 +477,13 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   const stream work_stream;
   const cudaStream_t on = work_stream.get();
   if (op == "floor")
-    return {.content = {{"timing", measure_floor(request.at("plan").get<measure_plan>(), on)}}};
+    return {.content = {{"timing", measure_floor(request.at("plan").get<sampling_options>(), on)}}};
   if (op == "ceiling") {
     ceiling_need need = need_of(request, "parameters");
     need.operation = request.value("operation", "");
     if (const std::string why = why_no_group(need.gpus); need.gpus > 1 && !why.empty())
       throw unsupported_error(why);
-    const auto plan = request.at("plan").get<measure_plan>();
+    const auto plan = request.at("plan").get<sampling_options>();
     answer_record reply{.content = {{"ceiling", measure_ceiling(need, plan, on)}}};
     if (const auto arithmetic = measure_arithmetic(need, plan, on)) reply.content["arithmetic"] = *arithmetic;
     if (progress_) progress_(timing_is_over);

@@ -169,7 +169,7 @@ TEST_CASE("the ceiling of several GPUs comes with the link's") {
   lab::emulator::reset();
   lab::available_gpus();
   const lab::stream stream;
-  const lab::measure_plan plan{.minimum_samples = 3, .time_limit_seconds = 0.02};
+  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.02};
   const auto ceiling = [&](std::int64_t gpus) {
     const lab::track& track = lab::track_of(lab::find_stage("moving_average_gpus/02_peer_copy"));
     const lab::ceiling_need need =
@@ -215,7 +215,7 @@ TEST_CASE("the speed of light of more GPUs than there are is unsupported, and no
       lab::worker(0).answer({{"op", "ceiling"},
                              {"track", "moving_average_gpus"},
                              {"parameters", {{"n", 1000}, {"window", 4}, {"gpus", 99}}},
-                             {"plan", lab::measure_plan{}}});
+                             {"plan", lab::sampling_options{}}});
   CHECK(answer.error == lab::error_kind::unsupported);
   CHECK(answer.message.find("needs 99 GPUs") != std::string::npos);
 }

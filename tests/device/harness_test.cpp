@@ -212,7 +212,7 @@ TEST_CASE("a reference's sum cancels, overflows and holds infinities as one in l
 
 TEST_CASE("a ceiling is measured once for parameters that move the same bytes") {
   lab::skip_without_device();
-  const lab::measure_plan plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
+  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
   const auto answer = [&](std::int64_t n, const char* operation) {
     return lab::worker(0).answer({{"op", "ceiling"},
                                   {"track", "reduction"},
@@ -243,7 +243,7 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
 TEST_CASE("the fewest operations are timed on their unit, and on no other") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.05};
+  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.05};
   for (const std::string unit : {"fp32", "tensor"}) {
     const auto ceiling = lab::measure_arithmetic({.operations = 1e6, .unit = unit}, plan, stream.get());
     REQUIRE(ceiling);
@@ -390,20 +390,21 @@ TEST_CASE("poison is found where it was left, and bits are hashed with their pla
 TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the time limit", "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::measure_plan impossible{.minimum_samples = 12, .time_limit_seconds = 1e-9, .spread_target = -1};
+  const lab::sampling_options impossible{
+      .minimum_samples = 12, .time_limit_seconds = 1e-9, .spread_target = -1};
   const lab::timing_record timing = lab::measure_floor(impossible, stream.get());
   CHECK(timing.samples.size() == 3);  // however many are the fewest, since two launches take twice the limit
   CHECK(timing.stopped_by == "time limit");
-  const lab::measure_plan short_of_time{
+  const lab::sampling_options short_of_time{
       .minimum_samples = 12, .time_limit_seconds = 0.002, .spread_target = -1};
   CHECK(lab::measure_floor(short_of_time, stream.get()).samples.size() >= 12);
   CHECK(timing.median > 0);
   CHECK(timing.minimum <= timing.median);
   CHECK(timing.median <= timing.maximum);
-  const lab::measure_plan easy{.minimum_samples = 10, .time_limit_seconds = 10, .spread_target = 1e9};
+  const lab::sampling_options easy{.minimum_samples = 10, .time_limit_seconds = 10, .spread_target = 1e9};
   CHECK(lab::measure_floor(easy, stream.get()).samples.size() == 10);
   CHECK(lab::measure_floor(easy, stream.get()).stopped_by == "spread");
-  const lab::measure_plan endless{.minimum_samples = 10, .time_limit_seconds = 100, .spread_target = -1};
+  const lab::sampling_options endless{.minimum_samples = 10, .time_limit_seconds = 100, .spread_target = -1};
   const lab::timing_record enough = lab::measure_floor(endless, stream.get());
   CHECK(enough.samples.size() == 1000);
   CHECK(enough.stopped_by == "sample limit");
@@ -412,7 +413,7 @@ TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the 
 TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no time", "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 5000}, {"window", 9}};
   const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
                                              {}, plan, stream.get());
@@ -429,7 +430,7 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
 // No GPU needs so long for what a test can wait for.
 TEST_CASE("every sample of a slow stage is compared in full or made again", "[quiet]") {
   const lab::stream stream;
-  const lab::measure_plan plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 900'000}, {"window", 2000}};
   const lab::verification_record proved{.passed = true, .cases = 1, .seeds = {7, 8}, .trials = 1};
   const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/right_when_watched"), parameters,

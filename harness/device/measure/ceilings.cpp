@@ -33,7 +33,7 @@ struct plain_operation {
 
 // The fastest of them, or the one that is asked for. All are measured as a stage would be.
 ceiling_record fastest_of(const ceiling_need& need, const std::vector<plain_operation>& operations,
-                          const measure_plan& plan, cudaStream_t stream) {
+                          const sampling_options& plan, cudaStream_t stream) {
   ceiling_record best{.kind = need.kind, .bytes = need.bytes, .cached = is_cached(need)};
   const bool is_known = std::any_of(operations.begin(), operations.end(),
                                     [&](const auto& one) { return one.name == need.operation; });
@@ -83,7 +83,7 @@ struct plain_memory {
 };
 
 // One GPU. The runtime has an operation of its own for writing alone, and for copies of as many bytes.
-ceiling_record measure_on_one(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+ceiling_record measure_on_one(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream) {
   const auto bytes = static_cast<std::size_t>(need.bytes);
   const bool is_uneven = need.kind == "copy" && need.written_bytes && 2 * *need.written_bytes != need.bytes;
   std::size_t read = 0;
@@ -132,7 +132,7 @@ struct busy_gpu {
 };
 
 // What crosses from the second GPU of a group to the first, alone.
-link_record measure_link(const std::vector<int>& devices, const measure_plan& plan, cudaStream_t stream) {
+link_record measure_link(const std::vector<int>& devices, const sampling_options& plan, cudaStream_t stream) {
   constexpr std::size_t bytes = (emulated ? std::size_t{1} : std::size_t{256}) << 20;
   const std::vector<int> two(devices.begin(), devices.begin() + 2);
   share_memory(two);
@@ -163,7 +163,7 @@ link_record measure_link(const std::vector<int>& devices, const measure_plan& pl
 }
 
 // All GPUs of a group at once, from a common start to the last one's end.
-ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+ceiling_record measure_on_all(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream) {
   const bool reads = need.kind != "write";
   const bool writes = need.kind != "read";
   const auto each_bytes = static_cast<std::size_t>(need.bytes / need.gpus);
@@ -204,14 +204,14 @@ ceiling_record measure_on_all(const ceiling_need& need, const measure_plan& plan
 
 }  // namespace
 
-ceiling_record measure_ceiling(const ceiling_need& need, const measure_plan& plan, cudaStream_t stream) {
+ceiling_record measure_ceiling(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream) {
   if (need.gpus > 1) return measure_on_all(need, plan, stream);
   if (need.kind == "copy" || need.kind == "read" || need.kind == "write")
     return measure_on_one(need, plan, stream);
   throw usage_error("no ceiling is called " + need.kind);
 }
 
-std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const measure_plan& plan,
+std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const sampling_options& plan,
                                                  cudaStream_t stream) {
   if (need.operations <= 0) return std::nullopt;
   const bool is_tensor = need.unit == "tensor";

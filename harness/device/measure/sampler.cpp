@@ -55,7 +55,7 @@ constexpr std::size_t max_samples = 1000;
 
 // Launches of a second show in few samples what they cost: when launches alone have taken the time limit,
 // half of the fewest samples will do, and when they have taken twice as long, three.
-std::int64_t enough_samples(const timing_record& timing, const measure_plan& plan) {
+std::int64_t enough_samples(const timing_record& timing, const sampling_options& plan) {
   const double launches = std::accumulate(timing.samples.begin(), timing.samples.end(), 0.0) *
                           static_cast<double>(timing.launches_per_sample) * 1e-9;
   const std::int64_t three = std::min<std::int64_t>(3, plan.minimum_samples);
@@ -65,13 +65,13 @@ std::int64_t enough_samples(const timing_record& timing, const measure_plan& pla
 }
 
 // Whether the median is as certain as that of ten samples with the target's spread.
-bool is_certain(const timing_record& timing, const measure_plan& plan) {
+bool is_certain(const timing_record& timing, const sampling_options& plan) {
   return uncertainty_of_median(timing.spread, timing.samples.size()) <=
          uncertainty_of_median(plan.spread_target, 10);
 }
 
 // Why one sample more is enough; empty when it is not.
-std::string nearly_enough(const timing_record& timing, const measure_plan& plan, std::int64_t start) {
+std::string nearly_enough(const timing_record& timing, const sampling_options& plan, std::int64_t start) {
   const std::size_t with_one_more = timing.samples.size() + 1;
   const auto taken = static_cast<std::int64_t>(with_one_more);
   if (taken < enough_samples(timing, plan)) return "";
@@ -82,7 +82,7 @@ std::string nearly_enough(const timing_record& timing, const measure_plan& plan,
 }
 
 // Takes samples from `sample` (nanoseconds a launch) until the plan is met.
-void collect(timing_record& timing, const measure_plan& plan,
+void collect(timing_record& timing, const sampling_options& plan,
              const std::function<double(launch_kind)>& sample) {
   const std::int64_t start = host_nanoseconds();
   while ((timing.stopped_by = nearly_enough(timing, plan, start)).empty()) {
@@ -95,7 +95,7 @@ void collect(timing_record& timing, const measure_plan& plan,
 
 #if LAB_EMULATED
 
-timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan,
+timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, const sampling_options& plan,
                               const sample_hooks& hooks) {
   timing_record timing{.method = "host clock", .l2 = cache_state::none};
   const auto once = [&](launch_kind kind) {
@@ -129,8 +129,8 @@ constexpr double longest_warmup_seconds = 0.3;
 
 class gpu_sampler {
  public:
-  gpu_sampler(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan, cudaStream_t stream,
-              const sample_hooks& hooks)
+  gpu_sampler(const std::function<void(std::int64_t)>& enqueue, const sampling_options& plan,
+              cudaStream_t stream, const sample_hooks& hooks)
       : enqueue_(enqueue),
         hooks_(hooks),
         plan_(plan),
@@ -243,7 +243,7 @@ class gpu_sampler {
 
   const std::function<void(std::int64_t)>& enqueue_;
   const sample_hooks& hooks_;
-  measure_plan plan_;
+  sampling_options plan_;
   cudaStream_t stream_;
   double highest_clock_mhz_;
   device_buffer<std::uint64_t> clock_words_;
@@ -257,7 +257,7 @@ class gpu_sampler {
 
 }  // namespace
 
-timing_record measure(const std::function<void(std::int64_t)>& enqueue, const measure_plan& plan,
+timing_record measure(const std::function<void(std::int64_t)>& enqueue, const sampling_options& plan,
                       [[maybe_unused]] cudaStream_t stream, const sample_hooks& hooks) {
 #if LAB_EMULATED
   return measure_on_host(enqueue, plan, hooks);
@@ -266,7 +266,7 @@ timing_record measure(const std::function<void(std::int64_t)>& enqueue, const me
 #endif
 }
 
-timing_record measure_floor(const measure_plan& plan, cudaStream_t stream) {
+timing_record measure_floor(const sampling_options& plan, cudaStream_t stream) {
   return measure([stream](std::int64_t) { empty(stream); }, plan, stream);
 }
 

@@ -36,11 +36,11 @@ struct sample_hooks {
 // one of them took (on the emulator until all have ended), and they go by the same clock.
 //
 // `enqueue` is given the launch's place in its batch, from 0.
-timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const measure_plan& plan,
+timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const sampling_options& plan,
                       cudaStream_t stream, const sample_hooks& hooks = {});
 
 // Times an empty kernel.
-timing_record measure_floor(const measure_plan& plan, cudaStream_t stream);
+timing_record measure_floor(const sampling_options& plan, cudaStream_t stream);
 
 // Seconds since then, by the clock of the process that began first: several must not come to different ends.
 double agreed_seconds_since(std::int64_t start_nanoseconds);

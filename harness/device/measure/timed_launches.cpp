@@ -30,7 +30,7 @@ class timed_launches {
  public:
   // `checks` hears of each sample, and of each launch that was compared in full.
   timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                 const measure_plan& plan, cudaStream_t stream, verifier& checks)
+                 const sampling_options& plan, cudaStream_t stream, verifier& checks)
       : stage_(stage),
         stream_(stream),
         checks_(checks),
@@ -173,7 +173,7 @@ verifier proved_at(const stage_entry& stage, const parameter_values& parameters,
 }  // namespace
 
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const proof_to_time& proof, const measure_plan& plan, cudaStream_t stream,
+                            const proof_to_time& proof, const sampling_options& plan, cudaStream_t stream,
                             const progress_sink& progress) {
   verifier checks = proved_at(stage, parameters, seeds, proof, stream, progress);
   // An expected failure never passes, so it never gets a time.

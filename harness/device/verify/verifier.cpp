@@ -1,6 +1,7 @@
 #include "harness/device/verify/verifier.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 #include <numeric>
 
@@ -393,7 +394,10 @@ void verifier::try_track_trials() {
     phase_ = "trial " + std::to_string(place + 1) + " of " + std::to_string(all.size());
     ++record_.trials;
     if (refused[place].empty()) {
+      const std::clock_t begun = std::clock();
       try_one(all[place], place);
+      const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+      record_.longest_trial = std::max(record_.longest_trial, seconds);
     } else {
       if (first_refusal_.empty()) first_refusal_ = refused[place];
       ++record_.skipped;

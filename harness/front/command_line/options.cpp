@@ -175,7 +175,7 @@ void add_timeout(CLI::App& verb, std::optional<double>& seconds) {
       ->type_name("SECONDS");
 }
 
-void add_plan(CLI::App& verb, l2_choice& l2, measure_plan& plan) {
+void add_plan(CLI::App& verb, l2_choice& l2, sampling_options& plan) {
   add_read(verb, "--l2", l2, parse_l2,
            "what the L2 cache holds when a sample begins: cold, warm, or both in turn (default: cold)")
       ->type_name("STATE");

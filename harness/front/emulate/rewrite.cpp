@@ -117,7 +117,7 @@ class rewriter {
   }
 
  private:
-  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+  static constexpr std::size_t no_token = static_cast<std::size_t>(-1);
 
   struct edit {
     std::size_t begin, end;
@@ -136,9 +136,9 @@ class rewriter {
 
   // ---- structure
 
-  // The partner of each bracket; nowhere for one that has none.
+  // The partner of each bracket; no_token for one that has none.
   void match_brackets() {
-    partner_.assign(tokens_.size(), nowhere);
+    partner_.assign(tokens_.size(), no_token);
     std::vector<std::size_t> open;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const std::string_view text = tokens_[at].text;
@@ -160,7 +160,7 @@ class rewriter {
   void find_scopes() {
     in_block_.assign(tokens_.size(), false);
     in_device_code_.assign(tokens_.size(), false);
-    function_.assign(tokens_.size(), nowhere);
+    function_.assign(tokens_.size(), no_token);
     std::vector<bool> blocks;  // for each open brace: is it a block of statements?
     std::size_t statement = 0;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
@@ -190,8 +190,8 @@ class rewriter {
       if (text == "(") {
         const bool is_attribute =
             at > 0 && (is(at - 1, "__attribute__") || is(at - 1, "alignas") || is(at - 1, "decltype"));
-        if (!is_attribute || partner_[at] == nowhere) has_parameters = true;
-        if (is_attribute && partner_[at] != nowhere) at = partner_[at];
+        if (!is_attribute || partner_[at] == no_token) has_parameters = true;
+        if (is_attribute && partner_[at] != no_token) at = partner_[at];
       }
       if (text == "namespace") return true;
       if (text == "extern" && at + 2 == brace && tokens_[at + 1].kind == token_kind::literal) return true;
@@ -208,11 +208,11 @@ class rewriter {
   // A function that ends without its `return` gives its caller some value where nvcc compiles the host's
   // code, which it does not optimise; where it is optimised, what follows in the program would be executed.
   void return_at_the_end(std::size_t statement, std::size_t brace) {
-    if (partner_[brace] == nowhere || tokens_[brace].is_system || brace == 0) return;
+    if (partner_[brace] == no_token || tokens_[brace].is_system || brace == 0) return;
     if (!is(brace - 1, ")") && !is(brace - 1, "const") && !is(brace - 1, "noexcept")) return;
     std::size_t parameters = statement;
     while (parameters < brace && (!is(parameters, "(") || is(parameters - 1, "__attribute__"))) {
-      if (is(parameters, "(") && partner_[parameters] != nowhere) parameters = partner_[parameters];
+      if (is(parameters, "(") && partner_[parameters] != no_token) parameters = partner_[parameters];
       ++parameters;
     }
     if (parameters >= brace || parameters <= statement + 1 || !is_identifier(parameters - 1)) return;
@@ -236,7 +236,7 @@ class rewriter {
     bool has_type = false;
     for (std::size_t at = begin; at < end; ++at) {
       const token& one = tokens_[at];
-      if (one.text == "__attribute__" && is(at + 1, "(") && partner_[at + 1] != nowhere) {
+      if (one.text == "__attribute__" && is(at + 1, "(") && partner_[at + 1] != no_token) {
         at = partner_[at + 1];
         continue;
       }
@@ -258,7 +258,7 @@ class rewriter {
       const std::string_view text = tokens_[at].text;
       if (text == "(") {
         has_parameters = has_parameters || (at > keyword && !is(at - 1, "__attribute__"));
-        if (partner_[at] == nowhere) return;
+        if (partner_[at] == no_token) return;
         at = partner_[at];
         continue;
       }
@@ -266,11 +266,11 @@ class rewriter {
       if (text == "=" && !has_parameters && !(at < keyword && is(statement, "template"))) return;
       if (text == "{") {
         if (has_parameters) break;
-        if (partner_[at] == nowhere) return;
+        if (partner_[at] == no_token) return;
         at = partner_[at];
       }
     }
-    if (at >= tokens_.size() || partner_[at] == nowhere) return;
+    if (at >= tokens_.size() || partner_[at] == no_token) return;
     if (is(keyword, "__lab_global__") && !tokens_[keyword].is_system) note_kernel(statement, at);
     note_result(statement, at);
     bool is_host = false;
@@ -302,7 +302,7 @@ class rewriter {
       const std::string_view text = tokens_[at].text;
       const bool within_class = !is_class.empty() && is_class.back();
       if (text == "(" || text == "[") {
-        if (partner_[at] != nowhere) at = partner_[at];
+        if (partner_[at] != no_token) at = partner_[at];
       } else if (text == ";") {
         collect_declaration(statement, at, within_class);
         statement = at + 1;
@@ -312,7 +312,7 @@ class rewriter {
       } else if (text == ":" && at > statement &&
                  (is(at - 1, "public") || is(at - 1, "private") || is(at - 1, "protected"))) {
         statement = at + 1;
-      } else if (text == "{" && partner_[at] != nowhere) {
+      } else if (text == "{" && partner_[at] != no_token) {
         if (is_declarative(statement, at)) {
           bool makes_class = false, makes_enumeration = false;
           for (std::size_t word = statement; word < at; ++word) {
@@ -331,8 +331,8 @@ class rewriter {
         }
         const std::size_t name = function_name(statement, at);
         const bool is_initializer =
-            at > 0 && (is(at - 1, "=") || (is_identifier(at - 1) && name == nowhere) ||
-                       (is(at - 1, "]") && name == nowhere));
+            at > 0 && (is(at - 1, "=") || (is_identifier(at - 1) && name == no_token) ||
+                       (is(at - 1, "]") && name == no_token));
         const bool begins_member = is_identifier(at - 1) && (is(at - 2, ":") || is(at - 2, ","));
         at = partner_[at];
         if (is_initializer || begins_member) continue;
@@ -342,16 +342,16 @@ class rewriter {
     }
   }
 
-  // Of a declaration with parameters; nowhere if it has none.
+  // Of a declaration with parameters; no_token if it has none.
   [[nodiscard]] std::size_t function_name(std::size_t statement, std::size_t end) const {
     for (std::size_t at = statement; at < end; ++at) {
-      if (is(at, "=") || is(at, "{")) return nowhere;
+      if (is(at, "=") || is(at, "{")) return no_token;
       if (is(at, "template") && is(at + 1, "<")) {
         int open = 0;
         for (++at; at < end; ++at) {
           if (is(at, "<")) ++open;
           if (is(at, ">") && --open == 0) break;
-          if (is(at, "(") && partner_[at] != nowhere) at = partner_[at];
+          if (is(at, "(") && partner_[at] != no_token) at = partner_[at];
         }
         continue;
       }
@@ -359,11 +359,11 @@ class rewriter {
       if (at > statement && is_identifier(at - 1) && !is(at - 1, "__attribute__") &&
           !is(at - 1, "decltype") && !is(at - 1, "alignas") && !is(at - 1, "requires") &&
           !is(at - 1, "explicit") && !is(at - 1, "noexcept"))
-        return is(at - 2, "operator") ? nowhere : at - 1;
-      if (partner_[at] == nowhere) return nowhere;
+        return is(at - 2, "operator") ? no_token : at - 1;
+      if (partner_[at] == no_token) return no_token;
       at = partner_[at];
     }
-    return nowhere;
+    return no_token;
   }
 
   void collect_declaration(std::size_t statement, std::size_t end, bool within_class) {
@@ -373,14 +373,14 @@ class rewriter {
     bool is_device = false, is_host = false, is_kernel = false, is_constexpr = false, is_const = false,
          is_static = false, is_template = false;
     const std::size_t name = function_name(statement, end);
-    const std::size_t head = name == nowhere ? end : name;
+    const std::size_t head = name == no_token ? end : name;
     for (std::size_t at = statement; at < head; ++at) {
       const std::string_view text = tokens_[at].text;
       if (no_variables.contains(text)) return;
-      if (name == nowhere && (text == "=" || text == "{")) break;
+      if (name == no_token && (text == "=" || text == "{")) break;
       is_device = is_device || text == "__lab_device__" || text == "__lab_constant__" ||
                   text == "__lab_managed__" || text == "__lab_shared__" ||
-                  (name == nowhere && (text == "texture" || text == "surface"));
+                  (name == no_token && (text == "texture" || text == "surface"));
       is_host = is_host || text == "__lab_host__";
       is_kernel = is_kernel || text == "__lab_global__";
       is_constexpr = is_constexpr || text == "constexpr" || text == "consteval";
@@ -388,7 +388,7 @@ class rewriter {
       is_static = is_static || text == "static";
       is_template = is_template || text == "template";
     }
-    if (name != nowhere) {
+    if (name != no_token) {
       if (tokens_[name].is_system) {
         system_functions_.insert(tokens_[name].text);
         return;
@@ -432,7 +432,7 @@ class rewriter {
       }
       if (angles <= 0 && text == ",") in_value = false;
       if (text == "=") in_value = true;
-      if ((text == "(" || text == "[" || text == "{") && partner_[at] != nowhere) at = partner_[at];
+      if ((text == "(" || text == "[" || text == "{") && partner_[at] != no_token) at = partner_[at];
     }
     return names;
   }
@@ -550,7 +550,7 @@ class rewriter {
   // Whether `at` stands in the parentheses of kernel<<<grid, block>>>( ).
   [[nodiscard]] bool is_launch_argument(std::size_t at) const {
     for (; at > 0 && !is(at, ";") && !is(at, "{"); --at) {
-      if (is(at, ")") && partner_[at] != nowhere)
+      if (is(at, ")") && partner_[at] != no_token)
         at = partner_[at];
       else if (is(at, "("))
         return at > 2 && is_chevron(at - 3, ">");
@@ -621,7 +621,7 @@ class rewriter {
     if (in_block_[at] || tokens_[at].is_system) return;
     std::size_t end = at;
     while (end < tokens_.size() && !is(end, ";")) {
-      if ((is(end, "(") || is(end, "[") || is(end, "{")) && partner_[end] != nowhere) end = partner_[end];
+      if ((is(end, "(") || is(end, "[") || is(end, "{")) && partner_[end] != no_token) end = partner_[end];
       ++end;
     }
     const std::size_t first = beginning_of_declaration(at);
@@ -647,7 +647,7 @@ class rewriter {
     if (is(statement, "template") || in_block_[brace]) return;
     std::size_t parameters = brace;
     while (parameters > statement && !is(parameters, ")")) --parameters;
-    if (!is(parameters, ")") || partner_[parameters] == nowhere || partner_[parameters] < 1) return;
+    if (!is(parameters, ")") || partner_[parameters] == no_token || partner_[parameters] < 1) return;
     const std::size_t name = partner_[parameters] - 1;
     if (is_identifier(name) && !is(name - 1, "::")) kernels_[tokens_[name].text].push_back(partner_[brace]);
   }
@@ -731,7 +731,7 @@ class rewriter {
   }
   // f(a, "name")
   [[nodiscard]] bool has_literal_behind_comma(std::size_t at) const {
-    if (!is(at + 1, "(") || partner_[at + 1] == nowhere) return false;
+    if (!is(at + 1, "(") || partner_[at + 1] == no_token) return false;
     for (std::size_t place = at + 2; place < partner_[at + 1]; ++place) {
       if (is(place, ",") && is_literal(place + 1)) return true;
     }
@@ -762,7 +762,7 @@ class rewriter {
   // reads the array as well, and says nothing of synchronisation within a warp or between blocks.
   void volatile_exchange(std::size_t at) {
     const std::size_t close = partner_[at + 1];
-    if (close == nowhere) return;
+    if (close == no_token) return;
     volatile_use& used = volatile_uses_[{function_[at], tokens_[at].text}];
     const bool begins =
         is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
@@ -776,7 +776,7 @@ class rewriter {
     std::size_t end = close + 1;
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{") && !is(end, "}"); ++end) {
       if (is(end, ",") || is(end, ")")) return;
-      if (is(end, "(") && partner_[end] != nowhere) end = partner_[end];
+      if (is(end, "(") && partner_[end] != no_token) end = partner_[end];
     }
     if (is(end, ";") && close + 2 < end) used.stores.push_back({close + 2, end});
   }
@@ -787,8 +787,8 @@ class rewriter {
     const std::size_t close = partner_[at + 1];
     const bool begins =
         is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}") || is(at - 1, ")") || is(at - 1, "else");
-    if (close == nowhere || !begins || !is(close + 1, "=") || !is(close + 3, "[")) return;
-    if (tokens_[close + 2].text != tokens_[at].text || partner_[close + 3] == nowhere) return;
+    if (close == no_token || !begins || !is(close + 1, "=") || !is(close + 3, "[")) return;
+    if (tokens_[close + 2].text != tokens_[at].text || partner_[close + 3] == no_token) return;
     const std::size_t end = partner_[close + 3] + 1;
     if (!is(end, ";")) return;
     insert(tokens_[close + 2].offset, "::lab::emulator::after_lockstep(");
@@ -800,7 +800,7 @@ class rewriter {
   void check_bounds(std::size_t at) {
     if (at == 0 || shared_declarations_.count(at) != 0 || !is_used(at)) return;
     std::size_t last = at + 1;
-    while (is(last, "[") && partner_[last] != nowhere) last = partner_[last] + 1;
+    while (is(last, "[") && partner_[last] != no_token) last = partner_[last] + 1;
     if (last == at + 1) return;  // unclosed
     outermost_.push_back({end_of(last - 1), end_of(last - 1), ")"});
     innermost_.push_back({tokens_[at].offset, tokens_[at].offset,
@@ -830,7 +830,7 @@ class rewriter {
     for (std::size_t back = comma; back > 0; --back) {
       if (is(back, ";") || is(back, "{") || is(back, "}")) return false;
       if (is(back, "(") || is(back, "[")) return true;
-      if ((is(back, ")") || is(back, "]")) && partner_[back] != nowhere && partner_[back] < back)
+      if ((is(back, ")") || is(back, "]")) && partner_[back] != no_token && partner_[back] < back)
         back = partner_[back];
     }
     return false;
@@ -861,7 +861,7 @@ class rewriter {
     // common/cuda.hpp declares once more what the emulator has.
     if (tokens_[at].is_system) return replace(at, is(at - 1, "extern") ? "constinit thread_local" : "");
     const std::size_t first = beginning_of_declaration(at);
-    std::size_t external = nowhere;
+    std::size_t external = no_token;
     std::size_t end = first;
     for (; end < tokens_.size() && !is(end, ";") && !is(end, "{"); ++end) {
       if (is(end, "extern")) external = end;
@@ -872,9 +872,9 @@ class rewriter {
       shared_declarations_.insert(position - 1);
     }
     for (std::size_t position = first; position < end; ++position) {
-      if (is(position, "alignas")) move_alignment(position, first, external != nowhere && in_block_[at]);
+      if (is(position, "alignas")) move_alignment(position, first, external != no_token && in_block_[at]);
     }
-    if (external == nowhere || end == tokens_.size()) {
+    if (external == no_token || end == tokens_.size()) {
       // Aligned as a GPU's compiler has arrays that it reads 16 bytes at a time; g++ does not align what is a
       // thread's own beyond its type.
 #if defined(__clang__)
@@ -903,7 +903,7 @@ class rewriter {
     for (std::size_t position = at; position < end; ++position) {
       if (!is(position, "[") || !is_identifier(position - 1)) continue;
       std::size_t last = position;
-      while (is(last, "[") && partner_[last] != nowhere) last = partner_[last] + 1;
+      while (is(last, "[") && partner_[last] != no_token) last = partner_[last] + 1;
       if (last == position) continue;  // unclosed
       insert(tokens_[position - 1].offset, "(&");
       insert(end_of(position - 1), ")");
@@ -915,7 +915,7 @@ class rewriter {
   // nvcc takes `__shared__ alignas(16) T a[3];`, where C++ needs alignas to be the declaration's first word.
   void move_alignment(std::size_t at, std::size_t first, bool is_reference) {
     const std::size_t open = at + 1;
-    if (at == first || !is(open, "(") || partner_[open] == nowhere) return;
+    if (at == first || !is(open, "(") || partner_[open] == no_token) return;
     const std::size_t last = partner_[open];
     if (!is_reference) {
       std::string text;
@@ -941,7 +941,7 @@ class rewriter {
   void inline_ptx(std::size_t at) {
     std::size_t open = at + 1;
     while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__inline__")) ++open;
-    if (!is(open, "(") || partner_[open] == nowhere) return;
+    if (!is(open, "(") || partner_[open] == no_token) return;
     const std::size_t close = partner_[open];
     std::string ptx;
     std::size_t position = open + 1;
@@ -998,7 +998,7 @@ class rewriter {
         constraint += contents_of(tokens_[position].text);
         ++position;
       } else if (tokens_[position].kind == token_kind::literal && is(position + 1, "(") &&
-                 partner_[position + 1] != nowhere) {
+                 partner_[position + 1] != no_token) {
         const std::size_t last = partner_[position + 1];
         std::string expression(
             source_.substr(tokens_[position + 1].offset, end_of(last) - tokens_[position + 1].offset));
@@ -1027,7 +1027,7 @@ class rewriter {
       return;
     }
     const std::size_t close = partner_[open + 1];
-    if (close == nowhere) return;
+    if (close == no_token) return;
     bool has_void = false, has_pointer = false, others = false;
     for (std::size_t position = open + 2; position < close; ++position) {
       if (is(position, "void")) {
@@ -1087,7 +1087,7 @@ class rewriter {
         cast(at - 1, end, type);
       } else if (is(at - 1, "<") && is(end, ">") && is(end + 1, "(") && is(at - 2, "static_cast")) {
         replace_range(at - 2, end, conversion_to(type));
-      } else if (is(end, "(") && partner_[end] != nowhere && is_behind_operator(at) && !is(end + 1, ")") &&
+      } else if (is(end, "(") && partner_[end] != no_token && is_behind_operator(at) && !is(end + 1, ")") &&
                  !is(end + 1, "*") && !is(end + 1, "float") && !is(end + 1, "double") &&
                  !is(end + 1, "const") && end_of_integer_type(end + 1) == end + 1) {
         replace_range(at, end - 1, conversion_to(type));
@@ -1124,7 +1124,7 @@ class rewriter {
                                       is(open - 1, "sizeof") || is(open - 1, ">") || is(open - 1, "]"));
     if (is_call) return;
     const std::size_t last = end_of_operand(close + 1);
-    if (last == nowhere) return;
+    if (last == no_token) return;
     replace_range(open, close, conversion_to(type) + "(");
     insert(end_of(last - 1), ")");
   }
@@ -1134,9 +1134,9 @@ class rewriter {
   [[nodiscard]] std::size_t end_of_operand(std::size_t at) const {
     static const std::set<std::string_view> signs = words_in("- + ! ~ * & ++ --");
     while (at < tokens_.size() && signs.contains(tokens_[at].text)) ++at;
-    if (at >= tokens_.size()) return nowhere;
+    if (at >= tokens_.size()) return no_token;
     if (is(at, "(")) {
-      if (partner_[at] == nowhere) return nowhere;
+      if (partner_[at] == no_token) return no_token;
       const std::size_t close = partner_[at];
       // Another cast.
       bool is_type = close > at + 1;
@@ -1149,13 +1149,13 @@ class rewriter {
         return end_of_operand(at);
     } else if (is_identifier(at) || tokens_[at].kind == token_kind::number ||
                tokens_[at].kind == token_kind::literal) {
-      if (is(at, "sizeof") || is(at, "new")) return nowhere;
+      if (is(at, "sizeof") || is(at, "new")) return no_token;
       ++at;
     } else if (!is(at, "::")) {
-      return nowhere;
+      return no_token;
     }
     for (;;) {
-      if ((is(at, "(") || is(at, "[") || is(at, "{")) && partner_[at] != nowhere) {
+      if ((is(at, "(") || is(at, "[") || is(at, "{")) && partner_[at] != no_token) {
         at = partner_[at] + 1;
       } else if ((is(at, ".") || is(at, "->") || is(at, "::")) && is_identifier(at + 1)) {
         at += 2;
@@ -1195,7 +1195,7 @@ class rewriter {
     if (is_pointer && is(first - 1, ")")) return;  // a product, or a cast
     std::size_t end = at + 1;
     for (;;) {
-      if (is(end, "[") && partner_[end] != nowhere) {
+      if (is(end, "[") && partner_[end] != no_token) {
         end = partner_[end] + 1;
       } else if ((is(end, ".") || is(end, "->")) && is_identifier(end + 1)) {
         end += 2;
@@ -1225,7 +1225,7 @@ class rewriter {
       if (one.text == "," || one.text == "}" || one.text == ")" || one.text == "]") return end;
       if (one.text == "<") has_angle = true;
       if (is_chevron(end, "<")) return end;
-      if ((one.text == "(" || one.text == "[" || one.text == "{") && partner_[end] != nowhere) {
+      if ((one.text == "(" || one.text == "[" || one.text == "{") && partner_[end] != no_token) {
         may_be_floating = may_be_floating || has_floating(end + 1, partner_[end]);
         end = partner_[end];
       } else {
@@ -1265,7 +1265,7 @@ class rewriter {
   void note_result(std::size_t statement, std::size_t brace) {
     std::size_t close = brace - 1;
     while (close > statement && !is(close, ")")) --close;
-    if (partner_[close] == nowhere || partner_[close] <= statement + 1) return;
+    if (partner_[close] == no_token || partner_[close] <= statement + 1) return;
     const std::size_t name = partner_[close] - 1;
     std::size_t first = name;
     while (first > statement && end_of_integer_type(first - 1) != first - 1) --first;
@@ -1297,7 +1297,7 @@ class rewriter {
       if (text == ";" || text == "{" || text == "}" || text == "(" || text == "[") break;
       if (text == "cout" || text == "cerr" || tokens_[first - 1].kind == token_kind::literal) return;
       if (text == ")" || text == "]") {
-        if (partner_[first - 1] == nowhere) return;
+        if (partner_[first - 1] == no_token) return;
         first = partner_[first - 1] + 1;
       } else if (text == "<" && !is(first - 2, "<") && !is(first, "<")) {
         ++open;
@@ -1316,13 +1316,13 @@ class rewriter {
     std::size_t first = at - 1;
     while (is(first - 1, ".") || is(first - 1, "->")) {
       first -= 2;
-      while (is(first, "]") && partner_[first] != nowhere) first = partner_[first] - 1;
+      while (is(first, "]") && partner_[first] != no_token) first = partner_[first] - 1;
       if (!is_identifier(first)) return;
     }
     std::size_t end = at + 3;
     for (; end < tokens_.size() && !is(end, ";"); ++end) {
       if (is(end, ")") || is(end, "}") || is(end, ",")) return;
-      if ((is(end, "(") || is(end, "[") || is(end, "{")) && partner_[end] != nowhere) end = partner_[end];
+      if ((is(end, "(") || is(end, "[") || is(end, "{")) && partner_[end] != no_token) end = partner_[end];
     }
     for (std::size_t inner = first; inner < at; ++inner) {
       if (is(inner, "++") || is(inner, "--") || is(inner, "(") || is(inner, "=")) return;
@@ -1369,7 +1369,7 @@ class rewriter {
   void launch(std::size_t at) {
     const std::size_t first = beginning_of_kernel(at);
     const std::size_t closing = closing_chevron(at + 3);
-    if (first == nowhere || closing == nowhere) return;  // no launch; the compiler will complain
+    if (first == no_token || closing == no_token) return;  // no launch; the compiler will complain
     if (!is(closing + 3, "(")) {
       refuse(at, "a launch needs its arguments in parentheses behind >>>, also when there are none");
       return;
@@ -1394,25 +1394,25 @@ class rewriter {
   [[nodiscard]] std::size_t beginning_of_kernel(std::size_t chevrons) const {
     std::size_t at = chevrons;
     for (;;) {
-      if (at == 0) return nowhere;
+      if (at == 0) return no_token;
       --at;
       if (is(at, "]")) {
         at = partner_[at];
-        if (at == nowhere) return nowhere;
+        if (at == no_token) return no_token;
         continue;
       }
       if (is(at, ")")) {
         at = partner_[at];
-        if (at == nowhere) return nowhere;
+        if (at == no_token) return no_token;
         if (at == 0 || !is_identifier(at - 1) || is_statement_word(at - 1)) return at;
         continue;
       }
       if (is(at, ">")) {
         at = opening_angle(at);
-        if (at == nowhere) return nowhere;
+        if (at == no_token) return no_token;
         continue;
       }
-      if (!is_identifier(at) || is_statement_word(at)) return nowhere;
+      if (!is_identifier(at) || is_statement_word(at)) return no_token;
       if (at > 0 && is(at - 1, "template")) --at;
       if (at == 0) return at;
       if (is(at - 1, ".") || is(at - 1, "->")) {
@@ -1440,12 +1440,12 @@ class rewriter {
       const std::string_view text = tokens_[at].text;
       if (text == ">") ++depth;
       if (text == "<" && --depth == 0) return at;
-      if (text == ";" || text == "{") return nowhere;
+      if (text == ";" || text == "{") return no_token;
       if (text == ")" || text == "]" || text == "}") {
-        if (partner_[at] == nowhere) return nowhere;
+        if (partner_[at] == no_token) return no_token;
         at = partner_[at];
       }
-      if (at == 0) return nowhere;
+      if (at == 0) return no_token;
     }
   }
 
@@ -1453,9 +1453,9 @@ class rewriter {
   [[nodiscard]] std::size_t closing_chevron(std::size_t at) const {
     for (; at < tokens_.size(); ++at) {
       const std::string_view text = tokens_[at].text;
-      if (text == ";" || text == "}" || text == ")" || text == "]") return nowhere;
+      if (text == ";" || text == "}" || text == ")" || text == "]") return no_token;
       if (text == "(" || text == "[" || text == "{") {
-        if (partner_[at] == nowhere) return nowhere;
+        if (partner_[at] == no_token) return no_token;
         at = partner_[at];
         continue;
       }
@@ -1464,7 +1464,7 @@ class rewriter {
       while (is_chevron(at + 1, ">")) ++at;
       return at;
     }
-    return nowhere;
+    return no_token;
   }
 
   // ---- edits
@@ -1516,7 +1516,7 @@ class rewriter {
   }
 
   std::string_view source_;
-  std::size_t emulator_at_ = source_.find("namespace lab::emulator");  // npos: nowhere
+  std::size_t emulator_at_ = source_.find("namespace lab::emulator");  // npos: it is not there
   token_list list_;
   const std::vector<token>& tokens_;
   std::vector<std::size_t> partner_;
@@ -1531,7 +1531,7 @@ class rewriter {
   bool launches_by_address_;
   std::map<std::size_t, std::string> integer_results_;  // by the brace that opens the function's body
   std::set<std::string_view> integers_;                 // what the function that is read has declared so
-  std::size_t function_of_integers_ = nowhere;
+  std::size_t function_of_integers_ = no_token;
   std::set<std::string_view> volatiles_;     // names that the device's code has declared so
   std::set<std::string_view> shared_names_;  // of arrays
   std::set<std::size_t> shared_declarations_;

@@ -327,7 +327,7 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
 
 void session::measure_floor() {
   if (on_emulator() || results.counts) return;
-  measure_plan plan = options_.plan;
+  sampling_options plan = options_.plan;
   // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one
   // before.
   plan.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
@@ -341,7 +341,7 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   // Nothing will be compared with it.
   const auto& stages = job.selection.stages;
   if (std::none_of(stages.begin(), stages.end(), [](const auto* one) { return one->runnable; })) return;
-  measure_plan plan = options_.plan;
+  sampling_options plan = options_.plan;
   plan.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
   const auto take = [&](const nlohmann::json& content) {
@@ -435,7 +435,7 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
   if (before != group.rows.end() && !before->timing) return *before;
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   if (auto refused = prove(stage)) return add_row(std::move(*refused), group);
-  measure_plan plan = options_.plan;
+  sampling_options plan = options_.plan;
   plan.l2 = job.l2;
   const nlohmann::json message = {{"op", "measure"},
                                   {"parameters", job.parameters},

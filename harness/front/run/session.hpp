@@ -32,7 +32,7 @@ struct run_options {
   std::uint64_t seed = 1;
   std::uint64_t trial_seed = 0;  // of further inputs that are tried; below 2^53
   l2_choice l2 = l2_choice::unset;
-  measure_plan plan;
+  sampling_options plan;
   std::int64_t repeat = 1;                // processes that measure each row
   int processes = 1;                      // at once, with a GPU each
   std::string launcher = "mpirun";        // of several, with its options

@@ -26,7 +26,6 @@ namespace lab::front {
 namespace {
 
 namespace fs = std::filesystem;
-using clock = std::chrono::steady_clock;
 
 // What came of one stage's seeds.
 struct soaked_stage {
@@ -34,7 +33,7 @@ struct soaked_stage {
   std::string skipped;  // why the device cannot run it; else empty
   std::int64_t seeds = 0;
   std::int64_t trials = 0;
-  double longest_seconds = 0;
+  double longest_trial = 0;  // in seconds of processor time
   std::uint64_t longest_seed = 0;
   struct failure {
     std::uint64_t seed;
@@ -46,8 +45,9 @@ struct soaked_stage {
 void to_json(nlohmann::json& json, const soaked_stage& one) {
   auto failures = nlohmann::json::array();
   for (const auto& [seed, message] : one.failures) failures.push_back({{"seed", seed}, {"message", message}});
-  json = {{"stage", one.stage},   {"skipped", text_or_null(one.skipped)},   {"seeds", one.seeds},
-          {"trials", one.trials}, {"longest_seconds", one.longest_seconds}, {"failures", failures}};
+  json = {{"stage", one.stage},   {"skipped", text_or_null(one.skipped)}, {"seeds", one.seeds},
+          {"trials", one.trials}, {"longest_trial", one.longest_trial},   {"longest_seed", one.longest_seed},
+          {"failures", failures}};
 }
 
 // A call of this program about one stage and one seed, while it runs.
@@ -56,7 +56,6 @@ struct running_call {
   std::size_t stage;
   std::uint64_t seed;
   std::string path;  // of its results
-  clock::time_point begun;
 };
 
 class soak {
@@ -100,7 +99,7 @@ class soak {
     const owned_descriptor errors(
         open((path + ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     running_.push_back(
-        {child_process(call, {{null_device_.get(), 1}, {errors.get(), 2}}), stage, seed, path, clock::now()});
+        {child_process(call, {{null_device_.get(), 1}, {errors.get(), 2}}), stage, seed, path});
     ++begun_;
   }
 
@@ -125,11 +124,6 @@ class soak {
   void take(const running_call& one, const process_ending& ending) {
     soaked_stage& stage = stages_[one.stage];
     stage.seeds += one.seed == seeds_.last ? 1 : 2;
-    const double seconds = std::chrono::duration<double>(clock::now() - one.begun).count();
-    if (seconds > stage.longest_seconds) {
-      stage.longest_seconds = seconds;
-      stage.longest_seed = one.seed;
-    }
     const std::string failed = read(one, ending, stage);
     std::error_code ignored;
     fs::remove(one.path + ".err", ignored);
@@ -149,6 +143,10 @@ class soak {
       const auto status = row.at("status").get<std::string>();
       const auto found = optional_member<verification_record>(row, "verification");
       if (found) stage.trials += found->trials - found->skipped;
+      if (found && found->longest_trial > stage.longest_trial) {
+        stage.longest_trial = found->longest_trial;
+        stage.longest_seed = one.seed;
+      }
       if (status == "ok" || status == "expected_failure") return "";
       if (status == "skipped") {
         stage.skipped = row.at("message").get<std::string>();
@@ -179,14 +177,14 @@ class soak {
 };
 
 std::string table_of(const std::vector<soaked_stage>& stages) {
-  table_rows rows{{"stage", "seeds", "trials", "failures", "longest", "with seed"}};
+  table_rows rows{{"stage", "seeds", "trials", "failures", "longest trial", "with seed"}};
   for (const soaked_stage& one : stages) {
     if (!one.skipped.empty()) {
       rows.push_back({one.stage, "skipped: " + one.skipped});
       continue;
     }
     rows.push_back({one.stage, std::to_string(one.seeds), std::to_string(one.trials),
-                    std::to_string(one.failures.size()), fmt::format("{:.1f} s", one.longest_seconds),
+                    std::to_string(one.failures.size()), fmt::format("{:.1f} s", one.longest_trial),
                     std::to_string(one.longest_seed)});
   }
   return aligned_text(rows, {alignment::left, alignment::right}, "  ");
