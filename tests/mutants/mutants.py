@@ -167,6 +167,12 @@ def main(arguments):
             write_groups(groups)
 
 
+def how_many(column):
+    """Of the mutants that ran: "12", "12 of 13" where others did not, "-" where none did."""
+    ran = [one for one in column if one is not None]
+    return "-" if not ran else f"{sum(ran)}" if len(ran) == len(column) else f"{sum(ran)} of {len(ran)}"
+
+
 def table(groups):
     found_by = [finder for finder in FINDERS if any(finder in mutant.get("found", {}) for group in groups for mutant in group["mutants"])]
     rows, missed = {}, []
@@ -178,11 +184,8 @@ def table(groups):
                 missed.append(f"* `{group['stage']}`: {mutant['idea']}. {mutant['why']}\n")
     every = [found for of_stage in rows.values() for found in of_stage]
     rows = {f"`{stage}`": of_stage for stage, of_stage in rows.items()}
-    tried = [found for found in every if None not in found]
-    if len(tried) < len(every):
-        rows["all that ran on a GPU"] = tried
     rows["all"] = every
-    rows = {name: [len(some), *("-" if None in column else sum(column) for column in zip(*some))] for name, some in rows.items()}
+    rows = {name: [len(some), *map(how_many, zip(*some))] for name, some in rows.items()}
     head = ["stage", "mutants", *found_by]
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *[[name, *map(str, row)] for name, row in rows.items()]]
     return "\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines) + "\nNot found on the emulator:\n\n" + "".join(missed) + "\n"
