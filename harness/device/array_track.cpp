@@ -241,7 +241,8 @@ class array_track final : public track, trial_cost {
   }
   static double rows_of(const array_member& array) {
     if (array.shape.size() < 2) return 0;
-    return static_cast<double>(array.size() / std::max<std::int64_t>(1, array.shape.back()));
+    const std::int64_t rows = array.size() / std::max<std::int64_t>(1, array.shape.back());
+    return static_cast<double>(rows);
   }
   // All that is read, or written where nothing is.
   static double values_of(const array_layout& layout) {

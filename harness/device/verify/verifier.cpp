@@ -339,7 +339,8 @@ void verifier::again() {
   }
 }
 
-// Who adds up in an order of the device's own has the same bits again where few blocks are at work.
+// A sum in the order in which blocks end may have the same bits again while few blocks run: so it is tried at
+// the measured size too.
 void verifier::look_for_other_bits() {
   if (!other_bits_.tried || other_bits_.shown) return;
   for (const parameter_values& measured : default_parameters(track_.describe())) {

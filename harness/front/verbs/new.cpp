@@ -91,8 +91,8 @@ int make_stage(const new_options& options) {
         "letters, digits and underscores, not '{}'",
         cleaned(options.stage, 100)));
   }
-  const std::string track = parts[1];
-  const std::string name = parts[2];
+  const std::string& track = parts[1];
+  const std::string& name = parts[2];
   const auto tracks = directories_with(stages_directory(), "track.cpp");
   if (std::find(tracks.begin(), tracks.end(), track) == tracks.end())
     throw usage_error(fmt::format("there is no track '{}'{}", track, suggestion(track, tracks)));
