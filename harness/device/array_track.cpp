@@ -239,6 +239,7 @@ class array_track final : public track, trial_cost {
                                         const parameter_values& before) const override {
     return problem_->fitted(p, before);
   }
+  [[nodiscard]] bool goes_back() const override { return facts().goes_back; }
   static double rows_of(const array_member& array) {
     if (array.shape.size() < 2) return 0;
     const std::int64_t rows = array.size() / std::max<std::int64_t>(1, array.shape.back());

@@ -130,6 +130,7 @@ struct array_track_facts {
   array_ceiling ceiling = array_ceiling::copy;
   bool is_spread = false;
   bool has_exact_cases = false;
+  bool goes_back = false;  // outputs depend on inputs as far back as there are values that count
   // These two: array_hooks.hpp
   parameter_values (*parameters_of_files)(const std::vector<npy_header>& headers,
                                           const std::vector<std::string>& paths) = nullptr;

@@ -68,11 +68,9 @@ std::vector<trial> larger_trials::at(const parameter_values& measured, const std
   constexpr std::size_t wanted = emulated ? 3 : 1;
   std::vector<pattern> kinds;
   const std::string words = words_of(measured);
-  const bool may_be_missing = has_missing_values(small);
   for (const trial& one : small) {
     const bool is_other = one.input != pattern::random && !is_exact(one.input) &&
-                          words_of(one.parameters) == words &&
-                          !(may_be_missing && is_too_sparse(one.input, measured));
+                          words_of(one.parameters) == words && !is_too_sparse(one.input, measured);
     if (is_other && std::find(kinds.begin(), kinds.end(), one.input) == kinds.end())
       kinds.push_back(one.input);
   }
@@ -119,15 +117,11 @@ parameter_value larger_trials::span(draws& draw, const parameter_values& values,
   }
 }
 
-// Whether NaN and infinities are missing values in this track.
-bool larger_trials::has_missing_values(const std::vector<trial>& listed) {
-  return std::any_of(listed.begin(), listed.end(),
-                     [](const trial& one) { return one.input == pattern::sparse; });
-}
 // A stage that goes back until it has met so many values goes far where nearly all are missing.
 bool larger_trials::is_too_sparse(pattern input, const parameter_values& p) const {
   constexpr double most_reached = emulated ? 2e8 : 1e10;
-  return is_mostly_missing(input) && cost_.reach(p) > most_reached;
+  const bool is_sparse = input == pattern::sparse || (cost_.goes_back() && is_mostly_missing(input));
+  return is_sparse && cost_.reach(p) > most_reached;
 }
 
 parameter_values larger_trials::defaults() const {
@@ -142,12 +136,11 @@ void larger_trials::add_drawn(std::vector<trial>& list, const std::vector<trial>
   constexpr double most_of_all = 3e8;
   std::set<std::string> known;
   double spent = 0;
-  const bool may_be_missing = has_missing_values(listed);
   for (const trial& one : listed) {
     if (known.size() == most_trials || spent > most_of_all) break;
     if (!one.then.empty() || known.contains(kind_of_trial(one))) continue;
     trial added{.parameters = one.parameters, .input = one.input, .brief = true};
-    const double spent_on_it = resize(added, draw, least, most, may_be_missing);
+    const double spent_on_it = resize(added, draw, least, most);
     if (spent_on_it < 0) continue;
     spent += spent_on_it;
     known.insert(kind_of_trial(one));
@@ -183,7 +176,7 @@ std::string larger_trials::kind_of_trial(const trial& one) const {
 
 // Gives it sizes of so many values in all, fewer where each of them costs more. Returns what it costs;
 // negative where there are none.
-double larger_trials::resize(trial& one, draws& draw, double least, double most, bool may_be_missing) const {
+double larger_trials::resize(trial& one, draws& draw, double least, double most) const {
   constexpr double most_of_one = emulated ? 1e8 : 5e7;
   constexpr int attempts = 6;
   const parameter_values given = one.parameters;
@@ -203,7 +196,7 @@ double larger_trials::resize(trial& one, draws& draw, double least, double most,
     }
     const parameter_values drawn = one.parameters;
     const double cost = cost_.of(drawn);
-    if (cost >= 0 && cost <= most_of_one && !(may_be_missing && is_too_sparse(one.input, drawn))) return cost;
+    if (cost >= 0 && cost <= most_of_one && !is_too_sparse(one.input, drawn)) return cost;
     most = std::max(least, most / 2);
   }
   return -1;

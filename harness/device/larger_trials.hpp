@@ -21,6 +21,8 @@ class trial_cost {
   [[nodiscard]] virtual double values(const parameter_values& p) const = 0;
   // Values that are read where each output goes back to the first.
   [[nodiscard]] virtual double reach(const parameter_values& /*p*/) const { return 0; }
+  // Whether an output goes back until it has met enough values that count.
+  [[nodiscard]] virtual bool goes_back() const { return false; }
   // p with what must follow where sizes were those of `before`.
   [[nodiscard]] virtual parameter_values fitted(const parameter_values& p,
                                                 const parameter_values& /*before*/) const {
@@ -54,14 +56,13 @@ class larger_trials {
   [[nodiscard]] bool is_size(const parameter_description& spec) const;
   [[nodiscard]] bool is_span(const parameter_description& spec) const;
   parameter_value span(draws& draw, const parameter_values& values, const parameter_value& given) const;
-  static bool has_missing_values(const std::vector<trial>& listed);
   [[nodiscard]] bool is_too_sparse(pattern input, const parameter_values& p) const;
   void add_drawn(std::vector<trial>& list, const std::vector<trial>& listed, draws& draw, double least,
                  double most) const;
   void take_words_in_turn(std::vector<trial>& list) const;
   [[nodiscard]] std::string words_of(const parameter_values& values) const;
   [[nodiscard]] std::string kind_of_trial(const trial& one) const;
-  double resize(trial& one, draws& draw, double least, double most, bool may_be_missing) const;
+  double resize(trial& one, draws& draw, double least, double most) const;
   std::uint64_t seed_of(const trial& one, draws& draw) const;
 
   const std::vector<parameter_description> specs_;

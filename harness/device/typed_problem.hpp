@@ -287,8 +287,8 @@ class typed_problem final : public bound_problem {
   template <class Visit>
   void with_values(const input_source& source, const Visit& visit) const {
     if (source.own == nullptr) return visit(generated(source));
-    [[maybe_unused]] auto next = [one = source.own->begin()]() mutable -> const host_values& {
-      return *one++;
+    [[maybe_unused]] auto next = [&all = *source.own, k = std::size_t{0}]() mutable -> const host_values& {
+      return all.at(k++);
     };
     visit(std::tuple{given_values<Inputs>{next().template as<Inputs>()}...});
   }
@@ -360,6 +360,7 @@ class typed_array_problem final : public any_array_problem {
                             .ceiling = Problem::ceiling,
                             .is_spread = lab::is_spread<Problem>,
                             .has_exact_cases = hooks_.exact_cases != nullptr,
+                            .goes_back = has_hook<Problem, reference_hook::first_needed>,
                             .parameters_of_files = hooks_.parameters_of_files,
                             .stand_in_for = hooks_.stand_in_for};
     for (const auto& spec : Problem::describe()) {

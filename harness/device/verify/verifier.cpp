@@ -166,8 +166,8 @@ void verifier::check_one_after_another(workload& work, const trial& one) {
   }
 }
 
-// Blocks that start last to first, in scratch memory as a launch on another input has left it: see class
-// verifier.
+// Blocks that start last to first, in scratch memory as a launch on another input has left it: flags that
+// are mistaken for new ones show (docs/measuring.md, left over).
 void verifier::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]] const trial& one) {
 #if LAB_EMULATED
   constexpr int enough = 2;  // a launch that waits takes half a second

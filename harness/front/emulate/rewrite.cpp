@@ -892,8 +892,8 @@ class rewriter {
       if (is_identifier(end - 1)) insert(end_of(end - 1), " __asm__(\"lab_dynamic_shared\")");
       return;
     }
-    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..; and T name; T& name =
-    // ..;
+    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..; and T name; becomes
+    // T& name = ..;
     replace(at, "");
     replace(external, "");
     if (is_identifier(end - 1)) {

@@ -140,7 +140,10 @@ std::string page_without_counts(const std::string& page) {
   const std::size_t begin = page.find("\n## Counted without a GPU\n");
   if (begin == std::string::npos) return page;
   // As far as the next section, or the targets of links behind the last one.
-  const std::size_t end = std::min(page.find("\n## ", begin + 1), page.find("\n[", begin + 1));
+  std::size_t links = page.find("\n[", begin + 1);
+  while (links != std::string::npos && page.find("]: ", links) > page.find('\n', links + 1))
+    links = page.find("\n[", links + 1);
+  const std::size_t end = std::min(page.find("\n## ", begin + 1), links);
   return page.substr(0, begin) + (end == std::string::npos ? "\n" : page.substr(end));
 }
 
