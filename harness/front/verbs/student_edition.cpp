@@ -84,7 +84,14 @@ std::string code_of(const std::string& source) {
   return code;
 }
 
-// The other stages whose source holds a part that is cut, word for word. A shorter one may well be anywhere.
+std::string cut_source(const std::string& solution, const exercise& exercise) {
+  std::string source;
+  for (const std::string& line : cut(lines_of(solution), exercise)) source += line + "\n";
+  return source;
+}
+
+// The stages whose source, or what is left of it, holds a part that is cut, word for word. A shorter one may
+// well be anywhere.
 std::set<std::string> stages_with_solutions(std::set<std::string> stages, const std::set<std::string>& cut) {
   constexpr std::size_t shortest = 32;
   std::vector<std::string> parts;
@@ -100,18 +107,13 @@ std::set<std::string> stages_with_solutions(std::set<std::string> stages, const 
     }
   }
   std::erase_if(stages, [&](const std::string& stage) {
-    if (cut.count(stage) > 0) return true;
-    const std::string code = code_of(read_text(stages_directory() / stage / "stage.cu"));
+    const std::string source = read_text(stages_directory() / stage / "stage.cu");
+    const std::string code =
+        code_of(cut.count(stage) > 0 ? cut_source(source, *find_exercise(stage)) : source);
     return std::none_of(parts.begin(), parts.end(),
                         [&](const std::string& part) { return code.find(part) != std::string::npos; });
   });
   return stages;
-}
-
-std::string cut_source(const std::string& solution, const exercise& exercise) {
-  std::string source;
-  for (const std::string& line : cut(lines_of(solution), exercise)) source += line + "\n";
-  return source;
 }
 
 // exercises.json for a source that is cut, so that nobody reads an answer or a hint by accident. One exercise
@@ -177,7 +179,9 @@ void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
     const fs::path path(file);
     const std::string stage = stage_of(path);
     if (is_left_out(file) || !fs::exists(from)) continue;
-    if (with_solutions.count(stage) > 0 && path.filename() == "stage.cu") continue;
+    if (with_solutions.count(stage) > 0 &&
+        (path.filename() == "stage.cu" || path.filename() == "exercises.json"))
+      continue;
     fs::create_directories(folder / path.parent_path());
     if (cut.count(stage) > 0) {
       const fs::path to = path.filename() == "stage.cu" ? path.parent_path() / "exercise.cu" : path;
@@ -208,7 +212,9 @@ int make_edition(const fs::path& folder) {
     fs::remove_all(folder, error);
     throw environment_error(fmt::format("{} cannot be made: {}", folder.string(), failure.what()));
   }
-  std::printf("wrote %s: %zu stages are exercises\n", folder.c_str(), cut.size());
+  const auto exercises = std::count_if(cut.begin(), cut.end(),
+                                       [&](const auto& stage) { return with_solutions.count(stage) == 0; });
+  std::printf("wrote %s: %td stages are exercises\n", folder.c_str(), exercises);
   if (!with_solutions.empty())
     std::printf("without stages that hold a solution: %s\n",
                 fmt::format("{}", fmt::join(with_solutions, ", ")).c_str());
