@@ -8,6 +8,7 @@ usage: reports/counted.py               count all tracks with ./lab run, and wri
        reports/counted.py --check LAB TRACK...   count these tracks with the program LAB; exit 1 where the file says otherwise
 """
 
+import functools
 import json
 import pathlib
 import subprocess
@@ -38,21 +39,9 @@ def count(lab, tracks):
     return found
 
 
+@functools.cache
 def read():
     return json.loads(FILE.read_text(encoding="utf-8"))
-
-
-def table(counted, digests, track):
-    """Of a track: a row a stage, and the columns that any of them fills."""
-    of = counted[track]
-    used = [name for name in COLUMNS if any(stage[name] is not None for stage in of["stages"].values())]
-    lines = ["| stage | " + " | ".join(COLUMNS[name] for name in used) + " |", "| --- |" + " ---: |" * len(used)]
-    for name, stage in of["stages"].items():
-        older = "" if digests.get(f"{track}/{name}") == stage["sources"] else " (an earlier version of the kernel)"
-        cells = ["-" if stage[column] is None else f"{stage[column]:.4g}" if stage[column] < 1e4 else f"{stage[column]:.0f}" for column in used]
-        lines.append(f"| {name}{older} | " + " | ".join(cells) + " |")
-    parameters = ", ".join(f"{name} = {value}" for name, value in of["parameters"].items())
-    return "\n".join(lines) + f"\n\nCounted by the emulator, in one launch of {parameters}.\n"
 
 
 def main(arguments):

@@ -100,8 +100,9 @@ def main():
         asked.collect = ROOT / "build" / "release"
     if asked.collect is not None:
         collect(asked.collect, records(), digests)
-    lines = problems(records(), digests, wanted)
-    earlier = len(of_earlier_judges(records(), judges))
+    found = records()
+    lines = problems(found, digests, wanted)
+    earlier = len(of_earlier_judges(found, judges))
     if earlier:
         print(f"{earlier} proofs of the emulator are by an earlier verifier or emulator: the tests try their stages in full (--make)")
     print("\n".join(lines) if lines else "every proof matches the sources, and no stage of the emulator's lacks one")

@@ -735,7 +735,16 @@ def counters(_records, which):
 
 
 def counted(records, track):
-    return counted_ladders.table(counted_ladders.read(), records.digests, track)
+    """What the emulator counts: a row a stage, and the columns that any of them fills."""
+    of = counted_ladders.read()[track]
+    used = [name for name in counted_ladders.COLUMNS if any(stage[name] is not None for stage in of["stages"].values())]
+    names, cells = [], []
+    for name, stage in of["stages"].items():
+        older = records.digests.get(f"{track}/{name}") != stage["sources"]
+        names.append(name + (" (an earlier version of the kernel)" if older else ""))
+        cells.append(["-" if stage[column] is None else counted_text(stage[column], 4) for column in used])
+    lines = table("stage", [counted_ladders.COLUMNS[name] for name in used], names, cells)
+    return "\n".join(lines) + f"\n\nCounted by the emulator, in one launch of {parameters_text(of['parameters'].items())}.\n"
 
 
 def compile_times(_records, track):
