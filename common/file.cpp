@@ -49,7 +49,9 @@ temporary_file create_beside(const std::filesystem::path& path, const std::files
     if (S_ISDIR(status.st_mode)) throw file_error(path, "is a directory; name a file in it");
     if (!S_ISREG(status.st_mode))
       throw file_error(path, "is not a regular file, and would be replaced by one");
-    if (::access(target.c_str(), W_OK) != 0) throw file_error(path, "cannot be written: " + reason(errno));
+    // Between the two calls another process may have removed the file, as in a folder that several tidy.
+    if (::access(target.c_str(), W_OK) != 0 && errno != ENOENT)
+      throw file_error(path, "cannot be written: " + reason(errno));
     mode = status.st_mode & 07777;
     replaces = true;
   } else if (errno != ENOENT) {

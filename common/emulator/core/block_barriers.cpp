@@ -292,15 +292,15 @@ void block_runner::pass_named_barriers() {
 }
 
 // Its number, unless the call is wrong or says another number of threads than those that are there.
-unsigned block_runner::check_named_barrier(const std::string& verb, int name, std::optional<int> threads,
+unsigned block_runner::check_named_barrier(const char* verb, int name, std::optional<int> threads,
                                            place where) {
+  const outside_of_kernel here;
   if (name < 0 || static_cast<unsigned>(name) >= barrier_names ||
       (threads && (*threads <= 0 || *threads % 32 != 0)))
-    fail(
-        where,
-        verb + format(" at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
-                      "warps of 32",
-                      name, threads.value_or(static_cast<int>(threads_.size()))));
+    fail(where,
+         format("%s at named barrier %d with %d threads: there are barriers 0 to 15, and threads come in "
+                "warps of 32",
+                verb, name, threads.value_or(static_cast<int>(threads_.size()))));
   const auto number = static_cast<unsigned>(name), mine = static_cast<unsigned>(threads.value_or(0));
   const auto text_of_count = [](unsigned count) { return count == 0 ? "all" : std::to_string(count); };
   const auto other = std::find_if(threads_.begin(), threads_.end(),
@@ -309,12 +309,14 @@ unsigned block_runner::check_named_barrier(const std::string& verb, int name, st
   const auto number_of = [&](unsigned count) {
     return count != 0 ? count : static_cast<unsigned>((threads_.size() + 31) / 32 * 32);
   };
-  const std::string call = verb + format(" at named barrier %u with ", number) + text_of_count(mine);
+  const auto call = [&] {
+    return format("%s at named barrier %u with ", verb, number) + text_of_count(mine);
+  };
   if (other != threads_.end() && number_of(other->wait->threads) != number_of(mine))
-    fail(where, call + " threads, but " + text_of_thread(other->index) + " with " +
+    fail(where, call() + " threads, but " + text_of_thread(other->index) + " with " +
                     text_of_count(other->wait->threads) + " at " + text_of(other->wait->where));
   if (!arrivals_.empty() && arrivals_[number].threads != 0 && arrivals_[number].threads != number_of(mine))
-    fail(where, call + format(" threads, but one has arrived with %u at ", arrivals_[number].threads) +
+    fail(where, call() + format(" threads, but one has arrived with %u at ", arrivals_[number].threads) +
                     text_of(arrivals_[number].where));
   return number;
 }
@@ -323,6 +325,7 @@ void block_runner::arrive_at_named_barrier(int name, int threads, place where) {
   stop_if_launch_failed();
   const unsigned number = check_named_barrier("arrives", name, threads, where);
   if (active_observer) active_observer->tell_block(&named_barriers[rank_ * barrier_names + number]);
+  const outside_of_kernel here;
   if (arrivals_.empty()) arrivals_.assign(barrier_names, {std::vector<unsigned>(threads_.size())});
   named_arrivals& there = arrivals_[number];
   ++there.of_thread[running_->number];

@@ -373,6 +373,7 @@ void* block_runner::map_to_block(const void* own, unsigned rank, place where) {
 
 void* block_runner::reach_block(const void* own, unsigned rank, place where) {
   void* const there = map_to_block(own, rank, where);
+  const outside_of_kernel here;
   if (is_in_cluster(there)) refuse_absent(there, where);
   return there;
 }

@@ -356,7 +356,7 @@ class block_runner {
   bool warp_waits_at(unsigned name, std::size_t first) const;
   [[nodiscard]] unsigned warp_arrivals(unsigned name, std::size_t first) const;
   void spend_arrivals(unsigned name, unsigned threads);
-  unsigned check_named_barrier(const std::string& verb, int name, std::optional<int> threads, place where);
+  unsigned check_named_barrier(const char* verb, int name, std::optional<int> threads, place where);
   bool pass_named_barrier(unsigned name);
   void pass_named_barriers();
   void refuse(place where, const std::string& what);
