@@ -15,6 +15,7 @@
 #include "harness/front/process/errors.hpp"
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/verbs/verbs.hpp"
+#include "harness/front/workers/devices.hpp"
 
 namespace lab::front {
 namespace {
@@ -142,8 +143,18 @@ int make_new(const new_options& options) {
   if (options.list) {
     if (!options.stage.empty() || !options.exercise.empty())
       throw usage_error("--list shows all exercises; it makes none, and takes no name");
+    // Tracks in the order of the lessons, as everywhere.
+    const auto tracks = worker_set(backend::emulator).names();
+    const auto place_of = [&](const std::string& path) {
+      return std::find_if(tracks.begin(), tracks.end(), [&](const track_description& one) {
+        return path.starts_with(one.name + "/");
+      });
+    };
+    auto paths = exercise_paths();
+    std::stable_sort(paths.begin(), paths.end(),
+                     [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
     table_rows rows;
-    for (const std::string& path : exercise_paths()) rows.push_back({path, find_exercise(path)->title});
+    for (const std::string& path : paths) rows.push_back({path, find_exercise(path)->title});
     std::printf("%s", aligned_text(rows, {alignment::left}, "").c_str());
     return exit_ok;
   }
