@@ -3,6 +3,7 @@
 // with observed kernels (observed_fault_test.cpp).
 #undef NDEBUG
 #include <cassert>
+#include <cstring>
 
 #include "tests/emulator/support.hpp"
 
@@ -19,6 +20,15 @@ struct view {
 constexpr int view_line = __LINE__ + 2;
 __global__ void read_view(view from, float* to) {
   if (threadIdx.x == 5) to[0] = from.data[0];
+}
+
+struct flagged {
+  char flag;  // and seven bytes that hold whatever was there
+  float* to;
+  int sizes[32];  // more than is copied member by member
+};
+__global__ void write_heap(flagged by, float* const* heap) {
+  if (threadIdx.x == 5) **heap = *by.to = static_cast<float>(by.flag);
 }
 
 constexpr int vector_line = __LINE__ + 3;
@@ -252,6 +262,21 @@ FAULT_TEST("a host pointer") {
   CHECK(to.values()[0] == 3);
   REQUIRE(cudaFreeHost(pinned) == cudaSuccess);
 }
+
+// What malloc() gives a kernel is host memory here.
+#if __has_builtin(__builtin_clear_padding)
+FAULT_TEST("what lies between the members of an argument is no pointer") {
+  const device_array<float> to(1);
+  std::vector<float> from_kernel(100);
+  float* const begin = from_kernel.data();
+  const device_array<float*> heap(1, begin);
+  flagged by{};
+  std::memcpy(static_cast<void*>(&by), &begin, sizeof begin);
+  by.to = to.get();
+  check_right(write_heap, 1, 32, by, heap.get());
+  CHECK(to.values()[0] == static_cast<float>(by.flag));
+}
+#endif
 
 FAULT_TEST("a vector at an address that is no multiple of its size") {
   const device_array<float> from(64);
