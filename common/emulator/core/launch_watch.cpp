@@ -48,11 +48,11 @@ class host_accesses {
   std::atomic<std::size_t> count_{0};
 };
 
-// How many more threads there are than `before`. One that has been joined may be
-// listed a moment longer.
+// How many more threads there are than `before`. One that has been joined may be listed a moment longer: on a
+// busy machine until it gets a processor again.
 std::size_t threads_left(std::size_t before) {
   if (before == 0) return 0;
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (;;) {
     const std::size_t others = count_of_host_threads();
     if (others <= before) return 0;
