@@ -113,9 +113,8 @@ struct problem : array_problem<double, double> {
       case operation::max:
         return of_extremum(each, windows::extremum::max());
       case operation::var:
-        return of_variance(each, count, false);
       case operation::std:
-        return of_variance(each, count, true);
+        return of_variance(each, count, p);
       case operation::first_minus_last:
         return of_ends(each);
       case operation::user:
@@ -225,7 +224,7 @@ struct problem : array_problem<double, double> {
   }
 
   template <class Each>
-  static expectation of_variance(const Each& each, std::int64_t count, bool takes_root) {
+  static expectation of_variance(const Each& each, std::int64_t count, const parameters& p) {
     if (count < 2) return {.value = NAN};
     long double sum = 0;
     long double squares = 0;
@@ -238,15 +237,18 @@ struct problem : array_problem<double, double> {
     // A square below the range of a double is 0.
     each([&](double x) { apart += static_cast<double>((x - mean) * (x - mean)); });
     return variance(apart / static_cast<long double>(count - 1), squares / static_cast<long double>(count),
-                    takes_root);
+                    p);
   }
 
   // The condition of a variance: what rounding the values' mean does to it. A double will do for the scale.
+  // The root is within e = relative_error * rms, and so the variance within 2 e root + e^2: in a window of
+  // equal values two passes leave the square of the mean's rounding.
   template <class Real>
-  static expectation variance(Real var, Real mean_square, bool takes_root) {
+  static expectation variance(Real var, Real mean_square, const parameters& p) {
     const double rms = std::sqrt(static_cast<double>(mean_square));
-    if (takes_root) return {.value = std::sqrt(var), .scale = var == 0 ? 0 : rms};
-    return {.value = var, .scale = std::sqrt(static_cast<double>(var)) * rms};
+    if (static_cast<rolling::operation>(p.operation) == operation::std)
+      return {.value = std::sqrt(var), .scale = rms};
+    return {.value = var, .scale = (std::sqrt(static_cast<double>(var)) + relative_error(p) * rms) * rms};
   }
 
   static double to_double(__int128 whole) {
@@ -380,8 +382,7 @@ void problem::stream_sums(const Value& value, const parameters& p, std::int64_t 
       visit(i, expectation{.value = NAN});
     } else {
       const __int128 apart = present * squares - static_cast<__int128>(sum) * sum;
-      visit(i,
-            variance(to_double(apart) * one_degree, to_double(squares) * one_part, which == operation::std));
+      visit(i, variance(to_double(apart) * one_degree, to_double(squares) * one_part, p));
     }
     if (i >= p.window - 1) count_in(i - p.window + 1, -1);
   }

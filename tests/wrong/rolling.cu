@@ -156,6 +156,35 @@ struct difference_of_squares {
 WRONG(difference_of_squares, failure_kind::wrong, "wrong at index ... operation=std",
       as_stage<difference_of_squares>("difference of squares"));
 
+// Right: a variance in two passes, which is not 0 where values are equal.
+struct two_passes {
+  template <class Operation>
+  __device__ static double output(const task<Operation>& task) {
+    if constexpr (std::is_same_v<Operation, windows::moments>) {
+      const std::int64_t first = task.i < task.window ? 0 : task.i - task.window + 1;
+      const std::int64_t count = task.i - first + 1;
+      if (count < task.min_periods) return incomplete;
+      if (count < 2) return NAN;
+      double sum = 0, apart = 0;
+      for (std::int64_t j = first; j <= task.i; ++j) sum += task.values[j];
+      const double mean = sum / static_cast<double>(count);
+      for (std::int64_t j = first; j <= task.i; ++j)
+        apart += (task.values[j] - mean) * (task.values[j] - mean);
+      const double variance = apart / static_cast<double>(count - 1);
+      return task.operation.takes_root ? sqrt(variance) : variance;
+    } else {
+      return task.right();
+    }
+  }
+};
+STAGE(two_passes, {.idea = "two passes",
+                   .launch = each<two_passes>,
+                   .unsupported =
+                       [](const problem::parameters& p) {
+                         return std::string(p.window > 4096 ? "too slow for longer windows" : "");
+                       },
+                   .tile = block_threads});
+
 // Where NaN is skipped, divides the sum by the window, and not by the number of values that are there.
 struct divides_by_window {
   template <class Operation>
