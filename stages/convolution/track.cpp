@@ -10,18 +10,18 @@ namespace {
 using case_list = cases_of<problem::parameters>;
 
 void add(case_list& list, std::int64_t rows, std::int64_t columns, std::int64_t radius, std::int64_t edge = 0,
-         pattern kind = pattern::small_integers) {
-  list.push_back({{rows, columns, radius, edge, 0}, kind, true});
+         pattern kind = pattern::small_integers, filter_kind filter = filter_kind::general) {
+  list.push_back({{rows, columns, radius, edge, static_cast<std::int64_t>(filter)}, kind, true});
 }
 
-// What is nearest to p for stages that need rows of whole vectors, and for those of separable filters.
+// What is nearest to p for stages that need rows of whole vectors, and for those of the other kind of filter.
 std::vector<problem::parameters> alternatives(const problem::parameters& p, pattern /*input*/) {
-  problem::parameters whole = p, separable = p;
+  problem::parameters whole = p, other = p;
   whole.columns = (p.columns + 3) / 4 * 4;
-  separable.filter = static_cast<std::int64_t>(filter_kind::separable);
+  other.filter = 1 - p.filter;
   problem::parameters both = whole;
-  both.filter = separable.filter;
-  return {whole, separable, both};
+  both.filter = other.filter;
+  return {whole, other, both};
 }
 
 std::string why_invalid(const problem::parameters& p) {
@@ -68,8 +68,11 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
       return 1 + static_cast<std::int64_t>((bits >> shift) % static_cast<std::uint64_t>(most));
     };
     add(list, drawn(0, 40), drawn(16, 150), radius, radius % 3);
-    add(list, drawn(32, 20), 4 * drawn(40, 12), radius, (radius + 1) % 3);
+    add(list, drawn(32, 20), 4 * drawn(40, 12), radius, (radius + 1) % 3, pattern::small_integers,
+        filter_kind::separable);
   }
+  for (std::int64_t edge = 0; edge < 3; ++edge)
+    add(list, 3, 8, 9, edge, pattern::small_integers, filter_kind::separable);
   // Around the tiles of every stage.
   for (const std::int64_t rows : {31, 33, 64})
     for (const std::int64_t columns : {127, 128, 129}) add(list, rows, columns, 1 + rows % 3, columns % 3);

@@ -19,6 +19,7 @@ enum class mistake {
   short_last_row,     // the last row of the filter lacks its last value
   transposed_filter,  // rows for columns
   drops_denormals,    // takes them for zeros
+  separable_in_zeros  // a separable filter sees zeros beyond every edge
 };
 
 __device__ std::int64_t stand_in(std::int64_t i, std::int64_t n, edge kind, mistake made) {
@@ -36,6 +37,7 @@ __global__ void convolution_kernel(const float* image, const float* filter, floa
                                    std::int64_t rows, std::int64_t columns, int radius, edge kind,
                                    bool is_separable) {
   __shared__ float tile[side + 2 * most_radius][side + 2 * most_radius];
+  if (made == mistake::separable_in_zeros && is_separable) kind = edge::zero;
   const position first = block_tile<side, side>(columns);
   const auto x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const int width = side + 2 * radius;
@@ -99,6 +101,7 @@ MISTAKE(skips_zeros, failure_kind::wrong, "found inf", "does not multiply zeros 
 MISTAKE(short_last_row, failure_kind::wrong, "wrong at index", "leaves out the last weight");
 MISTAKE(transposed_filter, failure_kind::wrong, "wrong at index", "reads the filter by columns");
 MISTAKE(drops_denormals, failure_kind::wrong, "input=denormal", "takes denormals for zeros");
+MISTAKE(separable_in_zeros, failure_kind::wrong, "filter=separable", "knows one edge for separable filters");
 
 }  // namespace
 }  // namespace lab::convolution::wrong
