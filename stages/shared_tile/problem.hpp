@@ -2,6 +2,7 @@
 // what another thread of its block has computed. There is no input.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -55,12 +56,17 @@ struct problem : array_problem<float> {
       constexpr long double two_pi = 6.283185307179586476925286766559L;
       return 1 + std::sin(two_pi * static_cast<long double>((k - 64) % 256) / 256);
     };
-    return {.value = wave(opposite(i % p.width)) * wave(opposite(i / p.width)), .scale = 4};
+    const std::int64_t x = opposite(i % p.width), y = opposite(i / p.width);
+    // An angle that is not reduced has the roundings of its size.
+    const long double beyond_pi =
+        std::max<long double>(1, static_cast<long double>(std::max(x, y) - 64) / 128);
+    return {.value = wave(x) * wave(y), .scale = 4 * beyond_pi};
   }
 
-  // The angle, at most pi, carries the roundings of a constant and a product: pi 2^-23. The sine adds 2 ulp
-  // at most (2^-23), the sum half of one (2^-24): less than 6 * 2^-23 for a wave. An amplitude has that of
-  // two waves, each times at most 2, and its own rounding: 25 * 2^-23. Relative to 4 that is less than 2^-20.
+  // The angle, at most pi where it is reduced, carries the roundings of a constant and a product: pi 2^-23.
+  // The sine adds 2 ulp at most (2^-23), the sum half of one (2^-24): less than 6 * 2^-23 for a wave. An
+  // amplitude has that of two waves, each times at most 2, and its own rounding: 25 * 2^-23. Relative to 4
+  // that is less than 2^-20.
   static double relative_error(const parameters& /*p*/) { return 0x1p-20; }
 
   static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
